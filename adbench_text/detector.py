@@ -1,0 +1,201 @@
+"""The detector contract: PyOD's, over raw text.
+
+The sign convention is said here once: **a higher score is more abnormal**. A detector whose
+library scores normality negates it where it calls that library.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pyod.models.base import BaseDetector
+
+from adbench_text.errors import DetectorError, InvalidValueError
+
+Scores = NDArray[np.float64]
+
+
+class TokenScore(NamedTuple):
+    """How much one token makes a text abnormal; it stands at ``text[start:end]``."""
+
+    token: str
+    start: int
+    end: int
+    score: float
+
+
+def check_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list, or say what is wrong with them.
+
+    Raises
+    ------
+    InvalidValueError
+        If `texts` is a bare string, empty, or holds anything but strings.
+    """
+    if isinstance(texts, str | bytes):
+        raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
+    checked = list(texts)
+    if not checked:
+        raise InvalidValueError("texts must hold at least one text, got none.")
+    for position, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise InvalidValueError(
+                f"texts must be strings, got {type(text).__name__} at position {position}: {text!r:.60}"
+            )
+    return checked
+
+
+def check_scores(scores: Any, n_texts: int) -> Scores:
+    """Return scores as float64 of shape (n_texts,), or say what is wrong with them.
+
+    Raises
+    ------
+    DetectorError
+        If there are not `n_texts` of them, or any is NaN or infinite.
+    """
+    try:
+        checked = np.asarray(scores, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DetectorError(f"scores must be numbers, got {type(scores).__name__}: {error}") from error
+    if checked.shape != (n_texts,):
+        raise DetectorError(f"expected scores of shape ({n_texts},), got {checked.shape}.")
+    for name, count in (("NaN", np.isnan(checked).sum()), ("infinite", np.isinf(checked).sum())):
+        if count:
+            raise DetectorError(f"{count} of {n_texts} scores are {name}.")
+    return checked
+
+
+class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
+    """A PyOD detector that is fitted on texts instead of a matrix.
+
+    A subclass stores its keyword-only hyper-parameters as given, and implements `_fit` and
+    `_score`; it may offer `token_scores`. Everything else (`predict`, `predict_proba`,
+    `decision_scores_`, `threshold_`, `labels_`, ``get_params``, ``clone``) is PyOD's.
+
+    Parameters
+    ----------
+    contamination : float, default 0.1
+        Share of the training texts above the decision threshold, in (0, 0.5]. It moves
+        ``threshold_`` and the labels alone, never a score, and has nothing to do with the
+        share of outliers that the benchmark mixes into the training data.
+    random_state : int or None, default None
+        Seed of everything random.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 array of shape (n_train,)
+        Scores of the training texts; computed when first asked for.
+    threshold_ : float
+        Score above which a text is called an outlier.
+    labels_ : int array of shape (n_train,)
+        1 where a training text is called an outlier.
+    """
+
+    def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
+        super().__init__(contamination=contamination)
+        self.random_state = random_state
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return named configurations for a dataset; one of several settings is a grid.
+
+        ``"default"`` is always known and need not be listed.
+        """
+        return {}
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first)."""
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up what is not learned (word vectors) for all texts of a corpus at once.
+
+        The harness calls it once per corpus, before any split, so that the splits share one
+        pass over a large file. Nothing may be learned here: the test texts are among them.
+        """
+
+    def resources(self) -> dict[str, str]:
+        """Return a digest or version of everything outside the code that the scores depend on."""
+        return {}
+
+    @abstractmethod
+    def _fit(self, texts: list[str]) -> None:
+        """Learn from the training texts."""
+
+    @abstractmethod
+    def _score(self, texts: list[str]) -> Scores:
+        """Score texts; higher is more abnormal."""
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        """Score the training texts; the same as any other, unless the method says otherwise."""
+        return self._score(texts)
+
+    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+        """Fit on training texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Training texts, assumed to be mostly normal.
+        y : ignored
+            There for PyOD's sake.
+
+        Returns
+        -------
+        self
+        """
+        checked = check_texts(texts)
+        self.check_params()
+        self._set_n_classes(None)
+        for name in _OF_TRAINING:
+            self.__dict__.pop(name, None)
+        self._fit(checked)
+        self._training_texts = checked
+        return self
+
+    def decision_function(self, texts: Sequence[str]) -> Scores:
+        """Score texts; higher is more abnormal.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Any texts; each is scored for itself.
+
+        Returns
+        -------
+        float64 array of shape (n_texts,)
+
+        Raises
+        ------
+        DetectorError
+            If a score is NaN or infinite.
+        """
+        checked = check_texts(texts)
+        if "_training_texts" not in self.__dict__:
+            raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
+        return check_scores(self._score(checked), len(checked))
+
+    def __getattr__(self, name: str) -> Any:
+        # Scores of the training texts cost as much as any; a benchmark never asks for them.
+        if name in _OF_TRAINING and "_training_texts" in self.__dict__:
+            texts = self._training_texts
+            self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
+            self._process_decision_scores()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
+        """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
+        return super().predict_proba(_Shaped(check_texts(X)), method, return_confidence)
+
+
+_OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
+
+
+class _Shaped(list[str]):
+    """Texts with the ``shape`` that PyOD's methods ask of their input."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self),)
