@@ -1,0 +1,71 @@
+"""AG News: titles and descriptions of news articles in four classes."""
+
+import csv
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from adbench_text.corpus import Dataset, Documents, Edition
+from adbench_text.errors import DataError
+from adbench_text.storage import RemoteFile, file_digest
+
+_FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
+
+
+class AGNews(Dataset):
+    """AG News as two CSV files of label, title and description."""
+
+    name: ClassVar[str] = "agnews"
+    classes: ClassVar[tuple[str, ...]] = ("world", "sports", "business", "sci")  # labels 1, 2, 3, 4
+    source: ClassVar[str] = _FOLDER
+    licence: ClassVar[str] = "non-commercial use (the terms of the AG corpus of news articles)"
+    citation: ClassVar[str] = (
+        "X. Zhang, J. Zhao, Y. LeCun: Character-level Convolutional Networks for Text Classification. "
+        "NeurIPS 2015."
+    )
+    train_file: ClassVar[RemoteFile] = RemoteFile(
+        "agnews/train.csv", f"{_FOLDER}/train.csv", md5="b1a00f826fdfbd249f79597b59e1dc12"
+    )
+    test_file: ClassVar[RemoteFile] = RemoteFile(
+        "agnews/test.csv", f"{_FOLDER}/test.csv", md5="d52ea96a97a2d943681189a97654912d"
+    )
+
+    def edition(self) -> Edition:
+        """Return ``published`` if both files are, else which of them are not."""
+        files = (self.train_file, self.test_file)
+        digests = [file_digest(file.fetch(), "md5") for file in files]
+        own = [
+            f"{Path(file.path).name} {digest[:8]}"
+            for file, digest in zip(files, digests, strict=True)
+            if digest != file.md5
+        ]
+        name = f"not the published files: {', '.join(own)}" if own else "published"
+        return Edition(name, "".join(digest[:16] for digest in digests))
+
+    def read(self) -> tuple[Documents, Documents]:
+        """Read both files.
+
+        Raises
+        ------
+        DataError
+            At the first row that is not label, title, description.
+        """
+        return self._read(self.train_file.fetch()), self._read(self.test_file.fetch())
+
+    def _read(self, path: Path) -> Documents:
+        texts, labels = [], []
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = csv.reader(stream, strict=True)
+            try:
+                for row in rows:
+                    label, title, description = row
+                    labels.append(("1", "2", "3", "4").index(label))
+                    texts.append(f"{title} {description}".strip())
+            except (ValueError, csv.Error) as error:
+                raise DataError(
+                    f"{path}, line {rows.line_num}: expected a label from 1 to 4, a title and a description "
+                    f"({error}). The file is damaged or truncated: delete it and run "
+                    f"adbench-text fetch {self.name}."
+                ) from error
+        return Documents(texts, np.array(labels, dtype=np.int64))

@@ -1,0 +1,182 @@
+"""Docstrings of the libraries this one needs: English prose that every installation already has.
+
+One class per library, one document per docstring. The libraries are read as text, not imported.
+What would tell a library by its manners and not by its subject is taken out: names of libraries,
+signatures, code, section headers, types and markup. No module has documents in both parts.
+"""
+
+import ast
+import hashlib
+import inspect
+import re
+import warnings
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from adbench_text.corpus import Dataset, Documents, Edition
+from adbench_text.errors import DataError
+from adbench_text.text import clean
+
+EXTRACTION_VERSION = 1  # goes into the edition: raise it when other documents come out
+
+PER_CLASS = {"train": 500, "test": 250}  # what the smallest of the libraries can give
+PER_MODULE = 25  # so that no long module speaks for its library
+MIN_WORDS = 15  # left after cleaning; fewer are too little evidence
+
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the name to install is not the name to import
+
+SKIPPED = {"test", "tests", "testing", "_testing", "conftest"}
+SKIPPED |= {"_lib", "_vendor", "vendored_templates", "externals"}  # code of others, as are the next
+SKIPPED |= {"_numpy", "_appdirs", "legacy_databricks_cli"}
+SKIPPED |= {"protos", "distutils"}  # generated; installed with older Pythons only
+
+
+class PyDocs(Dataset):
+    """The embedded corpus; its edition is the set of installed versions."""
+
+    name: ClassVar[str] = "pydocs"
+    classes: ClassVar[tuple[str, ...]] = (
+        "matplotlib",
+        "mlflow",
+        "numpy",
+        "pandas",
+        "scipy",
+        "sklearn",
+        "torch",
+    )
+    source: ClassVar[str] = "the installed libraries themselves; nothing is downloaded"
+    licence: ClassVar[str] = (
+        "each library's own: BSD-style (numpy, pandas, scipy, scikit-learn, torch), Apache-2.0 (mlflow), "
+        "PSF-style (matplotlib); read where it is installed, not redistributed"
+    )
+    citation: ClassVar[str] = "none; name the versions of the libraries, which are the edition"
+
+    def edition(self) -> Edition:
+        """Return the installed versions; nothing is read for it."""
+        name = ", ".join(f"{library} {_version(library)}" for library in self.classes)
+        return Edition(name, _stable_hash(f"{name}; extraction {EXTRACTION_VERSION}"))
+
+    def read(self) -> tuple[Documents, Documents]:
+        """Read as many modules of each library, in the order of a hash, as fill the two parts."""
+        texts: dict[str, list[str]] = {part: [] for part in PER_CLASS}
+        labels: dict[str, list[int]] = {part: [] for part in PER_CLASS}
+        seen: set[str] = set()  # cleaned texts of all classes and both parts: each stands once
+        for label, library in enumerate(self.classes):
+            room = dict(PER_CLASS)
+            for module, path in sorted(modules(library), key=lambda item: (_stable_hash(item[0]), item[1])):
+                part = part_of(module)
+                if not room[part]:
+                    continue
+                new = _new_texts(path, min(room[part], PER_MODULE), seen)
+                texts[part] += new
+                labels[part] += [label] * len(new)
+                room[part] -= len(new)
+        train, test = (Documents(texts[part], np.array(labels[part], dtype=np.int64)) for part in PER_CLASS)
+        return train, test
+
+
+def _version(library: str) -> str:
+    distribution = DISTRIBUTIONS.get(library, library)
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        raise DataError(
+            f"The dataset pydocs reads the docstrings of {distribution}, which is not installed. "
+            f"Run: pip install {distribution}"
+        ) from None
+
+
+def _stable_hash(text: str) -> str:  # the same in every process, unlike hash()
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def part_of(module: str) -> str:
+    """Say to which part a module goes by its dotted name: one in three to the test part."""
+    return "train" if int(_stable_hash(module), 16) % 3 else "test"
+
+
+def modules(library: str) -> Iterator[tuple[str, Path]]:
+    """Yield dotted name and file of each module of a library, in no particular order."""
+    spec = find_spec(library)  # of a top-level name: runs none of its code
+    for folder in (spec and spec.submodule_search_locations) or ():
+        for path in Path(folder).rglob("*.py"):
+            names = (library, *path.relative_to(folder).with_suffix("").parts)
+            if SKIPPED.isdisjoint(names):
+                yield ".".join(names).removesuffix(".__init__"), path
+
+
+def _new_texts(path: Path, limit: int, seen: set[str]) -> list[str]:
+    new: dict[str, str] = {}
+    for docstring in docstrings(path.read_bytes()):
+        text = prose(docstring)
+        cleaned = clean(text)
+        if cleaned not in seen and len(cleaned.split()) >= MIN_WORDS:
+            new.setdefault(cleaned, text)
+    chosen = sorted(new, key=_stable_hash)[:limit]
+    seen.update(chosen)
+    return [new[cleaned] for cleaned in chosen]
+
+
+def docstrings(code: bytes) -> Iterator[str]:
+    """Yield the docstrings of a module's code: its own and those of its classes and functions."""
+    if b'"""' not in code:  # spares the parsing; what stands in other quotes is short
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # invalid escapes in the code of others
+            tree = ast.parse(code)
+    except (SyntaxError, ValueError):
+        return  # a template, or made for a newer Python: this one could not import it either
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield ast.get_docstring(node, clean=False) or ""
+
+
+_SECTIONS = (
+    "(?:Other )?Parameters?|(?:Keyword )?Arg(?:ument)?s|Kwargs|Attributes|Methods|Receives|Inputs?|Outputs?|"
+    "Returns?|Yields?|Raises|Warns|Warnings?|Notes?|Examples?|Usage|Shape|Todo|See Also|References"
+)
+_PROSE = "note|warning|caution|tip|hint|important|admonition|seealso|topic|rubric|version\\w+|deprecated"
+_LIBRARIES = "numpy|scipy|pandas|sklearn|scikit|torch|mlflow|matplotlib|pyplot"
+_BLOCK = r"(?:\n+(?=\1[ \t])[^\n]*)*"  # what follows a line and is indented deeper
+
+# What is replaced by what, in this order; the rest is prose.
+_RULES = [
+    (re.compile(pattern, re.MULTILINE), replacement)
+    for pattern, replacement in (
+        (r"[ \t]+$", ""),
+        (r"^(?:See Also|References)\n[-=]{3,}\n(?:(?!.+\n[-=]{3,}$).*\n?)*", ""),  # names and titles only
+        (r"^[ \t]*(?:>>>|In \[\d+\]:).*(?:\n[ \t]*\S.*)*", ""),  # doctests, with output up to a blank line
+        (r"^[ \t]*(```|~~~)[\s\S]*?\1", ""),
+        (rf"^([ \t]*)\.\. +(?!(?:{_PROSE})::|\[).*{_BLOCK}", ""),  # maths, code, plots, comments
+        (r"^[ \t]*\.\. +(?:[\w-]+::|\[[^\]]*\])", ""),
+        (rf"^([ \t]*)(.*)::${_BLOCK}", r"\1\2:"),  # literal blocks
+        (rf"^[ \t]*(?i:{_SECTIONS})[ \t]*(?::(?!\w)|$)", ""),
+        (r"^[ \t]*[-=~^*#+|_\"` ]{2,}$", ""),  # underlines and rules of tables
+        (r"^[ \t]*[\w.]+\([^()]*\)(?: *->.*)?:?$", ""),  # signatures
+        (r"^[ \t]*\S[^:\n]{0,60} : .*$", ""),  # `x, y : array_like`
+        (r"^([ \t]*)\*{0,2}\w+(?: ?\([^)\n]*\))?: ", r"\1"),  # `x (Tensor): `
+        (r"^([ \t]*):\w[^:`\n]*:(?=\s)", r"\1"),  # `:param x:`
+        (r"^([ \t]*)(?:\w+|[^.\n]+, optional)$(?=\n\1[ \t]+\S)", ""),  # a type, with what it means below
+        (r"\w+://[^\s>`]+|www\.[^\s>`]+", ""),
+        (r":math:`[^`]*`|\$[^$\n]+\$|%\(\w+\)s|\[\w+\]_", ""),
+        (r":[\w:+-]+:`~?([^`<]*?)\s*(?:<[^`]*>)?`", r"\1"),
+        (r"`+([^`]*?)(?:\s<[^`<>]*>)?`+_*", r"\1"),
+        (r"/gallery/\S+|sphx_glr\w+|(?:Read more in the\s+)?User\s+Guide", ""),
+        (r"(?:See\s+)?\bGlossary\b(?:\s+for more details)?", ""),
+        (rf"(?i)(?<![a-z])(?:[a-z]*(?:{_LIBRARIES})[a-z]*|mpl[a-z]*|np|pd|plt|learn)(?![a-z])", ""),
+    )
+]
+
+
+def prose(docstring: str) -> str:
+    """Return the running text of a docstring, on one line."""
+    text = inspect.cleandoc(docstring)
+    for pattern, replacement in _RULES:
+        text = pattern.sub(replacement, text)
+    return " ".join(text.split())
