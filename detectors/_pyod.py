@@ -1,0 +1,115 @@
+"""The adapter that puts a detector of PyOD behind the interface of texts."""
+
+import sys
+from collections.abc import Mapping
+from importlib.metadata import version
+from inspect import Parameter, signature
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.detector import Scores
+from adbench_text.encoders import Matrix, VectorDetector
+from adbench_text.errors import DetectorError, UnknownNameError
+
+
+class PyODDetector(VectorDetector):
+    """A detector of PyOD on document vectors.
+
+    Parameters
+    ----------
+    encoder, vectors, normalize, n_components
+        See `VectorDetector`.
+    contamination, random_state
+        See `TextDetector`; handed on to PyOD's detector where it takes them.
+    **params
+        PyOD's own hyper-parameters, by PyOD's names.
+    """
+
+    wrapped: type[Any]
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "tfidf",
+        vectors: str = "glove-wiki-gigaword-50",
+        normalize: bool = True,
+        n_components: int = 100,
+        contamination: float = 0.1,
+        random_state: int | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            vectors=vectors,
+            normalize=normalize,
+            n_components=n_components,
+            contamination=contamination,
+            random_state=random_state,
+        )
+        own = self._own_defaults()
+        for name in params:
+            if name not in own:
+                raise UnknownNameError(
+                    f"parameter of {type(self).__name__}", name, [*own, *super().get_params()]
+                )
+        self._params = params
+
+    @classmethod
+    def _own_defaults(cls) -> dict[str, Any]:
+        """Return PyOD's own hyper-parameters and their default values."""
+        shared = {"contamination", "random_state", "n_features"}
+        parameters = signature(cls.wrapped).parameters.values()
+        variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+        return {p.name: p.default for p in parameters if p.name not in shared and p.kind not in variable}
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        return sorted(signature(PyODDetector).parameters.keys() - {"params"})
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all hyper-parameters, PyOD's own among them."""
+        return {**super().get_params(deep), **self._own_defaults(), **self._params}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyper-parameters, PyOD's own among them."""
+        type(self).__init__(self, **(self.get_params() | params))
+        return self
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of PyOD, and the digest of the file of word vectors if one is read."""
+        return {**super().resources(), "pyod": version("pyod")}
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        accepted = signature(self.wrapped).parameters
+        shared: Mapping[str, Any] = {
+            "contamination": self.contamination,
+            "random_state": self.random_state,
+            "n_features": X.shape[1],
+        }
+        given = {name: value for name, value in shared.items() if name in accepted}
+        # some draw from NumPy's or torch's global generators only
+        _seed_everything(self.random_state)
+        self._detector = self.wrapped(**given, **self._params)
+        try:
+            self._detector.fit(np.asarray(X, dtype=np.float64))
+        except ImportError as error:
+            raise DetectorError(
+                f"PyOD's {self.wrapped.__name__} needs a package that is not here: {error}"
+            ) from error
+
+    def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
+        return np.asarray(self._detector.decision_function(np.asarray(X, dtype=np.float64)), dtype=np.float64)
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        # neighbours and the like leave a training text itself out
+        return np.asarray(self._detector.decision_scores_, dtype=np.float64)
+
+
+def _seed_everything(seed: int | None) -> None:
+    if seed is None:
+        return
+    np.random.seed(seed)  # noqa: NPY002
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(seed)

@@ -1,0 +1,72 @@
+"""Isolation Forest on document vectors (Liu et al., 2008)."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import IsolationForest
+
+from adbench_text.encoders import Matrix, VectorDetector
+from adbench_text.errors import InvalidValueError
+
+
+class IForest(VectorDetector):
+    """Isolation Forest on document vectors.
+
+    The grid of the paper (DATE section 4.2) is the preset ``paper-grid``.
+
+    Parameters
+    ----------
+    n_estimators : int, default 256
+        Number of trees.
+    encoder, vectors, normalize, n_components
+        See `VectorDetector`.
+    contamination, random_state
+        See `TextDetector`.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_estimators: int = 256,
+        encoder: str = "tfidf",
+        vectors: str = "glove-wiki-gigaword-50",
+        normalize: bool = True,
+        n_components: int = 100,
+        contamination: float = 0.1,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            vectors=vectors,
+            normalize=normalize,
+            n_components=n_components,
+            contamination=contamination,
+            random_state=random_state,
+        )
+        self.n_estimators = n_estimators
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``paper-grid``: four numbers of trees."""
+        return {"paper-grid": [{"n_estimators": n} for n in (64, 100, 128, 256)]}
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        if (
+            isinstance(self.n_estimators, bool)
+            or not isinstance(self.n_estimators, int)
+            or self.n_estimators < 1
+        ):
+            raise InvalidValueError(
+                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
+            )
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        self._forest = IsolationForest(n_estimators=self.n_estimators, random_state=self.random_state).fit(X)
+
+    def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
+        normality: NDArray[np.float64] = self._forest.score_samples(X)
+        return -normality

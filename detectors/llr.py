@@ -1,0 +1,169 @@
+"""Log-likelihood ratio of words: training text against general English; no network, no vectors.
+
+A document is abnormal when its words are less frequent in the training texts than in the
+language at large. With w the words of a document, its score is
+
+    - sum over w of log[ (n(w) + a q(w)) / (N + a) / q(w) ] / (length + k)
+
+where n(w) is the count of w in the training texts, N their number of words, q(w) the frequency
+of w in the background, a the smoothing and k the length shrinkage (short texts carry less
+evidence). It is what DATE's token score is nearly equal to: the best prediction of replaced
+tokens that looks at the token alone (Manolache et al., NAACL 2021, section 3, with a random
+generator) is a monotone function of n(w) / (N q(w)).
+
+The background is knowledge from outside the training text, and says what "ordinary" means:
+
+- ``wordfreq``: frequencies of a language in subtitles, web, books, news and encyclopaedia, from
+  the library of that name; a word it does not know has frequency 1e-8.
+- ``vectors``: Zipf's law over the order of a file of word vectors, 1 / (rank + 2.7); for GloVe 6B
+  that is the order of encyclopaedia and newswire text, closer to news than to conversation.
+- ``mean``: the mean of the two frequencies.
+- ``uniform``: every word is equally ordinary (one in 400,000); no outside knowledge.
+"""
+
+from collections.abc import Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text import storage, vectors
+from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.text import count_words, word_positions
+
+BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
+_UNKNOWN = 1e-8  # wordfreq's own floor for its large lists
+_N_WORDS = 400_000  # size of GloVe's vocabulary: the rank of an unknown word
+_ZIPF_SHIFT = 2.7  # Mandelbrot's correction for the most frequent words
+_ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
+
+
+@cache
+def _wordfreq(language: str) -> dict[str, float]:
+    from wordfreq import available_languages, get_frequency_dict
+
+    if language not in available_languages():
+        raise UnknownNameError("language of wordfreq", language, available_languages())
+    return get_frequency_dict(language, wordlist="best")
+
+
+class LLR(TextDetector):
+    """Log-likelihood ratio of words against a background; see the head of the module.
+
+    Parameters
+    ----------
+    background : {"wordfreq", "vectors", "mean", "uniform"}, default "wordfreq"
+        Where the ordinary frequency of a word comes from.
+    vectors : str, default "glove-wiki-gigaword-50"
+        For the backgrounds ``vectors`` and ``mean``: word vectors in order of frequency.
+    language : str, default "en"
+        For the backgrounds ``wordfreq`` and ``mean``: one of wordfreq's languages.
+    smoothing : float, default 1e4
+        Weight of the background in the training frequencies, in words; positive.
+    shrinkage : float, default 5
+        Words of no evidence added to every text; at least 0.
+    contamination, random_state
+        See `TextDetector`; nothing here is random.
+    """
+
+    def __init__(
+        self,
+        *,
+        background: str = "wordfreq",
+        vectors: str = "glove-wiki-gigaword-50",
+        language: str = "en",
+        smoothing: float = 1e4,
+        shrinkage: float = 5.0,
+        contamination: float = 0.1,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(contamination=contamination, random_state=random_state)
+        self.background = background
+        self.vectors = vectors
+        self.language = language
+        self.smoothing = smoothing
+        self.shrinkage = shrinkage
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        if self.background not in BACKGROUNDS:
+            raise UnknownNameError("background", self.background, BACKGROUNDS)
+        if not self.smoothing > 0:
+            raise InvalidValueError(f"smoothing must be positive, got {self.smoothing!r}.")
+        if not self.shrinkage >= 0:
+            raise InvalidValueError(f"shrinkage must be at least 0, got {self.shrinkage!r}.")
+        if self._reads_vectors and self.vectors == vectors.LOCAL:
+            raise InvalidValueError(
+                f"{vectors.LOCAL} has no order of frequency; name a file of vectors instead."
+            )
+        if self._reads_wordfreq:
+            _wordfreq(self.language)
+
+    @property
+    def _reads_vectors(self) -> bool:
+        return self.background in ("vectors", "mean")
+
+    @property
+    def _reads_wordfreq(self) -> bool:
+        return self.background in ("wordfreq", "mean")
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up the places of all words of a corpus in one pass over the file of vectors."""
+        if self._reads_vectors:
+            vectors.load(self.vectors, count_words(texts).vocabulary)
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of wordfreq and the digest of the file of vectors, where used."""
+        used = {}
+        if self._reads_wordfreq:
+            used["wordfreq"] = version("wordfreq")
+        if self._reads_vectors:
+            used["vectors"] = storage.file_digest(vectors.locate(self.vectors))[:16]
+        return used
+
+    def _fit(self, texts: list[str]) -> None:
+        counts, vocabulary = count_words(texts)
+        self._count_of = dict(zip(vocabulary, np.asarray(counts.sum(axis=0)).ravel().tolist(), strict=True))
+        self._n_words = int(counts.sum())
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        counts, vocabulary = count_words(texts)
+        length = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
+        # a text without words has a sum of 0: no evidence either way, a ratio of 1
+        evidence: NDArray[np.float64] = counts @ self._log_ratio(vocabulary)
+        return -evidence / np.maximum(length + self.shrinkage, 1)
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the negative log ratio of every word of each text, whose shrunk mean is the text's score."""
+        scored = []
+        for text in texts:
+            found = list(word_positions(text))
+            ratios = self._log_ratio(np.array([word.word for word in found], dtype=object))
+            scored.append(
+                [TokenScore(*word, -ratio) for word, ratio in zip(found, ratios.tolist(), strict=True)]
+            )
+        return scored
+
+    def _log_ratio(self, words: NDArray[Any]) -> NDArray[np.float64]:
+        """Return log[ p(w) / q(w) ] of each word; positive where the training texts prefer it."""
+        q = self._background_frequency(words)
+        n = np.array([self._count_of.get(word, 0) for word in words], dtype=np.float64)
+        return np.log((n + self.smoothing * q) / (self._n_words + self.smoothing) / q)
+
+    def _background_frequency(self, words: NDArray[Any]) -> NDArray[np.float64]:
+        frequencies = []
+        if self.background == "uniform":
+            frequencies.append(np.full(len(words), 1 / _N_WORDS))
+        if self._reads_wordfreq:
+            known = _wordfreq(self.language)
+            frequencies.append(np.array([known.get(word, _UNKNOWN) for word in words], dtype=np.float64))
+        if self._reads_vectors:
+            loaded = vectors.load(self.vectors, words)
+            rows = loaded.rows(words)
+            ranks = np.where(rows >= 0, loaded.ranks[rows], _N_WORDS)
+            frequencies.append(1 / (ranks + _ZIPF_SHIFT) / _ZIPF_TOTAL)
+        mean: NDArray[np.float64] = np.mean(frequencies, axis=0)
+        return mean

@@ -1,0 +1,89 @@
+"""One-class SVM on document vectors (Schoelkopf et al., 2001)."""
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import OneClassSVM
+
+from adbench_text.encoders import Matrix, VectorDetector
+from adbench_text.errors import InvalidValueError
+
+
+class OCSVM(VectorDetector):
+    """One-class SVM on document vectors.
+
+    The grid of the papers (CVDD section 5.1; DATE section 4.2) is the preset ``paper-grid``.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "linear"}, default "rbf"
+        Kernel; for ``rbf`` gamma is 1 / (largest distance of two training vectors) ** 2, as in
+        CVDD's released code.
+    nu : float, default 0.1
+        Upper bound on the share of training errors, in (0, 1].
+    encoder, vectors, normalize, n_components
+        See `VectorDetector`.
+    contamination, random_state
+        See `TextDetector`; nothing here is random but the encoder's SVD and local vectors.
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel: str = "rbf",
+        nu: float = 0.1,
+        encoder: str = "tfidf",
+        vectors: str = "glove-wiki-gigaword-50",
+        normalize: bool = True,
+        n_components: int = 100,
+        contamination: float = 0.1,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            encoder=encoder,
+            vectors=vectors,
+            normalize=normalize,
+            n_components=n_components,
+            contamination=contamination,
+            random_state=random_state,
+        )
+        self.kernel = kernel
+        self.nu = nu
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``paper-grid``: both kernels, four values of nu, mean and tf-idf-weighted mean."""
+        grid = product(("rbf", "linear"), (0.05, 0.1, 0.2, 0.5), ("mean", "tfidf"))
+        return {
+            "paper-grid": [{"kernel": kernel, "nu": nu, "encoder": encoder} for kernel, nu, encoder in grid]
+        }
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        if self.kernel not in ("rbf", "linear"):
+            raise InvalidValueError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}.")
+        if isinstance(self.nu, bool) or not isinstance(self.nu, int | float) or not 0 < self.nu <= 1:
+            raise InvalidValueError(f"nu must be in (0, 1], got {self.nu!r}.")
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        gamma = 1 / max(_largest_squared_distance(X), 1e-12)
+        self._svm = OneClassSVM(kernel=self.kernel, nu=self.nu, gamma=gamma, cache_size=1000).fit(X)
+
+    def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
+        normality: NDArray[np.float64] = self._svm.decision_function(X)
+        return -normality
+
+
+def _largest_squared_distance(X: Matrix, rows: int = 2048) -> float:
+    """Return the largest squared Euclidean distance of two rows, a block of rows at a time."""
+    squares = np.einsum("ij,ij->i", X, X)
+    largest = 0.0
+    for start in range(0, len(X), rows):
+        block = slice(start, start + rows)
+        distances = squares[block, None] - 2 * X[block] @ X[start:].T + squares[start:]
+        largest = max(largest, float(distances.max()))
+    return largest

@@ -1,0 +1,67 @@
+"""Any detector of PyOD, by name, on document vectors: pyod-ecod, pyod-knn, pyod-lof, ..."""
+
+import ast
+import importlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+#: Modules of PyOD whose detectors are for other data than a matrix of unlabelled vectors.
+_OTHER_DATA = {
+    "audio_ae": "audio",
+    "devnet": "labelled data",
+    "mad": "one dimension",
+    "xgbod": "labelled data",
+}
+_PREFIXES_OF_OTHER_DATA = ("_", "pyg_", "ts_")  # private, graphs, time series
+
+
+def members() -> list[str]:
+    """Return the names of PyOD's detectors, from its source files, without importing it."""
+    return sorted(_classes())
+
+
+@cache
+def _classes() -> dict[str, tuple[str, str]]:
+    """Map each name to module and class: the class that is called as its module is."""
+    spec = find_spec("pyod")
+    folder = Path(str((spec.submodule_search_locations or [""])[0])) / "models" if spec else Path()
+    found = {}
+    for path in sorted(folder.glob("*.py")):
+        if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
+            continue
+        for node in ast.parse(path.read_bytes()).body:
+            if (
+                isinstance(node, ast.ClassDef)
+                and _plain(node.name) == _plain(path.stem)
+                and _fits_a_matrix(node)
+            ):
+                found[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
+    return found
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _fits_a_matrix(node: ast.ClassDef) -> bool:
+    """Say whether a class needs no argument that we could not give (LSCP asks for a list of detectors)."""
+    inits = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+    if not inits:
+        return False
+    arguments = inits[0].args
+    required = [
+        argument.arg for argument in arguments.args[1 : len(arguments.args) - len(arguments.defaults)]
+    ]
+    return set(required) <= {"n_features"}
+
+
+def member(name: str) -> Any:
+    """Return the text detector around PyOD's detector of this name."""
+    from adbench_text.detectors._pyod import PyODDetector  # here, so that listing names imports no library
+
+    module, class_name = _classes()[name]
+    wrapped = getattr(importlib.import_module(module), class_name)
+    facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
+    return type(f"PyOD{class_name}", (PyODDetector,), facts)
