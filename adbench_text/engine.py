@@ -1,0 +1,65 @@
+"""Runs cells, in this process or on several."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from adbench_text.corpus import Corpus
+from adbench_text.errors import AdbenchTextError
+from adbench_text.evaluate import Result, evaluate
+from adbench_text.sweep import Cell
+
+
+def run(
+    cells: Sequence[Cell],
+    corpora: Mapping[str, Corpus],
+    jobs: int = 1,
+    on_start: Callable[[Cell], object] = lambda cell: None,
+) -> Iterator[Result]:
+    """Run cells and yield their results as they come.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        Cells that share a split should stand together: they are run on one process, one after
+        the other, and share what is computed from the split's texts.
+    corpora : mapping of str to Corpus
+        The corpus of each dataset.
+    jobs : int
+        Number of processes; with one, everything runs in this process.
+    on_start : callable
+        Told of each cell that begins (with several processes: of the first of each split).
+
+    Raises
+    ------
+    AdbenchTextError
+        If a worker process dies, for lack of memory say. The results yielded so far stand.
+    """
+    if jobs == 1:
+        for cell in cells:
+            on_start(cell)
+            yield evaluate(cell, corpora[cell.dataset])
+        return
+    from joblib import Parallel, delayed
+    from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+    groups = [list(group) for _, group in groupby(cells, key=lambda cell: cell.split)]
+    # loky divides the cores between the workers, so that no two of them fight for one
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
+    tasks = (delayed(_evaluate_all)(_told(group, on_start), corpora[group[0].dataset]) for group in groups)
+    try:
+        for results in parallel(tasks):
+            yield from results
+    except TerminatedWorkerError as error:
+        raise AdbenchTextError(
+            "A worker process died, perhaps for lack of memory. Finished cells are kept: "
+            "run the same command again with fewer --jobs."
+        ) from error
+
+
+def _told(group: list[Cell], on_start: Callable[[Cell], object]) -> list[Cell]:
+    on_start(group[0])
+    return group
+
+
+def _evaluate_all(cells: list[Cell], corpus: Corpus) -> list[Result]:
+    return [evaluate(cell, corpus) for cell in cells]
