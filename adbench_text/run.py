@@ -1,0 +1,108 @@
+"""Runs a sweep from names to logged results."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from adbench_text import corpus, engine, registry
+from adbench_text.corpus import Corpus
+from adbench_text.evaluate import Result
+from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition
+from adbench_text.tracking import Store
+
+
+class Watcher(Protocol):
+    """Is told how a sweep goes."""
+
+    def say(self, message: str) -> None:
+        """Show what is being done before the first cell."""
+
+    def begin(self, todo: int, finished: int) -> None:
+        """Take note of the number of cells to run, and of those that are finished already."""
+
+    def started(self, cell: Cell) -> None:
+        """Take note of a cell that begins."""
+
+    def done(self, result: Result) -> None:
+        """Take note of a cell that has ended."""
+
+
+def run_sweep(
+    sweep: Sweep, cells: Sequence[Cell], store: Store, watcher: Watcher, jobs: int = 1, rerun: bool = False
+) -> list[Result]:
+    """Run the cells of a sweep that are not finished yet, and log each as soon as it is.
+
+    Parameters
+    ----------
+    sweep : Sweep
+    cells : sequence of Cell
+        ``sweep.expand()``.
+    store : Store
+    watcher : Watcher
+    jobs : int
+        Number of processes.
+    rerun : bool
+        Run finished cells again.
+
+    Returns
+    -------
+    list of Result
+        Of the cells that were run, as they came.
+    """
+    corpora = load_corpora(sweep, watcher)
+    check_contamination(cells, corpora)
+    prepare(cells, corpora)
+    definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
+    finished = set() if rerun else store.finished(corpora)
+    todo = [cell for cell in cells if cell_id(definitions[cell]) not in finished]
+    watcher.begin(len(todo), len(cells) - len(todo))
+    results: list[Result] = []
+    if not todo:
+        return results
+    with store.sweep({cell.dataset: corpora[cell.dataset] for cell in todo}, _title(sweep)):
+        try:
+            for result in engine.run(todo, corpora, jobs, watcher.started):
+                store.log(result, definitions[result.cell], corpora[result.cell.dataset])
+                results.append(result)
+                watcher.done(result)
+        finally:
+            store.summarise(definitions[result.cell] for result in results)
+    return results
+
+
+def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
+    """Raise InvalidValueError if a split has too few other documents for a level that is asked for."""
+    for (dataset, inlier), levels in _levels(cells).items():
+        split = corpus.one_vs_rest(corpora[dataset], inlier)
+        corpus.contaminate(split, max(levels), seed=0)
+
+
+def _levels(cells: Sequence[Cell]) -> dict[tuple[str, str], set[float]]:
+    levels: dict[tuple[str, str], set[float]] = {}
+    for cell in cells:
+        levels.setdefault((cell.dataset, cell.inlier), set()).add(cell.contamination)
+    return levels
+
+
+def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
+    """Load the corpus of each dataset of a sweep."""
+    corpora = {}
+    for name in sweep.datasets:
+        watcher.say(f"loading {name}")
+        corpora[name] = corpus.load(registry.dataset(name), sweep.limit)
+        watcher.say(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
+    return corpora
+
+
+def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
+    """Let each configuration look up word vectors for the whole corpus, before anything is run."""
+    for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
+        detector = build_detector(cell)
+        if hasattr(detector, "prepare"):
+            whole = corpora[cell.dataset]
+            detector.prepare(whole.train.texts + whole.test.texts)
+
+
+def _title(sweep: Sweep) -> str:
+    names = ", ".join(choice.name for choice in sweep.detectors)
+    levels = ", ".join(f"{level:.0%}" for level in sweep.contamination)
+    return f"{names} at {levels}"
