@@ -1,0 +1,337 @@
+"""The command line. What is slow to import is imported by the command that needs it."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from adbench_text import __version__
+from adbench_text.errors import AdbenchTextError
+
+_CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
+
+
+class Name(click.ParamType[str]):
+    """A name of a plug-in (or of an inlier class), completed by the shell; checked where it is used."""
+
+    name = "name"
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the known names that begin with what is typed."""
+        from adbench_text import registry
+
+        if self.kind == "inliers":
+            datasets = ctx.params.get("datasets") or registry.names("datasets")
+            known = [name for dataset in datasets for name in registry.dataset(dataset).classes]
+        elif self.kind == "vectors":
+            from adbench_text import vectors
+
+            known = [*vectors.DOWNLOADS, vectors.LOCAL]
+        else:
+            known = registry.names(self.kind)
+        return [CompletionItem(name) for name in dict.fromkeys(known) if name.startswith(incomplete)]
+
+
+class Group(click.Group):
+    """A group that turns our errors into one line and an exit code."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        try:
+            return super().invoke(ctx)
+        except AdbenchTextError as error:
+            click.echo(f"Error: {error}", err=True)
+            ctx.exit(error.exit_code)
+
+
+@click.group(cls=Group, context_settings=_CONTEXT)
+@click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
+@click.option(
+    "--data-dir",
+    envvar="ADBENCH_TEXT_DATA",
+    type=click.Path(file_okay=False),
+    help="Folder of corpora and word vectors.  [default: the platform's user data folder]",
+    show_default=False,
+)
+@click.option("--offline", is_flag=True, help="Never download anything.")
+def main(data_dir: str | None, offline: bool) -> None:
+    """Find out which detector finds the odd documents in a text corpus, and by how much.
+
+    Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report
+    """
+    # environment variables, so that worker processes see them too
+    if data_dir:
+        os.environ["ADBENCH_TEXT_DATA"] = data_dir
+    if offline:
+        os.environ["ADBENCH_TEXT_OFFLINE"] = "1"
+
+
+def _tracking_options(command: Any) -> Any:
+    uri = click.option(
+        "--tracking-uri",
+        envvar="MLFLOW_TRACKING_URI",
+        default="sqlite:///mlflow.db",
+        help="The MLflow store.",
+    )
+    experiment = click.option(
+        "--experiment", default="adbench-text", help="What the names of the MLflow experiments begin with."
+    )
+    return uri(experiment(command))
+
+
+@main.command()
+@click.option("--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Detector to run.")
+@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Dataset to run on.")
+@click.option(
+    "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: all]"
+)
+@click.option(
+    "--contamination",
+    "levels",
+    multiple=True,
+    type=float,
+    help="Share of outliers in the training data, in [0, 0.5).  [default: 0, 0.05, 0.1, 0.15]",
+)
+@click.option("--seed", "seeds", multiple=True, type=click.IntRange(0, 2**32 - 1), help="Seed.  [default: 0]")
+@click.option("--preset", help="Named configuration of the detectors.  [default: default]")
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Hyper-parameter, of one detector as DETECTOR.KEY=VALUE.",
+)
+@click.option("--encoder", help="Short for --set encoder=...: mean, tfidf, max or svd.")
+@click.option(
+    "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
+)
+@click.option(
+    "--sweep",
+    "sweep_file",
+    type=click.Path(path_type=Path),
+    help="TOML file that says all this; options go first.",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), help="At most so many documents per class, for a quick look."
+)
+@click.option("--jobs", "-j", default=1, type=click.IntRange(1), help="Processes to run on.")
+@click.option("--rerun", is_flag=True, help="Run finished cells again.")
+@click.option("--dry-run", is_flag=True, help="Print the cells and run nothing.")
+@_tracking_options
+def run(
+    sweep_file: Path | None,
+    jobs: int,
+    rerun: bool,
+    dry_run: bool,
+    tracking_uri: str,
+    experiment: str,
+    **options: Any,
+) -> None:
+    """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
+
+    Each option marked multiple may be given several times. A cell that is finished under the same
+    definition (corpus, code of the detector, hyper-parameters, seed) is not run again.
+    """
+    sweep = _sweep(sweep_file, options)
+    cells = sweep.expand()
+    if dry_run:
+        for cell in cells:
+            click.echo(cell)
+        click.echo(f"{len(cells)} cells", err=True)
+        return
+    from adbench_text.errors import DetectorError
+    from adbench_text.progress import Watch
+    from adbench_text.run import run_sweep
+    from adbench_text.tracking import Store
+
+    with Watch() as watch:
+        store = Store(tracking_uri, experiment)
+        try:
+            results = run_sweep(sweep, cells, store, watch, jobs, rerun)
+        except KeyboardInterrupt:
+            watch.say("Interrupted. Finished cells are kept; the same command goes on from there.")
+            sys.exit(130)
+        watch.end()
+    failed = sum(result.status != "ok" for result in results)
+    if failed:
+        raise DetectorError(
+            f"{failed} of {len(results)} cells failed; the reasons stand above and in MLflow."
+        )
+
+
+def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
+    """Make a sweep of a file and the options given; an option replaces what the file says."""
+    from adbench_text.corpus import LEVELS
+    from adbench_text.sweep import Sweep, choose
+    from adbench_text.sweep_file import read
+
+    said = read(path) if path else {}
+
+    def ask(option: str, key: str, default: Any) -> Any:
+        return options[option] or said.get(key) or default
+
+    detectors, datasets = ask("detectors", "detector", []), ask("datasets", "dataset", [])
+    for what, given in (("--detector", detectors), ("--dataset", datasets)):
+        if not given:
+            raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
+    settings = {**said.get("set", {}), **dict(_setting(text) for text in options["settings"])}
+    settings |= {name: options[name] for name in ("encoder", "vectors") if options[name]}
+    levels = options["levels"] or said.get("contamination", LEVELS)
+    seeds = options["seeds"] or said.get("seed", (0,))
+    chosen = choose(
+        dict.fromkeys(detectors) if options["detectors"] else detectors,
+        ask("preset", "preset", None),
+        settings,
+    )
+    return Sweep(
+        chosen,
+        list(dict.fromkeys(datasets)),
+        list(dict.fromkeys(ask("inliers", "inlier", []))),
+        sorted({float(level) for level in levels}),
+        list(dict.fromkeys(seeds)),
+        ask("limit", "limit", None),
+    )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE; the value as JSON where it is JSON, else as text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.BadParameter(f"expected KEY=VALUE, got {text!r}.", param_hint="--set")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, {"True": True, "False": False, "None": None}.get(value, value)
+
+
+@main.command()
+@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
+@click.option(
+    "--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Only this detector."
+)
+@click.option(
+    "--metric",
+    default="auroc",
+    type=click.Choice(["auroc", "aupr_in", "aupr_out"]),
+    help="What the tables show.",
+)
+@click.option("--format", "form", default="terminal", type=Name("reports"), help="terminal, markdown or csv.")
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
+@click.option("--cells", is_flag=True, help="One row per cell instead of the comparison.")
+@_tracking_options
+def report(
+    datasets: Sequence[str],
+    detectors: Sequence[str],
+    metric: str,
+    form: str,
+    output: Path | None,
+    cells: bool,
+    tracking_uri: str,
+    experiment: str,
+) -> None:
+    """Compare what the store holds, beside the published figures."""
+    from adbench_text import registry
+    from adbench_text.comparison import Comparison, cells_report
+    from adbench_text.errors import DataError, TrackingError, UnknownNameError
+    from adbench_text.tracking import Store
+
+    renderer = registry.report(form)
+    store = Store(tracking_uri, experiment, create=False)
+    held = store.datasets()
+    for name in datasets:
+        if name not in held:
+            raise UnknownNameError(f"dataset with results in {tracking_uri}", name, held)
+    records = store.cells(datasets or held)
+    for name in detectors:
+        known = {record["detector"] for record in records}
+        if name not in known:
+            raise UnknownNameError(f"detector with results in {tracking_uri}", name, known)
+    records = [record for record in records if not detectors or record["detector"] in detectors]
+    if not records:
+        raise TrackingError(
+            f"There are no results of {experiment!r} in {tracking_uri}; begin with adbench-text run."
+        )
+    built = cells_report(records) if cells else Comparison(records, metric).report()
+    on_terminal = output is None and sys.stdout.isatty()
+    width = shutil.get_terminal_size().columns if on_terminal else None
+    text = renderer.render(built, width)
+    if output is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"Cannot write {output}: {error.strerror}.") from error
+
+
+@main.command("list")
+@click.argument("what", type=click.Choice(["detectors", "datasets", "vectors"]))
+def list_(what: str) -> None:
+    """List what can be named."""
+    if what == "vectors":
+        from adbench_text import vectors
+
+        rows = [
+            (name, summary + (", here" if vectors.is_here(name) else ""))
+            for name, summary in vectors.DOWNLOADS.items()
+        ]
+        rows.append((vectors.LOCAL, "fastText, 100 dimensions, trained on the training texts of each split"))
+    else:
+        from adbench_text import registry
+
+        rows = registry.listing(what)
+    width = max(len(name) for name, _ in rows)
+    for name, summary in rows:
+        click.echo(f"{name:{width}}  {summary}")
+
+
+@main.command()
+@click.argument("names", nargs=-1, required=True, type=Name("datasets"))
+def fetch(names: Sequence[str]) -> None:
+    """Get datasets and word vectors ahead of time."""
+    from adbench_text import corpus, registry, vectors
+    from adbench_text.errors import UnknownNameError
+
+    datasets = registry.names("datasets")
+    for name in names:
+        if name not in datasets and name not in vectors.DOWNLOADS:
+            raise UnknownNameError("dataset or word vectors", name, [*datasets, *vectors.DOWNLOADS])
+    for name in names:
+        if name in vectors.DOWNLOADS:
+            click.echo(f"{name}: {vectors.fetch(name)}")
+        else:
+            loaded = corpus.load(registry.dataset(name))
+            click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
+
+
+@main.command()
+@click.option("--port", default=5000, type=click.IntRange(1, 65535), help="Port of the web page.")
+@_tracking_options
+def ui(port: int, tracking_uri: str, experiment: str) -> None:
+    """Open MLflow's own pages on the store."""
+    import subprocess
+
+    from adbench_text.tracking import check_reachable
+
+    check_reachable(tracking_uri)
+    if tracking_uri.startswith(("http://", "https://")):
+        click.echo(f"The store is a server; open {tracking_uri} in a browser.")
+        return
+    click.echo(f"Open http://127.0.0.1:{port} in a browser (Ctrl-C ends); experiments: {experiment}/...")
+    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracking_uri, "--port", str(port)]
+    sys.exit(subprocess.run(command, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
