@@ -3,7 +3,6 @@
 import time
 import traceback
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from adbench_text.corpus import Corpus, contaminate, one_vs_rest
 from adbench_text.detector import check_scores
 from adbench_text.errors import DetectorError
 from adbench_text.metrics import all_metrics
+from adbench_text.shared import Stopwatch
 from adbench_text.sweep import Cell, build_detector
 
 
@@ -25,7 +25,8 @@ class Result:
     started : float
         Seconds since the epoch.
     metrics : dict of str to float
-        ``auroc``, ``aupr_in``, ``aupr_out`` in [0, 1]; ``fit_seconds``, ``score_seconds``;
+        ``auroc``, ``aupr_in``, ``aupr_out`` in [0, 1]; ``fit_seconds``, ``score_seconds``, each with
+        what the detector would have had to do itself if other cells had not shared it;
         ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``. What was not reached
         in a failed cell is not there.
     scores : float64 array of shape (n_test,), or None
@@ -60,18 +61,16 @@ def evaluate(cell: Cell, corpus: Corpus) -> Result:
         measured["n_test"] = len(split.test)
         measured["n_test_outliers"] = int(split.outlier.sum())
         detector = build_detector(cell)
-        measured["fit_seconds"] = _seconds(detector.fit, split.train)[0]
-        measured["score_seconds"], scores = _seconds(detector.decision_function, split.test)
+        with Stopwatch() as watch:
+            detector.fit(split.train)
+        measured["fit_seconds"] = watch.seconds
+        with Stopwatch() as watch:
+            scores = detector.decision_function(split.test)
+        measured["score_seconds"] = watch.seconds
         scores = check_scores(scores, len(split.test))
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
         return Result(cell, started, {**all_metrics(split.outlier, scores), **measured}, scores)
-    except Exception as error:  # whatever a detector does wrong costs this cell, not the sweep
+    except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         return Result(cell, started, measured, None, reason, traceback.format_exc())
-
-
-def _seconds(function: Any, texts: list[str]) -> tuple[float, Any]:
-    begin = time.perf_counter()
-    value = function(texts)
-    return time.perf_counter() - begin, value

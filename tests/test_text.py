@@ -98,6 +98,15 @@ def test_words_stand_where_word_positions_says():
     assert words("Don't PANIC") == ["don", "t", "panic"]
 
 
+@pytest.mark.parametrize(
+    "text", ["plain words", "  Two   spaces ", "", " ", "a_b c", "tab\there", "été 東京 ß ²", "x\u3000y"]
+)
+def test_words_are_runs_of_word_characters(text):
+    import re
+
+    assert words(text) == re.findall(r"\w+", text.lower())
+
+
 def test_digest_knows_order_and_borders():
     digests = {digest(texts) for texts in (["ab", "c"], ["a", "bc"], ["c", "ab"], ["abc"], ["abc", ""])}
     assert len(digests) == 5
@@ -106,8 +115,8 @@ def test_digest_knows_order_and_borders():
 
 def test_count_words_counts():
     counts, vocabulary = count_words(["b a b", "", "c"])
-    assert list(vocabulary) == ["a", "b", "c"]
-    assert counts.toarray().tolist() == [[1, 2, 0], [0, 0, 0], [0, 0, 1]]
+    assert list(vocabulary) == ["b", "a", "c"]
+    assert counts.toarray().tolist() == [[2, 1, 0], [0, 0, 0], [0, 0, 1]]
 
 
 def test_count_words_of_texts_without_words():

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from adbench_text import evaluate as module
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.evaluate import evaluate
+from adbench_text.metrics import all_metrics
+from adbench_text.sweep import Cell
+
+N = 40
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    labels = np.arange(N) % 2
+    train = Documents([f"train{i} class{label}" for i, label in enumerate(labels)], labels)
+    test = Documents([f"test{i} class{label}" for i, label in enumerate(labels)], labels)
+    return Corpus("made-up", ("zero", "one"), train, test, "made up")
+
+
+@pytest.fixture
+def run(corpus, monkeypatch):
+    def run(detector, contamination=0.0):
+        monkeypatch.setattr(module, "build_detector", lambda cell: detector)
+        return evaluate(Cell("d", "default", {}, "made-up", "zero", contamination, 0), corpus)
+
+    return run
+
+
+class Spy:
+    def fit(self, texts):
+        self.seen = list(texts)
+        return self
+
+    def decision_function(self, texts):
+        self.asked = list(texts)
+        return [float("class1" in text) for text in texts]
+
+
+def test_a_cell_is_fit_score_and_measure(run, corpus):
+    spy = Spy()
+    result = run(spy)
+    assert result.status == "ok"
+    assert sorted(spy.seen) == sorted(text for text in corpus.train.texts if "class0" in text)
+    assert spy.asked == corpus.test.texts
+    expected = all_metrics(corpus.test.labels == 1, np.array(result.scores))
+    assert {name: result.metrics[name] for name in expected} == expected
+    assert result.metrics["auroc"] == 1
+    counts = {
+        name: result.metrics[name] for name in ("n_train", "n_train_outliers", "n_test", "n_test_outliers")
+    }
+    assert counts == {"n_train": 20, "n_train_outliers": 0, "n_test": 40, "n_test_outliers": 20}
+
+
+def test_contamination_reaches_the_training_texts_and_not_the_test_texts(run, corpus):
+    spy = Spy()
+    result = run(spy, contamination=0.2)
+    assert sum("class1" in text for text in spy.seen) == result.metrics["n_train_outliers"] == 5
+    assert spy.asked == corpus.test.texts
+
+
+def answers(scores):
+    class Answering(Spy):
+        def decision_function(self, texts):
+            return scores
+
+    return Answering()
+
+
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [
+        ([np.nan, *range(N - 1)], "1 of 40 scores are NaN"),
+        ([np.inf, -np.inf, *range(N - 2)], "2 of 40 scores are infinite"),
+        ([3.0] * N, "all 40 scores are 3"),
+        (list(range(N - 1)), r"expected scores of shape \(40,\), got \(39,\)"),
+        (np.zeros((N, 1)), r"got \(40, 1\)"),
+        (None, "scores of shape|scores must be numbers|NaN"),
+        (["high"] * N, "scores must be numbers"),
+        ([[1], [2, 3]], "scores must be numbers"),
+    ],
+)
+def test_unusable_scores_fail_the_cell_with_the_reason(run, scores, reason):
+    import re
+
+    result = run(answers(scores))
+    assert result.status == "failed"
+    assert re.search(reason, result.reason)
+    assert result.scores is None
+    assert "auroc" not in result.metrics
+    assert "Traceback" in result.traceback
+
+
+def test_a_detector_that_raises_fails_its_cell_alone(run):
+    class Raising(Spy):
+        def fit(self, texts):
+            raise RuntimeError("no\n luck")
+
+    result = run(Raising())
+    assert (result.status, result.reason) == ("failed", "RuntimeError: no luck")
+    assert result.metrics["n_train"] == 20
+
+
+def test_an_interruption_is_no_failure_of_the_detector(run):
+    class Interrupted(Spy):
+        def fit(self, texts):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Interrupted())
+
+
+def test_integer_scores_will_do(run):
+    assert run(answers(list(range(N)))).status == "ok"

@@ -1,0 +1,56 @@
+import time
+
+import pytest
+
+from adbench_text.shared import Stopwatch, remember
+
+
+def test_the_last_values_are_remembered():
+    calls = []
+
+    @remember(2)
+    def double(number):
+        calls.append(number)
+        return 2 * number
+
+    assert [double(n) for n in (1, 2, 1, 3, 1, 2)] == [2, 4, 2, 6, 2, 4]
+    assert calls == [1, 2, 3, 2]  # 3 drove out 2, which was used longest ago
+
+
+def test_an_error_is_not_remembered():
+    calls = []
+
+    @remember(2)
+    def fail(number):
+        calls.append(number)
+        raise ValueError
+
+    for _ in range(2):
+        with pytest.raises(ValueError):
+            fail(1)
+    assert calls == [1, 1]
+
+
+def test_a_remembered_value_costs_what_it_cost_the_first_time():
+    @remember(2)
+    def inner(_):
+        time.sleep(0.05)
+
+    @remember(2)
+    def outer(key):
+        inner(0)
+        time.sleep(0.02)
+
+    inner(0)
+    for _ in range(2):  # first with the inner remembered, then with the outer
+        begin = time.perf_counter()
+        with Stopwatch() as watch:
+            outer("key")
+        assert watch.seconds >= 0.07
+    assert time.perf_counter() - begin < 0.02
+
+
+def test_without_anything_remembered_it_is_a_plain_stopwatch():
+    with Stopwatch() as watch:
+        time.sleep(0.01)
+    assert 0.01 <= watch.seconds < 0.5
