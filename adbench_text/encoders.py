@@ -7,7 +7,6 @@ detectors and configurations of one split share them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, cast
 
 import numpy as np
@@ -18,7 +17,9 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from adbench_text import storage, text, vectors
 from adbench_text.detector import TextDetector
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.shared import remember
 from adbench_text.text import HashedTexts, count_words
+from adbench_text.vector_files import WordVectors
 
 Matrix = NDArray[np.float32]
 
@@ -37,7 +38,7 @@ class Encoding:
     method: str
     vectors: str
     normalize: bool
-    n_components: int
+    svd_components: int
     seed: int
 
     @property
@@ -62,20 +63,20 @@ class Encoder:
             counts, vocabulary = count_words(training)
             frequency = np.diff(counts.tocsc().indptr)
             self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
-        self._encode = lru_cache(maxsize=2)(self._encode_texts)  # training and test texts
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Encode texts."""
-        encoded = self._encode(HashedTexts(texts))
-        encoded.flags.writeable = False  # shared between detectors
-        return encoded
+        return _encode((self, HashedTexts(texts)))
 
-    def _encode_texts(self, texts: HashedTexts) -> Matrix:
+    def encode(self, texts: HashedTexts) -> Matrix:
+        """Encode texts anew."""
         encoded: NDArray[Any] = self._svd(texts) if self.encoding.method == "svd" else self._pooled(texts)
         if self.encoding.normalize:
             length = np.linalg.norm(encoded, axis=1, keepdims=True)
             encoded = encoded / np.where(length > 0, length, 1)
-        return encoded.astype(np.float32)
+        encoded = encoded.astype(np.float32)
+        encoded.flags.writeable = False  # shared between detectors
+        return encoded
 
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
         """Inverse document frequency as scikit-learn smooths it."""
@@ -97,7 +98,7 @@ class Encoder:
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
         return cast(Matrix, (weights @ matrix) / np.where(total > 0, total, 1))
 
-    def _word_vectors(self, vocabulary: NDArray[Any]) -> vectors.WordVectors:
+    def _word_vectors(self, vocabulary: NDArray[Any]) -> WordVectors:
         if self.encoding.vectors == vectors.LOCAL:
             return vectors.train_local(self._training, vocabulary, self.encoding.seed)
         return vectors.load(self.encoding.vectors, vocabulary)
@@ -108,7 +109,7 @@ class Encoder:
             weights = self._tfidf.fit_transform(self._training)
         except ValueError as error:
             raise InvalidValueError("the encoder svd needs training texts with at least one word.") from error
-        n_components = min(self.encoding.n_components, *weights.shape)
+        n_components = min(self.encoding.svd_components, *weights.shape)
         self._reduction = TruncatedSVD(n_components, random_state=self.encoding.seed).fit(weights)
 
     def _svd(self, texts: HashedTexts) -> Matrix:
@@ -129,10 +130,18 @@ def _segment_max(counts: Any, matrix: Matrix) -> Matrix:
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training texts; the last few are kept and shared."""
-    return _fit_encoder(encoding, HashedTexts(training))
+    return _fit_encoder((encoding, HashedTexts(training)))
 
 
-_fit_encoder = lru_cache(maxsize=8)(Encoder)
+@remember(8)
+def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
+    return Encoder(*key)
+
+
+@remember(16)  # training and test texts of each encoder; not in the encoder, which must stay picklable
+def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
+    encoder, texts = key
+    return encoder.encode(texts)
 
 
 class VectorDetector(TextDetector):
@@ -147,7 +156,7 @@ class VectorDetector(TextDetector):
         ``"fasttext-local"`` (trained on the training texts alone). The encoder ``svd`` needs none.
     normalize : bool, default True
         Scale every vector to length 1.
-    n_components : int, default 100
+    svd_components : int, default 100
         Dimensions of the encoder ``svd``.
     """
 
@@ -157,7 +166,7 @@ class VectorDetector(TextDetector):
         encoder: str = "tfidf",
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
-        n_components: int = 100,
+        svd_components: int = 100,
         contamination: float = 0.1,
         random_state: int | None = None,
     ) -> None:
@@ -165,12 +174,12 @@ class VectorDetector(TextDetector):
         self.encoder = encoder
         self.vectors = vectors
         self.normalize = normalize
-        self.n_components = n_components
+        self.svd_components = svd_components
 
     @property
     def _encoding(self) -> Encoding:
         seed = 0 if self.random_state is None else self.random_state
-        return Encoding(self.encoder, self.vectors, self.normalize, self.n_components, seed)
+        return Encoding(self.encoder, self.vectors, self.normalize, self.svd_components, seed)
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
@@ -178,9 +187,9 @@ class VectorDetector(TextDetector):
             raise UnknownNameError("encoder", self.encoder, METHODS)
         if not isinstance(self.normalize, bool):
             raise InvalidValueError(f"normalize must be true or false, got {self.normalize!r}.")
-        if not isinstance(self.n_components, int) or self.n_components < 1:
+        if not isinstance(self.svd_components, int) or self.svd_components < 1:
             raise InvalidValueError(
-                f"n_components must be a whole number of at least 1, got {self.n_components!r}."
+                f"svd_components must be a whole number of at least 1, got {self.svd_components!r}."
             )
 
     def prepare(self, texts: Sequence[str]) -> None:

@@ -19,7 +19,7 @@ class PyODDetector(VectorDetector):
 
     Parameters
     ----------
-    encoder, vectors, normalize, n_components
+    encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
         See `TextDetector`; handed on to PyOD's detector where it takes them.
@@ -35,7 +35,7 @@ class PyODDetector(VectorDetector):
         encoder: str = "tfidf",
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
-        n_components: int = 100,
+        svd_components: int = 100,
         contamination: float = 0.1,
         random_state: int | None = None,
         **params: Any,
@@ -44,7 +44,7 @@ class PyODDetector(VectorDetector):
             encoder=encoder,
             vectors=vectors,
             normalize=normalize,
-            n_components=n_components,
+            svd_components=svd_components,
             contamination=contamination,
             random_state=random_state,
         )

@@ -20,7 +20,7 @@ class IForest(VectorDetector):
     ----------
     n_estimators : int, default 256
         Number of trees.
-    encoder, vectors, normalize, n_components
+    encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
         See `TextDetector`.
@@ -33,7 +33,7 @@ class IForest(VectorDetector):
         encoder: str = "tfidf",
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
-        n_components: int = 100,
+        svd_components: int = 100,
         contamination: float = 0.1,
         random_state: int | None = None,
     ) -> None:
@@ -41,7 +41,7 @@ class IForest(VectorDetector):
             encoder=encoder,
             vectors=vectors,
             normalize=normalize,
-            n_components=n_components,
+            svd_components=svd_components,
             contamination=contamination,
             random_state=random_state,
         )

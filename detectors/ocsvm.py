@@ -24,7 +24,7 @@ class OCSVM(VectorDetector):
         CVDD's released code.
     nu : float, default 0.1
         Upper bound on the share of training errors, in (0, 1].
-    encoder, vectors, normalize, n_components
+    encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
         See `TextDetector`; nothing here is random but the encoder's SVD and local vectors.
@@ -38,7 +38,7 @@ class OCSVM(VectorDetector):
         encoder: str = "tfidf",
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
-        n_components: int = 100,
+        svd_components: int = 100,
         contamination: float = 0.1,
         random_state: int | None = None,
     ) -> None:
@@ -46,7 +46,7 @@ class OCSVM(VectorDetector):
             encoder=encoder,
             vectors=vectors,
             normalize=normalize,
-            n_components=n_components,
+            svd_components=svd_components,
             contamination=contamination,
             random_state=random_state,
         )

@@ -2,6 +2,8 @@
 
 import ast
 import importlib
+import sys
+from contextlib import redirect_stdout
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -62,6 +64,7 @@ def member(name: str) -> Any:
     from adbench_text.detectors._pyod import PyODDetector  # here, so that listing names imports no library
 
     module, class_name = _classes()[name]
-    wrapped = getattr(importlib.import_module(module), class_name)
+    with redirect_stdout(sys.stderr):  # what is missing, PyOD prints
+        wrapped = getattr(importlib.import_module(module), class_name)
     facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
     return type(f"PyOD{class_name}", (PyODDetector,), facts)

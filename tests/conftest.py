@@ -1,7 +1,14 @@
 import os
+import threading
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+
+from adbench_text import corpus, registry, vectors
+from adbench_text.corpus import Corpus
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -18,3 +25,78 @@ def data_dir() -> Path:
     if not (REAL_DATA / "20news").is_dir():
         pytest.skip("no real data here: set ADBENCH_TEXT_DATA to a folder that holds it")
     return REAL_DATA
+
+
+@pytest.fixture(scope="session")
+def real_corpus(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Corpus]:
+    """Loads a corpus from the folder of real data, once; its cache is temporary."""
+    cache = tmp_path_factory.mktemp("cache")
+
+    @lru_cache
+    def load(name: str) -> Corpus:
+        if not (data_dir / name).is_dir():
+            pytest.skip(f"no {name} in {data_dir}")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+            patch.setenv("ADBENCH_TEXT_CACHE", str(cache))
+            patch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+            return corpus.load(registry.dataset(name))
+
+    return load
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data directory, and an empty cache directory beside it; downloads are allowed."""
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("ADBENCH_TEXT_OFFLINE", raising=False)
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(vectors, "_memory", {})
+    return tmp_path / "data"
+
+
+class Server(ThreadingHTTPServer):
+    """A web server on this machine; `answers` maps a path to a body, or to what sends the answer."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        self.answers: dict[str, bytes | Callable[[BaseHTTPRequestHandler], None]] = {}
+        self.asked: list[str] = []
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: Server
+
+    def do_GET(self) -> None:
+        self.server.asked.append(self.path)
+        answer = self.server.answers.get(self.path)
+        if answer is None:
+            self.send_error(404)
+        elif callable(answer):
+            answer(self)
+        else:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """A web server on this machine that has nothing yet."""
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()

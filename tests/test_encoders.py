@@ -1,0 +1,362 @@
+import os
+import pickle
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from adbench_text import encoders, storage, text, vectors
+from adbench_text.detectors.iforest import IForest
+from adbench_text.detectors.ocsvm import OCSVM
+from adbench_text.encoders import Encoding, VectorDetector, fit_encoder
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+
+N_DIMENSIONS = 4
+KNOWN = [f"known{letter}" for letter in "abcdefghijklmnopqrst"]
+UNKNOWN = ["mystery", "riddle"]
+
+
+def random_texts(n: int, seed: int, words: list[str]) -> list[str]:
+    """Texts of zero to nine words, some without one known word, some empty."""
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(words, size=rng.integers(0, 10))) for _ in range(n)]
+
+
+ALL = KNOWN + UNKNOWN
+TRAIN = random_texts(60, 0, words=ALL[2:])  # two words with vectors are in test texts alone
+TEST = [*random_texts(40, 1, ALL), "", "mystery riddle mystery", "KnownA knowna, knownd!", "knownd"]
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return dict(zip(KNOWN, rng.normal(size=(len(KNOWN), N_DIMENSIONS)).astype(np.float32), strict=True))
+
+
+@pytest.fixture
+def file(home, tmp_path, table, monkeypatch) -> str:
+    """A file of word vectors; and no encoder is remembered from another test."""
+    for memory in (encoders._fit_encoder, encoders._encode, text._count_words, vectors._local_model):
+        memory.forget()
+    path = tmp_path / "my.vec"
+    path.write_text("".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in table.items()))
+    return str(path)
+
+
+def encoding(method: str, file: str = vectors.LOCAL, **settings: object) -> Encoding:
+    base = Encoding(method=method, vectors=file, normalize=False, svd_components=5, seed=0)
+    return replace(base, **settings)
+
+
+def encode_naively(method: str, texts: list[str], table: dict[str, np.ndarray]) -> np.ndarray:
+    """One word after the other."""
+    n_with = {word: sum(word in text.words(train) for train in TRAIN) for word in KNOWN}
+    rows = []
+    for each in texts:
+        known = [word for word in text.words(each) if word in table]
+        if not known:
+            row = np.zeros(N_DIMENSIONS)
+        elif method == "max":
+            row = np.max([table[word] for word in known], axis=0)
+        else:
+            idf = {word: np.log((1 + len(TRAIN)) / (1 + n_with[word])) + 1 for word in known}
+            weights = [idf[word] if method == "tfidf" else 1 for word in known]
+            row = np.average([table[word] for word in known], axis=0, weights=weights)
+        rows.append(row)
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
+def test_vectors_are_those_of_a_loop_over_the_words(file, table, method):
+    for texts in (TRAIN, TEST):
+        encoded = fit_encoder(encoding(method, file), TRAIN)(texts)
+        assert encoded.dtype == np.float32
+        np.testing.assert_allclose(encoded, encode_naively(method, texts, table), rtol=1e-5, atol=1e-6)
+
+
+def test_the_maximum_of_many_texts_is_that_of_a_loop(file, table):
+    texts = random_texts(2500, 3, ALL)  # more than are gathered at once
+    encoded = fit_encoder(encoding("max", file), TRAIN)(texts)
+    np.testing.assert_array_equal(encoded, encode_naively("max", texts, table).astype(np.float32))
+
+
+def test_idf_is_that_of_scikit_learn(file, table):
+    tfidf = TfidfVectorizer(analyzer=text.words, norm=None, vocabulary=KNOWN).fit(TRAIN)
+    weights = tfidf.transform(TEST)
+    total = np.asarray(weights.sum(axis=1))
+    expected = weights @ np.array(list(table.values())) / np.where(total > 0, total, 1)
+    encoded = fit_encoder(encoding("tfidf", file), TRAIN)(TEST)
+    np.testing.assert_allclose(encoded, expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_a_text_without_a_known_word_is_the_zero_vector(file, method, normalize):
+    encoder = fit_encoder(encoding(method, file, normalize=normalize), [text for text in TRAIN if text])
+    odd = ["", " !? ", "never seen before"]
+    np.testing.assert_array_equal(encoder([*odd, "knownd"])[:3], 0)
+    np.testing.assert_array_equal(encoder(odd), 0)
+    assert encoder(odd).shape == encoder(TEST)[:3].shape
+    assert encoder(["knownd"]).any()
+
+
+@pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
+def test_training_texts_without_a_word_can_be_fitted_on(file, method):
+    encoder = fit_encoder(encoding(method, file), ["", "!"])
+    np.testing.assert_array_equal(encoder(["", "!"]), np.zeros((2, N_DIMENSIONS)))
+    assert encoder(["knowna"]).any()
+
+
+@pytest.mark.parametrize("method", encoders.METHODS)
+def test_normalized_vectors_have_length_one_and_the_same_direction(file, method):
+    plain = fit_encoder(encoding(method, file), TRAIN)(TEST)
+    unit = fit_encoder(encoding(method, file, normalize=True), TRAIN)(TEST)
+    length = np.linalg.norm(plain, axis=1)
+    known = length > 0
+    assert 0 < known.sum() < len(TEST)
+    np.testing.assert_allclose(np.linalg.norm(unit[known], axis=1), 1, rtol=1e-5)
+    np.testing.assert_array_equal(unit[~known], 0)
+    np.testing.assert_allclose(unit[known] * length[known, None], plain[known], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("local", [False, True])
+def test_a_row_does_not_depend_on_the_other_texts(file, method, local):
+    name = vectors.LOCAL if local else file
+    whole = fit_encoder(encoding(method, name), TRAIN)(TEST)
+    for batch in (TEST[::-1], TEST[7:9], [TEST[7]], TEST * 3, ["new words entirely", *TEST]):
+        encoded = fit_encoder(encoding(method, name), TRAIN)(batch)
+        rows = [TEST.index(each) for each in batch if each in TEST]
+        np.testing.assert_allclose(encoded[-len(rows) :], whole[rows], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", encoders.METHODS)
+def test_nothing_is_learned_from_test_texts(file, method):
+    one = fit_encoder(encoding(method, file), TRAIN)
+    first = one(TRAIN).copy()
+    one(["knowna knownb mystery"] * 500)
+    encoders._fit_encoder.forget()
+    encoders._encode.forget()
+    other = fit_encoder(encoding(method, file), TRAIN)
+    other(["knownc riddle"] * 500)
+    np.testing.assert_array_equal(other(TRAIN), first)
+    np.testing.assert_allclose(other(TEST), one(TEST), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["tfidf", "svd"])
+def test_what_is_fitted_depends_on_the_training_texts(file, method):
+    some = [each for each in TRAIN if "knownd" not in each]
+    assert len(some) < len(TRAIN)
+    one, other = (fit_encoder(encoding(method, file), texts)(["knownd knowne"]) for texts in (TRAIN, some))
+    assert not np.allclose(one, other)
+
+
+def test_svd_is_deterministic_for_one_seed(file):
+    def encode(seed: int) -> np.ndarray:
+        encoders._fit_encoder.forget()
+        return fit_encoder(encoding("svd", svd_components=3, seed=seed), TRAIN)(TEST)
+
+    np.testing.assert_array_equal(encode(0), encode(0))
+    assert (encode(0) != encode(1)).any()
+
+
+def test_svd_keeps_the_inner_products_when_it_keeps_all_dimensions(file):
+    encoder = fit_encoder(encoding("svd", svd_components=10_000), TRAIN)
+    encoded = encoder(TRAIN)
+    tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True).fit_transform(TRAIN)
+    assert encoded.shape == (len(TRAIN), min(tfidf.shape))
+    np.testing.assert_allclose(encoded @ encoded.T, (tfidf @ tfidf.T).toarray(), atol=1e-4)
+
+
+def test_svd_reads_no_vectors(home):
+    detector = OCSVM(encoder="svd", vectors="/nowhere.vec", svd_components=3)
+    detector.prepare(TRAIN)
+    assert detector.resources() == {}
+    assert np.isfinite(detector.fit(TRAIN).decision_function(TEST)).all()
+
+
+def test_svd_needs_a_word(file):
+    with pytest.raises(InvalidValueError, match="at least one word"):
+        fit_encoder(encoding("svd"), ["", "!"])
+
+
+@pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
+def test_local_vectors_are_deterministic_for_one_seed(file, method):
+    def encode(seed: int) -> np.ndarray:
+        for memory in (encoders._fit_encoder, encoders._encode, vectors._local_model):
+            memory.forget()
+        return fit_encoder(encoding(method, seed=seed), TRAIN)(TEST)
+
+    one = encode(0)
+    assert one.shape == (len(TEST), 100)
+    np.testing.assert_array_equal(encode(0), one)
+    assert (encode(1) != one).any()
+
+
+# -- what is shared
+
+
+@pytest.fixture
+def work(monkeypatch) -> list[str]:
+    """What is done anew: fits of encoders, and encodings."""
+    done: list[str] = []
+
+    class Counting(encoders.Encoder):
+        def __init__(self, *args):
+            done.append("fit")
+            super().__init__(*args)
+
+        def encode(self, texts):
+            done.append("encode")
+            return super().encode(texts)
+
+    monkeypatch.setattr(encoders, "Encoder", Counting)
+    return done
+
+
+class Keeper(VectorDetector):
+    """Keeps the vectors it is given."""
+
+    def _fit_vectors(self, X):
+        self.seen = [X]
+
+    def _score_vectors(self, X):
+        self.seen.append(X)
+        return X.sum(axis=1).astype(np.float64)
+
+
+@pytest.mark.parametrize("method", encoders.METHODS)
+def test_detectors_of_one_split_share_one_matrix(file, work, method):
+    detectors = [Keeper(encoder=method, vectors=file, random_state=0) for _ in range(2)]
+    for detector in detectors:
+        detector.fit(list(TRAIN)).decision_function(list(TEST))
+    assert work == ["fit", "encode", "encode"]
+    one, other = (detector.seen for detector in detectors)
+    assert one[0] is other[0]
+    assert one[1] is other[1]
+
+
+def test_the_real_detectors_share_too(file, work):
+    for kind in (OCSVM, IForest):
+        kind(vectors=file, random_state=0).fit(TRAIN).decision_function(TEST)
+    assert work == ["fit", "encode", "encode"]
+
+
+def test_another_split_or_encoding_is_not_shared(file, work):
+    settings = [
+        {},
+        {"normalize": False},
+        {"encoder": "mean"},
+        {"encoder": "svd"},
+        {"encoder": "svd", "svd_components": 2},
+        {"vectors": vectors.LOCAL},
+    ]
+    seen = []
+    for changes in settings:
+        detector = Keeper(**{"vectors": file, "random_state": 0, **changes}).fit(TRAIN)
+        seen.append(detector.seen[0])
+    other = Keeper(vectors=file, random_state=0).fit(TRAIN[::-1])
+    assert work.count("fit") == len(settings) + 1
+    np.testing.assert_array_equal(other.seen[0][::-1], seen[0])
+    for i, one in enumerate(seen):
+        for another in seen[i + 1 :]:
+            assert one.shape != another.shape or not np.allclose(one, another)
+
+
+def test_shared_vectors_cannot_be_changed(file):
+    encoder = fit_encoder(encoding("mean", file), TRAIN)
+    with pytest.raises(ValueError, match="read-only"):
+        encoder(TEST)[0] = 1
+
+
+def test_local_vectors_are_trained_once_for_all_encoders_of_a_split(file, monkeypatch):
+    trainings = []
+    from gensim.models import FastText
+
+    class Counting(FastText):
+        def __init__(self, *args, **kwargs):
+            trainings.append(args)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr("gensim.models.FastText", Counting)
+    for method in ("mean", "tfidf"):
+        Keeper(encoder=method, vectors=vectors.LOCAL, random_state=0).fit(TRAIN).decision_function(TEST)
+    assert len(trainings) == 1
+
+
+def test_one_pass_over_the_file_serves_all_splits(file, monkeypatch):
+    passes = []
+    read = vectors.vector_files.read
+    monkeypatch.setattr(vectors.vector_files, "read", lambda *args: passes.append(args) or read(*args))
+    detector = Keeper(vectors=file)
+    detector.prepare(TRAIN + TEST)
+    for split in (TRAIN[:30], TRAIN[30:]):
+        detector.fit(split).decision_function(TEST)
+    assert len(passes) == 1
+
+
+def test_a_fitted_detector_can_be_pickled(file):
+    for method in encoders.METHODS:
+        detector = OCSVM(encoder=method, vectors=file, random_state=0).fit(TRAIN)
+        scores = detector.decision_function(TEST)
+        copy = pickle.loads(pickle.dumps(detector))
+        np.testing.assert_array_equal(copy.decision_function(TEST), scores)
+
+
+SCORE_ELSEWHERE = """
+import pickle, sys
+from pathlib import Path
+print(pickle.loads(Path({path!r}).read_bytes()).decision_function({texts!r}).tobytes().hex())
+"""
+
+
+@pytest.mark.parametrize("method", ["tfidf", "svd"])
+def test_a_pickled_detector_scores_the_same_in_another_process(file, tmp_path, method):
+    detector = OCSVM(encoder=method, vectors=file, random_state=0).fit(TRAIN)
+    path = tmp_path / "detector.pickle"
+    path.write_bytes(pickle.dumps(detector))
+    there = subprocess.run(
+        [sys.executable, "-c", SCORE_ELSEWHERE.format(path=str(path), texts=TEST)],
+        env=os.environ | {"PYTHONHASHSEED": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    scores = np.frombuffer(bytes.fromhex(there.stdout), np.float64)
+    np.testing.assert_allclose(scores, detector.decision_function(TEST), rtol=1e-9)
+
+
+# -- hyper-parameters
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"encoder": "tfdif"}, "No encoder named 'tfdif'. Did you mean 'tfidf'"),
+        ({"normalize": "yes"}, "normalize must be true or false, got 'yes'"),
+        ({"svd_components": 0}, "svd_components must be a whole number of at least 1, got 0"),
+        ({"svd_components": 2.5}, "svd_components must be a whole number of at least 1, got 2.5"),
+    ],
+)
+def test_hyper_parameters_out_of_range_are_refused(home, settings, message):
+    with pytest.raises(InvalidValueError) as caught:
+        Keeper(**settings).fit(TRAIN)
+    assert message in str(caught.value)
+
+
+def test_missing_vectors_are_one_line(home):
+    detector = Keeper(vectors="glove-wiki-gigaword-50")
+    for use in (lambda: detector.fit(TRAIN), lambda: detector.prepare(TRAIN), detector.resources):
+        with pytest.raises(DataError, match=r"run: adbench-text fetch glove-wiki-gigaword-50$"):
+            use()
+    with pytest.raises(UnknownNameError):
+        Keeper(vectors="glove").fit(TRAIN)
+
+
+def test_the_digest_of_the_vectors_is_among_the_resources(file):
+    assert Keeper(vectors=file).resources() == {"vectors": storage.file_digest(Path(file))[:16]}
+    assert Keeper(vectors=vectors.LOCAL).resources() == {}

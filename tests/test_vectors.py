@@ -1,0 +1,668 @@
+import gzip
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gensim.models import FastText, KeyedVectors
+from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
+
+from adbench_text import storage, text, vector_files, vectors
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+
+#: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
+WORDS = {
+    "cat": [0.1, -0.2, 0.3],
+    "straße": [1, 2, 3],
+    "東京": [1e-8, 0, -1],
+    "catalogue": [4, 5, 6],
+    "ca": [-7, 8.5, 9],
+    "2001": [1e3, 0.5, -0.25],
+}
+TEXT = "".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in WORDS.items()).encode()
+HEADER = f"{len(WORDS)} 3\n".encode()
+
+
+def word2vec_binary(words: dict[str, list[float]] = WORDS, after: bytes = b"") -> bytes:
+    """Word2vec's binary format: gensim's, or, with a line end after each vector, Google's."""
+    body = (
+        word.encode() + b" " + np.array(vector, "<f4").tobytes() + after for word, vector in words.items()
+    )
+    return f"{len(words)} 3\n".encode() + b"".join(body)
+
+
+@pytest.fixture
+def write(home, tmp_path) -> Callable[..., str]:
+    def write(content: bytes, name: str = "my.vec") -> str:
+        (tmp_path / name).write_bytes(content)
+        return str(tmp_path / name)
+
+    return write
+
+
+def as_dict(loaded: vectors.WordVectors) -> dict[str, list[float]]:
+    return {word: vector.tolist() for word, vector in zip(loaded.words, loaded.matrix, strict=True)}
+
+
+def expected(words: dict[str, list[float]]) -> dict[str, list[float]]:
+    return {word: np.array(vector, np.float32).tolist() for word, vector in words.items()}
+
+
+FORMATS = {
+    "glove.txt": TEXT,
+    "word2vec.txt": HEADER + TEXT,
+    "fasttext.vec": HEADER + TEXT.replace(b"\n", b" \n"),  # fastText ends each line with a space
+    "windows.vec": (HEADER + TEXT).replace(b"\n", b"\r\n"),
+    "windows_glove.txt": TEXT.replace(b"\n", b"\r\n"),
+    "bom.vec": b"\xef\xbb\xbf" + HEADER + TEXT,
+    "bom_glove.txt": b"\xef\xbb\xbf" + TEXT,
+    "header_with_spaces.vec": b" 6  3 \t\r\n" + TEXT,
+    "no_last_line_end.vec": HEADER + TEXT.rstrip(),
+    "empty_lines_at_the_end.vec": HEADER + TEXT + b"\n  \n\r\n",
+    "empty_lines_at_the_end.txt": TEXT + b"\n\n",
+    "two_spaces.txt": TEXT.replace(b" ", b"  "),
+    "text.gz": gzip.compress(HEADER + TEXT),
+    "glove.txt.gz": gzip.compress(TEXT),
+    "gzipped_without_saying_so.txt": gzip.compress(TEXT),
+    "gzipped_in_two.gz": gzip.compress(HEADER + TEXT[:40]) + gzip.compress(TEXT[40:]),
+    "gensim.bin": word2vec_binary(),
+    "google.bin": word2vec_binary(after=b"\n"),
+    "google.bin.gz": gzip.compress(word2vec_binary(after=b"\n")),
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_gives_the_same_vectors(write, name):
+    loaded = vectors.load(write(FORMATS[name], name), [*WORDS, "dog", "cata"])
+    assert as_dict(loaded) == expected(WORDS)
+    assert dict(zip(loaded.words, loaded.ranks, strict=True)) == {w: i for i, w in enumerate(WORDS)}
+    assert loaded.missing == {"dog", "cata"}
+    assert loaded.matrix.dtype == np.float32
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_files_that_gensim_writes_are_read_as_gensim_reads_them(write, tmp_path, binary):
+    rng = np.random.default_rng(0)
+    words = ["w" + "".join(map(chr, rng.integers(0x61, 0x250, 5))) for _ in range(300)]
+    model = KeyedVectors(7)
+    model.add_vectors(words, rng.normal(size=(300, 7)).astype(np.float32))
+    path = tmp_path / ("gensim.bin" if binary else "gensim.txt")
+    model.save_word2vec_format(str(path), binary=binary)
+    asked = [*words[::3], "unknown"]
+    loaded = vectors.load(str(path), asked)
+    reference = KeyedVectors.load_word2vec_format(str(path), binary=binary)
+    assert sorted(loaded.words) == sorted(asked[:-1])
+    np.testing.assert_array_equal(loaded.matrix, reference[loaded.words])
+    assert loaded.ranks.tolist() == [reference.key_to_index[word] for word in loaded.words]
+
+
+def test_rows_are_minus_one_for_unknown_words(write):
+    loaded = vectors.load(write(TEXT), ["ca", "cat"])
+    rows = loaded.rows(["cat", "dog", "ca"])
+    assert rows[1] == -1
+    np.testing.assert_array_equal(loaded.matrix[rows[[0, 2]]], np.float32([WORDS["cat"], WORDS["ca"]]))
+
+
+@pytest.mark.parametrize("header", [b"", b"5 2\n"])
+def test_of_a_word_that_stands_twice_the_first_is_taken(write, header):
+    loaded = vectors.load(write(header + b"x 9 9\na 1 2\nb 0 0\na 3 4\nb 5 6\n"), ["a", "b"])
+    assert as_dict(loaded) == {"a": [1, 2], "b": [0, 0]}
+    assert loaded.ranks.tolist() == [1, 2]
+
+
+def test_of_a_word_that_stands_twice_in_a_binary_file_the_first_is_taken(write):
+    one, two = word2vec_binary({"a": [1, 1, 1]}), word2vec_binary({"a": [2, 2, 2]})
+    loaded = vectors.load(write(b"2" + one[1:] + two[4:], "twice.bin"), ["a"])
+    assert as_dict(loaded) == {"a": [1, 1, 1]}
+
+
+def test_a_word_with_spaces_is_not_taken_for_its_first_part(write):
+    # some of GloVe 840B's: "at name@domain.com", ". . ."
+    content = b"first 0 0\nat name@domain.com 5 6\n. . . 7 8\nat 1 2\n"
+    loaded = vectors.load(write(content), ["at", "first"])
+    assert as_dict(loaded) == {"first": [0, 0], "at": [1, 2]}
+    assert loaded.ranks.tolist() == [0, 3]
+
+
+def test_bytes_that_are_no_utf_8_and_odd_spaces_in_words_do_no_harm(write):
+    odd = [b"caf\xe9", "a\u2028b".encode(), "\u00a0".encode(), b"\x1c\x85", b"", b"a\x0bb"]
+    content = b"".join(word + b" 1 2\n" for word in odd) + b"cat 3 4\n"
+    loaded = vectors.load(write(b"7 2\n" + content), ["cat", "caf", "café", "a", "b"])
+    assert as_dict(loaded) == {"cat": [3, 4]}
+    assert loaded.ranks.tolist() == [6]
+
+
+def test_words_of_any_kind_can_be_asked_for(write):
+    odd = ["", "\n", "a\nb", "a b", "\ud800", "\0", "x" * 100_000]
+    path = write(TEXT)
+    loaded = [vectors.load(path, words) for words in (odd, ["cat", "a", "b"])]
+    vectors._memory.clear()
+    loaded.append(vectors.load(path, []))
+    assert loaded[0].missing == frozenset(odd)
+    for later in loaded[1:]:
+        assert later.words == ["cat"]
+        assert later.missing == frozenset([*odd, "a", "b"])
+
+
+BROKEN = {
+    "too few numbers": (b"a 1 2\nb 3\nc 4 5\n", 2),
+    "too few numbers, header": (b"3 2\na 1 2\nb 3\nc 4 5\n", 3),
+    "no number at all": (b"a 1 2\nb\nc 4 5\n", 2),
+    "no number": (b"a 1 2\nc x 5\n", 2),
+    "no number at the end": (b"3 2\na 1 2\nb 0 0\nc 5 1.2.3\n", 4),
+    "another dimension": (b"a 1 2\nb 1 2\nc 1 2 3\n", 3),
+    "another dimension than the header's": (b"3 2\na 1 2 3\nb 1 2 3\nc 1 2 3\n", 2),
+    "a lower dimension than the header's": (b"3 4\na 1 2 3\nb 1 2 3\nc 1 2 3\n", 2),
+    "an empty line": (b"a 1 2\n\nc 4 5\n", 2),
+    "an empty line first": (b"2 2\n\na 1 2\n", 2),
+    "cut within the last line": (b"a 1 2\nb 3 4\nc 5", 3),
+    "cut at the last space": (b"a 1 2\nb 3 4\nc 5 ", 3),
+    "cut at the last space, of another word": (b"a 1 2\nb 3 4\nz 5 ", 3),
+    "tabs": (b"a\t1\t2\nc\t3\t4\n", 1),
+    "two spaces hide a missing number": (b"a 1 2\nc  3\n", 2),
+    "two spaces hide that there is no number": (b"a 1 2\nc  x\n", 2),
+    "NUL bytes": (b"a 1 2\nb 1 2\n" + bytes(50), 3),
+    "binary": (b"2 3\na " + bytes(range(60, 72)) + b"\nc " + bytes(range(60, 72)), 2),
+}
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("what", BROKEN)
+def test_a_broken_line_is_named(write, what, zipped):
+    content, line = BROKEN[what]
+    path = write(gzip.compress(content) if zipped else content)
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}, line {line}: .*get it again\.$") as caught:
+        vectors.load(path, ["c", "a"])
+    assert "\n" not in str(caught.value)
+    assert not (storage.cache_dir() / "vectors").exists()  # nothing half-read is remembered
+
+
+@pytest.mark.parametrize("number", ["nan", "-inf", "1e39", "1e999"])
+def test_numbers_that_are_not_finite_are_refused(write, number):
+    path = write(f"a 1 2\nc 1 {number}\n".encode())
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}: the vector of 'c' .* not finite\.$"):
+        vectors.load(path, ["a", "c"])
+
+
+def test_a_binary_file_with_numbers_that_are_not_finite_is_refused(write):
+    path = write(word2vec_binary({"a": [1, 2, 3], "c": [0, np.nan, 0]}), "my.bin")
+    with pytest.raises(DataError, match=r"my\.bin: the vector of 'c' .* not finite\.$"):
+        vectors.load(path, ["a", "c"])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"\n\n",
+        b" ",
+        b"\xef\xbb\xbf",
+        b"word\n",
+        b"6 0\n",
+        b"6 " + b"9" * 5000 + b"\n",
+        b"9" * 30 + b" 3\n",
+        b"6 999999999999\n" + TEXT,
+        b"-6 3\n" + TEXT,
+        b"<html>\n",
+        b"a,1,2,3\nb,1,2,3\n",
+        b"PK\x03\x04\n",
+        "6 3\n".encode("utf-16") + TEXT,
+        b"x " * 200_000,
+        bytes(10_000),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("name", ["my.vec", "my.bin"])
+def test_what_is_no_file_of_vectors_is_one_line(write, content, name):
+    path = write(content, name)
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} is no ") as caught:
+        vectors.load(path, ["cat"])
+    assert len(str(caught.value)) < 400 + len(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_empty_gzip_file_is_one_line(write):
+    with pytest.raises(DataError, match=r"is no file of word vectors: its first line is b''\.$"):
+        vectors.load(write(gzip.compress(b""), "my.gz"), ["cat"])
+
+
+@pytest.mark.parametrize("promised", [7, 5, 10**11 - 1])
+def test_another_number_of_words_than_promised_is_refused(write, promised):
+    path = write(f"{promised} 3\n".encode() + TEXT)
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} .* holds 6 words, .* promises {promised:,}\."):
+        vectors.load(path, ["cat"])
+
+
+@pytest.mark.parametrize("share", [0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
+@pytest.mark.parametrize("name", ["word2vec.txt", "text.gz", "google.bin", "gensim.bin", "google.bin.gz"])
+def test_a_truncated_file_is_refused_wherever_it_is_cut(write, name, share):
+    content = FORMATS[name]
+    path = write(content[: int(share * (len(content) - 3))], name)
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}.*(truncated|damaged|is no )") as caught:
+        vectors.load(path, ["cat"])
+    assert "\n" not in str(caught.value)
+
+
+def test_a_truncated_binary_file_says_how_far_it_goes(write):
+    path = write(b"9" + word2vec_binary()[1:], "my.bin")
+    with pytest.raises(DataError, match="ends after 6 of the 9 words"):
+        vectors.load(path, ["cat"])
+
+
+@pytest.mark.parametrize("content", [HEADER + TEXT, b"5" + word2vec_binary()[1:]], ids=["text", "too long"])
+def test_a_file_that_only_looks_binary_is_refused(write, content):
+    with pytest.raises(DataError, match=r"my\.bin .*(in binary format|truncated)"):
+        vectors.load(write(content, "my.bin"), ["cat"])
+
+
+def test_bytes_after_a_gzip_file_are_refused(write):
+    with pytest.raises(DataError, match="is damaged or truncated"):
+        vectors.load(write(gzip.compress(TEXT) + b"more", "my.gz"), ["cat"])
+
+
+def test_flipped_bytes_of_a_gzip_file_are_noticed(write):
+    content = bytearray(gzip.compress(HEADER + TEXT))
+    for position in range(12, len(content) - 4, 5):
+        damaged = content.copy()
+        damaged[position] ^= 0xFF
+        with pytest.raises(DataError):
+            vectors.load(write(bytes(damaged), f"{position}.gz"), ["cat"])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_damaged_bytes_never_end_in_another_error(write, name):
+    rng = random.Random(0)
+    for _ in range(100):
+        damaged = bytearray(FORMATS[name])
+        for _ in range(3):
+            damaged[rng.randrange(len(damaged))] = rng.choice([0, 10, 13, 32, 0x31, 0x39, 0xFF])
+        path = Path(write(bytes(damaged), name))
+        try:
+            loaded = vector_files.read(path, WORDS)
+        except DataError as error:
+            assert str(error).startswith(str(path))  # noqa: PT017  # some damages cannot be noticed
+            assert "\n" not in str(error)  # noqa: PT017
+        else:
+            assert np.isfinite(loaded.matrix).all()
+
+
+def test_missing_vectors_name_the_command_that_fetches_them(home):
+    with pytest.raises(DataError, match=r"run: adbench-text fetch glove-wiki-gigaword-300$"):
+        vectors.load("glove-wiki-gigaword-300", ["cat"])
+    assert not vectors.is_here("glove-wiki-gigaword-300")
+    assert not home.exists()
+
+
+def test_an_unknown_name_suggests_the_nearest(home):
+    with pytest.raises(UnknownNameError, match="Did you mean 'glove-wiki-gigaword-100'"):
+        vectors.load("glove-wiki-gigawrod-100", ["cat"])
+
+
+@pytest.mark.parametrize("name", ["/nowhere/my.vec", "my.vec", "~/nowhere.bin", "long" * 1000 + ".vec"])
+def test_a_missing_file_is_named(home, name):
+    with pytest.raises(DataError, match=r"^There is no file of word vectors at .*\.(vec|bin)\.$"):
+        vectors.load(name, ["cat"])
+
+
+def test_a_folder_is_no_file_of_vectors(home, tmp_path, monkeypatch):
+    with pytest.raises(DataError, match=r"^There is no file of word vectors at "):
+        vectors.load(str(tmp_path), ["cat"])
+    (home / "vectors/glove-wiki-gigaword-50/glove-wiki-gigaword-50.gz").mkdir(parents=True)
+    with pytest.raises(DataError, match="run: adbench-text fetch"):
+        vectors.load("glove-wiki-gigaword-50", ["cat"])
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UnknownNameError):
+        vectors.load("data", ["cat"])
+
+
+def test_a_path_may_be_relative_or_below_the_users_home(write, tmp_path, monkeypatch):
+    write(TEXT, "vectors_without_suffix")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for name in ("vectors_without_suffix", "./vectors_without_suffix", "~/vectors_without_suffix"):
+        assert vectors.load(name, ["cat"]).words == ["cat"]
+
+
+def test_gensims_names_are_found_in_gensims_folders(home):
+    path = home / "vectors/glove-wiki-gigaword-50/glove-wiki-gigaword-50.gz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(gzip.compress(HEADER + TEXT))
+    assert vectors.is_here("glove-wiki-gigaword-50")
+    assert vectors.fetch("glove-wiki-gigaword-50") == path
+    assert vectors.load("glove-wiki-gigaword-50", ["cat"]).words == ["cat"]
+
+
+def test_every_download_is_that_of_gensims_downloader(home):
+    import gensim.downloader
+
+    assert vectors.DOWNLOADS.keys() == vectors._MD5.keys()
+    for name in vectors.DOWNLOADS:
+        remote = vectors.remote(name)
+        assert remote.url == f"{gensim.downloader.DOWNLOAD_BASE_URL}/{name}/{name}.gz"
+        assert storage.data_dir() / remote.path == home / "vectors" / name / f"{name}.gz"
+        assert re.fullmatch("[0-9a-f]{32}", remote.md5)
+    assert len(set(vectors._MD5.values())) == len(vectors.DOWNLOADS)
+
+
+def test_fetch_downloads_and_verifies(home, server, monkeypatch):
+    import hashlib
+
+    name, content = "glove-wiki-gigaword-50", gzip.compress(HEADER + TEXT)
+    monkeypatch.setattr(vectors, "_RELEASES", server.url)
+    server.answers[f"/{name}/{name}.gz"] = content
+    with pytest.raises(DataError, match="Could not download"):  # this is not the published file
+        vectors.fetch(name)
+    assert not vectors.is_here(name)
+    monkeypatch.setitem(vectors._MD5, name, hashlib.md5(content).hexdigest())
+    (home / "vectors" / name).mkdir(parents=True, exist_ok=True)  # gensim would take it for the download
+    assert vectors.fetch(name).read_bytes() == content
+    assert vectors.load(name, ["cat"]).words == ["cat"]
+    assert vectors.fetch(name).is_file()
+    assert len(server.asked) == 2
+
+
+def test_fetch_downloads_nothing_offline(home, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    with pytest.raises(DataError, match=r"downloads are off\. .* or run without --offline\.$"):
+        vectors.fetch("glove-wiki-gigaword-50")
+    assert not home.exists()
+
+
+# -- the slim cache
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list[set[str]]:
+    """The words of every pass over a source file."""
+    passes: list[set[str]] = []
+    read = vector_files.read
+
+    def counting(path, wanted):
+        passes.append(set(wanted))
+        return read(path, wanted)
+
+    monkeypatch.setattr(vector_files, "read", counting)
+    return passes
+
+
+def test_a_file_is_read_once_and_then_the_cache(write, reads):
+    path = write(TEXT)
+    first = vectors.load(path, ["cat", "dog"])
+    for _ in range(2):
+        vectors._memory.clear()  # as another process
+        again = vectors.load(path, ["cat", "dog"])
+        assert as_dict(again) == as_dict(first)
+        assert again.ranks.tolist() == first.ranks.tolist()
+        assert again.missing == {"dog"}
+    assert vectors.load(path, ["dog"]) is again
+    assert reads == [{"cat", "dog"}]
+
+
+def test_the_cache_does_without_the_source(write, reads, monkeypatch):
+    path = write(TEXT)
+    vectors.load(path, WORDS)
+    vectors._memory.clear()
+    status = Path(path).stat()
+    Path(path).write_bytes(b"?" * len(TEXT))
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))  # so that its digest is remembered
+    assert as_dict(vectors.load(path, WORDS)) == expected(WORDS)
+    assert len(reads) == 1
+
+
+def test_the_cache_grows_by_new_words_only(write, reads):
+    path = write(TEXT)
+    vectors.load(path, ["cat", "dog"])
+    vectors._memory.clear()
+    grown = vectors.load(path, ["ca", "dog", "東京", "cow"])
+    assert as_dict(grown) == expected({word: WORDS[word] for word in ("cat", "ca", "東京")})
+    assert dict(zip(grown.words, grown.ranks, strict=True)) == {"cat": 0, "東京": 2, "ca": 4}
+    assert grown.missing == {"dog", "cow"}
+    vectors._memory.clear()
+    assert as_dict(vectors.load(path, ["cat", "ca", "cow"])) == as_dict(grown)
+    assert reads == [{"cat", "dog"}, {"ca", "東京", "cow"}]
+
+
+def test_a_cache_of_no_words_grows(write):
+    path = write(TEXT)
+    for words in ([], ["unknown"], ["cat"]):
+        vectors._memory.clear()
+        loaded = vectors.load(path, words)
+        assert loaded.matrix.shape[1] == 3
+    assert as_dict(loaded) == expected({"cat": WORDS["cat"]})
+
+
+def test_files_with_the_same_words_do_not_mix(write):
+    one, two = write(b"cat 1 2\n", "one"), write(b"cat 3 4 5\n", "two")
+    for _ in range(2):
+        assert as_dict(vectors.load(one, ["cat"])) == {"cat": [1, 2]}
+        assert as_dict(vectors.load(two, ["cat"])) == {"cat": [3, 4, 5]}
+        vectors._memory.clear()
+
+
+def test_a_file_that_changes_is_read_anew(write):
+    path = write(b"cat 1 2\n")
+    assert as_dict(vectors.load(path, ["cat"])) == {"cat": [1, 2]}
+    write(b"cat 3 4 5\n")
+    assert as_dict(vectors.load(path, ["cat"])) == {"cat": [3, 4, 5]}
+
+
+def cache_file() -> Path:
+    (path,) = (storage.cache_dir() / "vectors").iterdir()
+    return path
+
+
+def test_a_damaged_cache_is_read_anew(write, reads):
+    path = write(TEXT)
+    vectors.load(path, [*WORDS, "dog"])
+    intact = cache_file().read_bytes()
+    rng = random.Random(0)
+    damages = [b"", b"no cache", intact[:-1], intact[: len(intact) // 2], intact[100:], bytes(len(intact))]
+    for _ in range(200):
+        damaged = bytearray(intact)
+        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
+        damages.append(bytes(damaged))
+    for damage in damages:
+        cache_file().write_bytes(damage)
+        vectors._memory.clear()
+        loaded = vectors.load(path, [*WORDS, "dog"])
+        assert as_dict(loaded) == expected(WORDS)
+        assert loaded.missing == {"dog"}
+    assert len(reads) > 100  # most of the damages are to what matters
+
+
+def test_a_cache_of_other_arrays_is_read_anew(write):
+    path = write(TEXT)
+    vectors.load(path, ["cat"])
+    with cache_file().open("wb") as stream:
+        np.savez(stream, words=np.frombuffer(b'["a", "b"]', np.uint8), matrix=np.zeros((1, 3)))
+    vectors._memory.clear()
+    assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(write):
+    path = write(TEXT)
+    storage.cache_dir().write_text("a file where the folder should be")
+    with pytest.raises(DataError, match=r"^Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$"):
+        vectors.load(path, ["cat"])
+
+
+# -- the fasttext program's binary model
+
+TRAINING = [text.split() for text in ("the cat sat on the mat", "a cat and a dog", "the dog sat")] * 5
+
+
+@pytest.fixture(scope="module", params=[(3, 6, 500), (2, 3, 40), (0, 0, 0)], ids=str)
+def fasttext_model(request, tmp_path_factory) -> Path:
+    min_n, max_n, bucket = request.param
+    model = FastText(
+        TRAINING, vector_size=5, min_count=1, epochs=1, min_n=min_n, max_n=max_n, bucket=bucket, workers=1
+    )
+    path = tmp_path_factory.mktemp("fasttext") / "model.bin"
+    save_facebook_model(model, str(path))
+    return path
+
+
+def test_a_fasttext_model_is_read_as_gensim_reads_it(home, fasttext_model):
+    reference = load_facebook_vectors(str(fasttext_model))
+    unknown = ["cats", "doghouse", "katze", "日本", "x"]
+    if not reference.bucket:
+        unknown = []
+    loaded = vectors.load(str(fasttext_model), [*reference.key_to_index, *unknown, "", "q"])
+    assert set(reference.key_to_index) | set(unknown) <= set(loaded.words)
+    for word, vector, rank in zip(loaded.words, loaded.matrix, loaded.ranks, strict=True):
+        np.testing.assert_allclose(vector, reference[word], rtol=1e-5, atol=1e-7)
+        assert rank == reference.key_to_index.get(word, len(reference.key_to_index))
+    if not reference.bucket:
+        assert loaded.missing == {"", "q"}
+
+
+def test_a_fasttext_model_needs_no_suffix(home, fasttext_model, tmp_path):
+    shutil.copy(fasttext_model, tmp_path / "model")
+    assert vectors.load(str(tmp_path / "model"), ["cat"]).words == ["cat"]
+
+
+def test_a_truncated_fasttext_model_is_refused_wherever_it_is_cut(home, fasttext_model, tmp_path):
+    content = fasttext_model.read_bytes()
+    input_end = len(content) - 17 - 4 * 5 * len({word for words in TRAINING for word in words})
+    cuts = [4, 20, 60, 95, 110, 130, 200, input_end - 30, input_end - 1]  # the output matrix is not read
+    for cut in cuts:
+        path = tmp_path / f"{cut}.bin"
+        path.write_bytes(content[:cut])
+        with pytest.raises(DataError, match=rf"^{re.escape(str(path))} is damaged, truncated or no fastText"):
+            vectors.load(str(path), ["cat"])
+
+
+def test_a_damaged_fasttext_model_never_hangs_or_ends_in_another_error(home, fasttext_model, tmp_path):
+    content = fasttext_model.read_bytes()
+    path = tmp_path / "damaged.bin"
+    rng = random.Random(0)
+    for _ in range(300):
+        damaged = bytearray(content)
+        for _ in range(4):
+            damaged[rng.randrange(4, 200)] = rng.randrange(256)
+        path.write_bytes(damaged)
+        try:
+            vector_files.read(path, ["cat", "unknown"])
+        except DataError as error:
+            assert "\n" not in str(error)  # noqa: PT017  # some damages cannot be noticed
+
+
+def test_models_of_other_kinds_are_refused(home, fasttext_model, tmp_path):
+    content = fasttext_model.read_bytes()
+    supervised = content[:72] + struct.pack("<i", 2) + content[76:]
+    (tmp_path / "supervised.bin").write_bytes(supervised)
+    (tmp_path / "zipped.bin.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(DataError, match="only unsupervised, unquantized models"):
+        vectors.load(str(tmp_path / "supervised.bin"), ["cat"])
+    with pytest.raises(DataError, match="unpack it first"):
+        vectors.load(str(tmp_path / "zipped.bin.gz"), ["cat"])
+
+
+# -- trained on the texts at hand
+
+LOCAL_TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog sat"] * 5
+
+
+def test_local_vectors_are_the_same_for_one_seed_and_others_for_another():
+    trained = [vectors.train_local(LOCAL_TEXTS, ["dog", "cat", "unknown"], seed) for seed in (0, 1, 0)]
+    assert trained[0].words == ["cat", "dog", "unknown"]
+    assert trained[0].matrix.shape == (3, 100)
+    assert trained[0].missing == frozenset()
+    np.testing.assert_array_equal(trained[0].matrix, trained[2].matrix)
+    assert (trained[0].matrix != trained[1].matrix).any(axis=1).all()
+    other = vectors.train_local(LOCAL_TEXTS[:-1], ["cat"], 0)
+    assert (other.matrix[0] != trained[0].matrix[0]).any()
+
+
+LOCAL_ELSEWHERE = """
+from adbench_text import vectors
+print(vectors.train_local({texts!r}, ["cat", "unknown"], 0).matrix.tobytes().hex())
+"""
+
+
+def test_local_vectors_do_not_depend_on_the_hash_seed():
+    here = vectors.train_local(LOCAL_TEXTS, ["cat", "unknown"], 0).matrix.tobytes().hex()
+    there = subprocess.run(
+        [sys.executable, "-c", LOCAL_ELSEWHERE.format(texts=LOCAL_TEXTS)],
+        env=os.environ | {"PYTHONHASHSEED": "5"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert there.stdout.strip() == here
+
+
+def test_local_vectors_of_a_word_do_not_depend_on_the_other_words():
+    one = vectors.train_local(LOCAL_TEXTS, ["cat"], 0).matrix[0]
+    np.testing.assert_array_equal(vectors.train_local(LOCAL_TEXTS, ["a", "cat", "z"], 0).matrix[1], one)
+
+
+def test_local_vectors_are_trained_once_for_training_and_test_words(monkeypatch):
+    trainings = []
+
+    class Counting(FastText):
+        def __init__(self, *args, **kwargs):
+            trainings.append(args)
+            super().__init__(*args, **kwargs)
+
+    monkeypatch.setattr("gensim.models.FastText", Counting)
+    texts = [*LOCAL_TEXTS, "texts of this test alone"]
+    for words in (["cat"], ["unknown"]):
+        vectors.train_local(texts, words, 0)
+    assert len(trainings) == 1
+
+
+@pytest.mark.parametrize("texts", [[], ["", " !"]])
+def test_local_vectors_need_a_word(texts):
+    with pytest.raises(InvalidValueError, match="at least one word"):
+        vectors.train_local(texts, ["cat"], 0)
+
+
+# -- real files
+
+GLOVE = "glove-wiki-gigaword-50"
+
+
+@pytest.fixture
+def glove(data_dir, home, monkeypatch):
+    """The real GloVe vectors, with an empty cache."""
+    if not (data_dir / "vectors" / GLOVE / f"{GLOVE}.gz").is_file():
+        pytest.skip("no GloVe vectors here")
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    return GLOVE
+
+
+def test_glove_is_read_as_gensim_reads_it(glove, tmp_path):
+    with gzip.open(vectors.locate(glove)) as stream:
+        lines = list(islice(stream, 3001))[1:]
+    excerpt = tmp_path / "excerpt.txt"
+    excerpt.write_bytes(b"3000 50\n" + b"".join(lines))
+    reference = KeyedVectors.load_word2vec_format(str(excerpt))
+    words = reference.index_to_key[::2]
+    assert {"the", "government", "%"} & set(words)
+    loaded = vectors.load(glove, words)
+    assert loaded.words == words
+    np.testing.assert_array_equal(loaded.matrix, reference[words])
+    assert loaded.ranks.tolist() == list(range(0, 3000, 2))
+
+
+def test_glove_takes_under_a_tenth_of_the_time_the_second_time(glove, real_corpus):
+    loaded = real_corpus("20news")
+    words = text.count_words(loaded.train.texts + loaded.test.texts).vocabulary
+    seconds = []
+    for _ in range(2):
+        vectors._memory.clear()
+        begin = time.perf_counter()
+        known = vectors.load(glove, words)
+        seconds.append(time.perf_counter() - begin)
+    assert len(known.words) > 50_000
+    assert seconds[1] < seconds[0] / 10
