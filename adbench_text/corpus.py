@@ -1,8 +1,6 @@
 """Corpora, their one-vs-rest splits, and outliers mixed into the training data."""
 
 import hashlib
-import zipfile
-import zlib
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
@@ -27,6 +25,10 @@ class Documents:
 
     texts: list[str]
     labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.labels):
+            raise DataError(f"Each text needs one label, got {len(self.texts)} and {len(self.labels)}.")
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -107,6 +109,8 @@ class Corpus:
     def __post_init__(self) -> None:
         for part, documents in (("training", self.train), ("test", self.test)):
             present = set(documents.labels.tolist())
+            if unknown := present - set(range(len(self.classes))):
+                raise DataError(f"{self.name} has {part} documents of no class: label {min(unknown)}.")
             for index, name in enumerate(self.classes):
                 if index not in present:
                     raise DataError(
@@ -253,13 +257,13 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
         If a file is missing or damaged, or a class is empty after cleaning.
     """
     edition = dataset.edition()
-    path = storage.cache_dir() / "corpora" / f"{dataset.name}-{edition.digest[:16]}-v{CLEANING_VERSION}.npz"
+    key = digest([edition.digest, *dataset.classes])[:16]
+    path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
     parts = _read_cache(path)
+    train, test = parts or (part.cleaned() for part in dataset.read())
+    corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name)
     if parts is None:
-        train, test = dataset.read()
-        parts = train.cleaned(), test.cleaned()
-        _write_cache(path, parts)
-    corpus = Corpus(dataset.name, dataset.classes, *parts, edition.name)
+        _write_cache(path, (train, test))
     return corpus if limit is None else corpus.limited(limit)
 
 
@@ -285,7 +289,6 @@ def _read_cache(path: Path) -> tuple[Documents, Documents] | None:
                 Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
                 for name in ("train", "test")
             )
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None  # not there, or damaged: made again
-    intact = len(train.texts) == len(train.labels) and len(test.texts) == len(test.labels)
-    return (train, test) if intact else None
+    except Exception:  # not there, or damaged in whatever way: made again
+        return None
+    return train, test

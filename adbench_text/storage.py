@@ -11,6 +11,7 @@ import hashlib
 import json
 import logging
 import os
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,24 +40,34 @@ def is_offline() -> bool:
     return os.environ.get(OFFLINE, "0") not in ("", "0")
 
 
+def is_file(path: Path) -> bool:
+    """Say whether there is a file; also where a closed folder makes ``Path.is_file`` raise."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path` to write to, and move it there only if all went well."""
+    temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
-    except OSError as error:
-        raise DataError(f"Cannot write {path}: {error.strerror}. Choose another folder.") from error
-    os.close(handle)
-    temporary = Path(name)
-    try:
+        os.close(handle)
+        temporary = Path(name)
         yield temporary
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)  # mkstemp is private; caches may be shared
         temporary.replace(path)
+    except OSError as error:  # no such right, a full disk, a folder in its place
+        reason = error.strerror or error
+        raise DataError(f"Cannot write {path}: {reason}. Set {CACHE} to another folder.") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if temporary:
+            temporary.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -88,7 +99,7 @@ class RemoteFile:
             it is: whether it is the published one is asked with `is_published`.
         """
         local = data_dir() / self.path
-        if local.is_file():
+        if is_file(local):
             return local
         if is_offline():
             raise DataError(
@@ -104,7 +115,7 @@ class RemoteFile:
                 known_hash=f"md5:{self.md5}",
                 path=local.parent,
                 fname=local.name,
-                downloader=pooch.HTTPDownloader(progressbar=True, timeout=30),
+                downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=30),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reason = " ".join(str(error).split())
@@ -121,19 +132,26 @@ class RemoteFile:
 
 def file_digest(path: Path, algorithm: str = "sha256") -> str:
     """Digest a file, once per content: the result is remembered under its size and time."""
-    status = path.stat()
     resolved = path.resolve()
     key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
     memory = cache_dir() / "digests" / f"{key}-{algorithm}.json"
-    stamp = [str(resolved), status.st_size, status.st_mtime_ns]
     try:
-        known = json.loads(memory.read_text())
-        if known["stamp"] == stamp:
-            return str(known["digest"])
-    except (OSError, ValueError, KeyError, TypeError):
-        pass  # not remembered, or a damaged memory: digest anew
-    with path.open("rb") as stream:
-        digest = hashlib.file_digest(stream, algorithm).hexdigest()
+        status = resolved.stat()
+        stamp = [str(resolved), status.st_size, status.st_mtime_ns]
+        if known := _remembered(memory, stamp):
+            return known
+        with resolved.open("rb") as stream:
+            digest = hashlib.file_digest(stream, algorithm).hexdigest()
+    except OSError as error:
+        raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
     with atomic_path(memory) as temporary:
         temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest
+
+
+def _remembered(memory: Path, stamp: list[object]) -> str | None:
+    try:
+        known = json.loads(memory.read_text())
+        return str(known["digest"]) if known["stamp"] == stamp else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # not remembered, or a damaged memory: digest anew

@@ -11,13 +11,14 @@ from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, file_digest
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
+_LABELS = ("1", "2", "3", "4")
 
 
 class AGNews(Dataset):
     """AG News as two CSV files of label, title and description."""
 
     name: ClassVar[str] = "agnews"
-    classes: ClassVar[tuple[str, ...]] = ("world", "sports", "business", "sci")  # labels 1, 2, 3, 4
+    classes: ClassVar[tuple[str, ...]] = ("world", "sports", "business", "sci")  # _LABELS, in this order
     source: ClassVar[str] = _FOLDER
     licence: ClassVar[str] = "non-commercial use (the terms of the AG corpus of news articles)"
     citation: ClassVar[str] = (
@@ -55,12 +56,16 @@ class AGNews(Dataset):
 
     def _read(self, path: Path) -> Documents:
         texts, labels = [], []
-        with path.open(newline="", encoding="utf-8") as stream:
+        with path.open(newline="", encoding="utf-8-sig") as stream:
             rows = csv.reader(stream, strict=True)
             try:
                 for row in rows:
                     label, title, description = row
-                    labels.append(("1", "2", "3", "4").index(label))
+                    if label not in _LABELS:
+                        raise ValueError(f"the label is {label!r:.40}")
+                    if "\0" in title + description:
+                        raise ValueError("there is a NUL byte")
+                    labels.append(_LABELS.index(label))
                     texts.append(f"{title} {description}".strip())
             except (ValueError, csv.Error) as error:
                 raise DataError(

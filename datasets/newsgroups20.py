@@ -1,7 +1,11 @@
 """20 Newsgroups: posts to newsgroups of the 1990s in six classes."""
 
+from contextlib import redirect_stdout
 from hashlib import sha256
-from typing import Any, ClassVar
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import numpy as np
 
@@ -28,30 +32,51 @@ GROUPS = {
 }
 
 
-def _posts(part: str, remove: tuple[str, ...] = ()) -> Any:
-    """Fetch one part through scikit-learn, which verifies the archive it downloads."""
-    from sklearn.datasets import fetch_20newsgroups
-
-    home = storage.data_dir() / "20news"
-    file = home / "20news-bydate_py3.pkz"
-    if not file.is_file() and storage.is_offline():
+def _file() -> Path:
+    """Return scikit-learn's file of all posts; download it first if it is not there."""
+    file = storage.data_dir() / "20news" / "20news-bydate_py3.pkz"
+    if storage.is_file(file):
+        return file
+    if storage.is_offline():
         raise DataError(
             f"{file} is missing and downloads are off. Copy it from another machine's scikit-learn data "
             "folder, or run without --offline."
         )
-    known = file.is_file()
+    from sklearn.datasets import fetch_20newsgroups
+
     try:
-        return fetch_20newsgroups(
-            data_home=home, subset=part, remove=remove, shuffle=False, download_if_missing=not known
-        )
-    except Exception as error:  # pickle and network errors of every kind
+        file.parent.mkdir(parents=True, exist_ok=True)
+        # in a folder of its own, because scikit-learn leaves there what it could not finish
+        with TemporaryDirectory(dir=file.parent, prefix=".download-") as folder:
+            fetch_20newsgroups(data_home=folder)  # verifies the archive it downloads
+            (Path(folder) / file.name).replace(file)
+    except Exception as error:  # of the network, the disk or the archive
         reason = " ".join(str(error).split()) or type(error).__name__
-        advice = (
-            "The file is damaged or truncated: delete it and run adbench-text fetch 20news."
-            if known
-            else f"Copy 20news-bydate_py3.pkz from another machine's scikit-learn data folder to {home}."
-        )
-        raise DataError(f"Cannot read 20 Newsgroups from {file}: {reason}. {advice}") from error
+        raise DataError(
+            f"Could not download 20 Newsgroups: {reason}. "
+            f"Copy {file.name} from another machine's scikit-learn data folder to {file.parent}."
+        ) from error
+    return file
+
+
+def _posts(part: str, remove: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
+    """Return the posts of one part and the newsgroup of each."""
+    from sklearn.datasets import fetch_20newsgroups
+
+    file = _file()
+    printed = StringIO()
+    try:
+        with redirect_stdout(printed):  # it prints why it cannot read the file
+            posts = fetch_20newsgroups(
+                data_home=file.parent, subset=part, remove=remove, shuffle=False, download_if_missing=False
+            )
+        return posts.data, [posts.target_names[target] for target in posts.target]
+    except Exception as error:  # a pickle can fail in every way
+        reason = (printed.getvalue().split("\n")[3:4] or [str(error)])[0] or type(error).__name__
+        raise DataError(
+            f"Cannot read {file}: {reason}. The file is damaged or truncated: delete it and run "
+            "adbench-text fetch 20news."
+        ) from error
 
 
 class Newsgroups20(Dataset):
@@ -66,10 +91,9 @@ class Newsgroups20(Dataset):
     def edition(self) -> Edition:
         """Return ``published`` if all posts of both parts are the known ones."""
         digests = sorted(
-            sha256(f"{part} {posts.target_names[target]} {text}".encode()).hexdigest()
+            sha256(f"{part} {group} {text}".encode()).hexdigest()
             for part in ("train", "test")
-            for posts in [_posts(part)]
-            for text, target in zip(posts.data, posts.target, strict=True)
+            for text, group in zip(*_posts(part), strict=True)
         )
         digest = sha256("".join(digests).encode()).hexdigest()
         if digest == PUBLISHED:
@@ -81,7 +105,8 @@ class Newsgroups20(Dataset):
         return self._read("train"), self._read("test")
 
     def _read(self, part: str) -> Documents:
-        posts = _posts(part, remove=("headers", "footers", "quotes"))
-        class_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
-        labels = [class_of[posts.target_names[target]] for target in posts.target]
-        return Documents(posts.data, np.array(labels, dtype=np.int64))
+        texts, groups = _posts(part, remove=("headers", "footers", "quotes"))
+        label_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
+        if unknown := set(groups) - label_of.keys():
+            raise DataError(f"{_file()} has posts of an unknown newsgroup: {min(unknown)}.")
+        return Documents(texts, np.array([label_of[group] for group in groups], dtype=np.int64))

@@ -1,0 +1,415 @@
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from adbench_text import corpus, storage
+from adbench_text.corpus import (
+    Corpus,
+    Dataset,
+    Documents,
+    Edition,
+    Split,
+    contaminate,
+    n_outliers,
+    one_vs_rest,
+)
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+
+CLASSES = ("red", "green", "blue")
+
+
+def documents(part: str, sizes: tuple[int, ...] = (20, 30, 40)) -> Documents:
+    """Documents that name their part, class and number, in a mixed order."""
+    pairs = [(f"{part} {CLASSES[label]} {i}", label) for label, n in enumerate(sizes) for i in range(n)]
+    random.Random(0).shuffle(pairs)
+    return Documents([text for text, _ in pairs], np.array([label for _, label in pairs]))
+
+
+@pytest.fixture
+def colours() -> Corpus:
+    return Corpus("colours", CLASSES, documents("train"), documents("test"), "made up")
+
+
+# -- splits and contamination
+
+
+@pytest.mark.parametrize(
+    ("contamination", "n"),
+    [(0, 0), (0.05, 1578), (0.1, 3333), (0.15, 5294), (np.float64(0.15), 5294)],
+)
+def test_outliers_beside_the_30000_inliers_of_ag_news(contamination, n):
+    assert n_outliers(30_000, contamination) == n
+
+
+@pytest.mark.parametrize("percent", range(50))
+def test_outliers_are_as_many_as_in_the_papers_code(percent):
+    for n in range(300):
+        assert n_outliers(n, percent / 100) == int(100 * n / (100 - percent)) - n
+
+
+@pytest.mark.parametrize("contamination", [0.001, 0.0113, 0.05, 0.3, 0.4999])  # 113 is 112.99... as a float
+def test_outliers_are_the_asked_share_of_the_whole(contamination):
+    n = n_outliers(10**7, contamination)
+    assert n / (10**7 + n) == pytest.approx(contamination, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    "contamination", [-0.1, -1e-9, 0.5, 0.7, 1, 5, float("nan"), float("inf"), float("-inf")]
+)
+def test_a_contamination_outside_its_range_is_refused(contamination, colours):
+    with pytest.raises(InvalidValueError, match=r"^contamination must be in \[0, 0\.5\), got "):
+        n_outliers(100, contamination)
+    with pytest.raises(InvalidValueError, match=r"^contamination must be in \[0, 0\.5\), got "):
+        contaminate(one_vs_rest(colours, "red"), contamination, seed=0)
+
+
+def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours):
+    split = one_vs_rest(colours, "green")
+    assert split.train == [text for text in colours.train.texts if "green" in text]
+    assert len(split.train) == 30
+    assert not split.train_outlier.any()
+    assert split.test == colours.test.texts
+    assert split.outlier.tolist() == ["green" not in text for text in split.test]
+    assert sorted(split.train + split.pool) == sorted(colours.train.texts)
+    assert not any("green" in text for text in split.pool)
+
+
+def test_an_unknown_inlier_class_is_refused_with_a_suggestion(colours):
+    with pytest.raises(
+        UnknownNameError, match=r"No inlier class of colours named 'gren'\. Did you mean 'green'"
+    ):
+        one_vs_rest(colours, "gren")
+
+
+def mixed(split: Split, contamination: float, seed: int = 0) -> Split:
+    return contaminate(split, contamination, seed)
+
+
+def outliers_of(split: Split) -> set[str]:
+    return {text for text, is_outlier in zip(split.train, split.train_outlier, strict=True) if is_outlier}
+
+
+def test_outliers_come_from_the_training_part_of_the_other_classes_once_each(colours):
+    split = one_vs_rest(colours, "blue")
+    for seed in range(20):
+        dirty = mixed(split, 0.3, seed)
+        drawn = outliers_of(dirty)
+        assert len(drawn) == n_outliers(40, 0.3) == 17 == dirty.train_outlier.sum()
+        assert all(text.startswith("train ") and "blue" not in text for text in drawn)
+        assert sorted(dirty.train) == sorted([*split.train, *drawn])
+
+
+def test_all_other_classes_are_drawn_from(colours):
+    split = one_vs_rest(colours, "blue")
+    drawn = [text for seed in range(50) for text in outliers_of(mixed(split, 0.1, seed))]
+    assert np.mean(["green" in text for text in drawn]) == pytest.approx(0.6, abs=0.1)  # 30 of 50
+
+
+def test_the_test_set_is_never_touched(colours):
+    before = list(colours.test.texts), colours.test.labels.copy()
+    clean = one_vs_rest(colours, "green")
+    dirty = mixed(clean, 0.4)
+    assert dirty.test == clean.test == before[0]
+    np.testing.assert_array_equal(dirty.outlier, clean.outlier)
+    np.testing.assert_array_equal(colours.test.labels, before[1])
+    assert not set(dirty.train) & set(colours.test.texts)
+
+
+def test_the_clean_split_is_not_changed_by_contamination(colours):
+    split = one_vs_rest(colours, "green")
+    before = list(split.train), list(split.pool)
+    mixed(split, 0.4)
+    assert (split.train, split.pool) == before
+    assert not split.train_outlier.any()
+
+
+def test_the_same_seed_draws_the_same_and_another_seed_others(colours):
+    split = one_vs_rest(colours, "green")
+    one, same, other = (mixed(split, 0.2, seed) for seed in (3, 3, 4))
+    assert one.train == same.train
+    np.testing.assert_array_equal(one.train_outlier, same.train_outlier)
+    assert outliers_of(one) != outliers_of(other)
+    assert one.train != other.train
+
+
+def test_a_draw_is_the_same_in_every_version(colours):
+    assert sorted(outliers_of(mixed(one_vs_rest(colours, "red"), 0.15, 0))) == [
+        "train blue 24",
+        "train blue 31",
+        "train green 26",
+    ]
+
+
+def test_a_higher_level_contains_the_outliers_of_a_lower_one(colours):
+    split = one_vs_rest(colours, "red")
+    levels = [outliers_of(mixed(split, level, seed=7)) for level in (0, 0.05, 0.1, 0.15, 0.4)]
+    assert [len(drawn) for drawn in levels] == [0, 1, 2, 3, 13]
+    for lower, higher in pairwise(levels):
+        assert lower < higher
+
+
+def test_training_texts_are_shuffled(colours):
+    split = one_vs_rest(colours, "green")
+    dirty = mixed(split, 0.4)
+    positions = np.flatnonzero(dirty.train_outlier)
+    assert positions.min() < 15
+    assert positions.max() > 35
+    assert mixed(split, 0).train != split.train
+    assert sorted(mixed(split, 0).train) == sorted(split.train)
+
+
+def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
+    def split(n_pool: int) -> Split:
+        train = documents("train", (60, n_pool, 0))
+        train = Documents(train.texts, train.labels)
+        return one_vs_rest(
+            Corpus("few", ("red", "green"), train, documents("test", (1, 1, 0)), "made up"), "red"
+        )
+
+    assert n_outliers(60, 0.4) == 40
+    assert outliers_of(mixed(split(40), 0.4)) == set(split(40).pool)
+    with pytest.raises(InvalidValueError, match=r"asks for 40 outliers beside 60 inliers, .* only 39 "):
+        mixed(split(39), 0.4)
+
+
+# -- documents and corpora
+
+
+def test_documents_that_clean_to_nothing_are_dropped():
+    raw = Documents(["The Cars!", "", " \n\t", "12 -- 3", "the and of", "a b c", "Ships, 2"], np.arange(7))
+    cleaned = raw.cleaned()
+    assert cleaned.texts == ["cars", "ships"]
+    assert cleaned.labels.tolist() == [0, 6]
+    assert len(Documents(["", "!"], np.array([0, 1])).cleaned()) == 0
+
+
+def test_each_text_needs_one_label():
+    with pytest.raises(DataError, match="Each text needs one label, got 2 and 1"):
+        Documents(["a", "b"], np.array([0]))
+
+
+@pytest.mark.parametrize("part", ["training", "test"])
+def test_an_empty_class_is_refused(part):
+    parts = {"training": documents("train"), "test": documents("test")} | {part: documents("x", (1, 0, 1))}
+    with pytest.raises(
+        DataError, match=rf"^Class 'green' of colours has no {part} documents after cleaning\."
+    ):
+        Corpus("colours", CLASSES, *parts.values(), "made up")
+
+
+@pytest.mark.parametrize("label", [-1, 2])
+def test_a_label_without_a_class_is_refused(label):
+    train = Documents(["a", "b", "c"], np.array([0, 1, label]))
+    with pytest.raises(DataError, match=f"label {label}"):
+        Corpus("two", ("a", "b"), train, train.take(np.array([0, 1])), "made up")
+
+
+def test_the_digest_changes_with_every_text_and_every_label(colours):
+    def variant(part: str, row: int, text: str | None = None, label: int | None = None) -> Corpus:
+        before: Documents = getattr(colours, part)
+        texts, labels = list(before.texts), before.labels.copy()
+        texts[row] = texts[row] if text is None else text
+        labels[row] = labels[row] if label is None else label
+        return Corpus("colours", CLASSES, **parts(part, Documents(texts, labels)), edition="made up")
+
+    def parts(name: str, changed: Documents) -> dict[str, Documents]:
+        return {"train": colours.train, "test": colours.test} | {name: changed}
+
+    variants = [colours]
+    for part in ("train", "test"):
+        for row in (0, 41, 89):
+            variants.append(variant(part, row, text="another"))
+            variants.append(variant(part, row, label=(getattr(colours, part).labels[row] + 1) % 3))
+    variants.append(Corpus("colours", CLASSES, colours.test, colours.train, "made up"))
+    variants.append(Corpus("colours", CLASSES[::-1], colours.train, colours.test, "made up"))
+    digests = [variant.digest for variant in variants]
+    assert len(set(digests)) == len(digests)
+    assert {len(digest) for digest in digests} == {32}
+    again = Corpus("colours", CLASSES, documents("train"), documents("test"), "another edition")
+    assert again.digest == colours.digest
+
+
+def test_the_digest_is_the_same_for_all_kinds_of_whole_numbers(colours):
+    train = Documents(colours.train.texts, colours.train.labels.astype(np.int32))
+    assert Corpus("colours", CLASSES, train, colours.test, "made up").digest == colours.digest
+
+
+def test_a_text_moved_from_training_to_test_changes_the_digest(colours):
+    train, test = colours.train, colours.test
+    moved = Corpus(
+        "colours",
+        CLASSES,
+        train.take(np.arange(len(train) - 1)),
+        Documents([train.texts[-1], *test.texts], np.append(train.labels[-1], test.labels)),
+        "made up",
+    )
+    assert moved.digest != colours.digest
+
+
+def test_limited_keeps_at_most_so_many_of_a_class_in_their_order(colours):
+    limited = colours.limited(25)
+    for part, whole in ((limited.train, colours.train), (limited.test, colours.test)):
+        assert np.bincount(part.labels).tolist() == [20, 25, 25]
+        rows = [whole.texts.index(text) for text in part.texts]
+        assert rows == sorted(rows)
+        np.testing.assert_array_equal(part.labels, whole.labels[rows])
+    assert limited.edition == "made up, at most 25 documents per class"
+    assert limited.digest != colours.digest
+    assert limited.digest == colours.limited(25).digest
+    assert colours.limited(40).train.texts == colours.train.texts
+
+
+def test_limited_does_not_take_the_first_documents(colours):
+    firsts = [text for text in colours.train.texts if "blue" in text][:5]
+    assert [text for text in colours.limited(5).train.texts if "blue" in text] != firsts
+
+
+@pytest.mark.parametrize("limit", [0, -1])
+def test_a_limit_below_one_is_refused(colours, limit):
+    with pytest.raises(InvalidValueError, match=f"limit must be at least 1 document per class, got {limit}"):
+        colours.limited(limit)
+
+
+def test_counts_are_per_class_and_part():
+    sizes = Corpus("c", CLASSES, documents("train", (1200, 2, 3)), documents("test", (4, 5, 6)), "made up")
+    assert sizes.counts() == "1,205 training / 15 test documents (red 1,200/4, green 2/5, blue 3/6)"
+
+
+# -- loading and its cache
+
+
+class Colours(Dataset):
+    """Counts how often it is read."""
+
+    name: ClassVar[str] = "colours"
+    classes: ClassVar[tuple[str, ...]] = CLASSES
+    reads = 0
+
+    def __init__(self, digest: str = "0" * 64, name: str = "made up", extra: str = "") -> None:
+        self._edition, self.extra = Edition(name, digest), extra
+
+    def edition(self) -> Edition:
+        return self._edition
+
+    def read(self) -> tuple[Documents, Documents]:
+        type(self).reads += 1
+        texts = [f"The {name} {self.extra}!" for name in CLASSES] + ["the", "LÄNGER  straße\n"]
+        labels = np.array([0, 1, 2, 0, 1])
+        return Documents(texts, labels), Documents(texts[:4], labels[:4])
+
+
+@pytest.fixture(autouse=True)
+def no_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Colours, "reads", 0)
+
+
+def cache_files() -> list[Path]:
+    return [path for path in storage.cache_dir().rglob("*") if path.is_file()]
+
+
+def test_a_corpus_is_read_once_and_then_the_cache(home):
+    first = corpus.load(Colours())
+    assert first.train.texts == ["red", "green", "blue", "länger straße"]
+    assert first.train.labels.tolist() == [0, 1, 2, 1]
+    assert first.test.texts == ["red", "green", "blue"]
+    again = corpus.load(Colours())
+    assert Colours.reads == 1
+    assert again.digest == first.digest
+    assert (again.train.texts, again.test.texts) == (first.train.texts, first.test.texts)
+    assert again.train.labels.dtype == np.int64
+
+
+def test_the_name_of_the_edition_is_not_cached(home):
+    corpus.load(Colours())
+    assert corpus.load(Colours(name="renamed")).edition == "renamed"
+    assert Colours.reads == 1
+
+
+@pytest.mark.parametrize("digest", ["1" + "0" * 63, "0" * 63 + "1", "0" * 16, ""])
+def test_another_edition_is_read_anew(home, digest):
+    assert corpus.load(Colours()).train.texts[0] == "red"
+    assert corpus.load(Colours(digest, extra="bright")).train.texts[0] == "red bright"
+    assert corpus.load(Colours()).train.texts[0] == "red"
+    assert Colours.reads == 2
+
+
+def test_another_cleaning_or_other_classes_are_read_anew(home, monkeypatch):
+    corpus.load(Colours())
+    monkeypatch.setattr(corpus, "CLEANING_VERSION", corpus.CLEANING_VERSION + 1)
+    corpus.load(Colours())
+    assert Colours.reads == 2
+    monkeypatch.setattr(Colours, "classes", CLASSES[::-1])
+    corpus.load(Colours())
+    assert Colours.reads == 3
+
+
+def test_a_damaged_cache_is_made_again(home):
+    whole = corpus.load(Colours())
+    (path,) = cache_files()
+    intact = path.read_bytes()
+    rng = random.Random(0)
+    damages = [b"", b"no cache", intact[:-1], intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
+    for _ in range(200):
+        damaged = bytearray(intact)
+        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
+        damages.append(bytes(damaged))
+    for damage in damages:
+        path.write_bytes(damage)
+        assert corpus.load(Colours()).digest == whole.digest
+    assert Colours.reads > 100
+    assert cache_files() == [path]
+
+
+def test_a_cache_whose_texts_and_labels_do_not_match_is_made_again(home):
+    whole = corpus.load(Colours())
+    (path,) = cache_files()
+    with np.load(path) as arrays:
+        changed = dict(arrays) | {"test_labels": np.array([0, 1, 2, 0])}
+    with path.open("wb") as stream:
+        np.savez(stream, **changed)
+    assert corpus.load(Colours()).digest == whole.digest
+    assert Colours.reads == 2
+
+
+def test_the_cache_is_of_the_whole_corpus_whatever_the_limit(home):
+    assert len(corpus.load(Colours(), limit=1).train) == 3
+    assert len(corpus.load(Colours()).train) == 4
+    assert Colours.reads == 1
+
+
+def test_texts_of_every_character_survive_the_cache(home, monkeypatch):
+    odd = [
+        "\ud800lone",
+        "nul\0nul",
+        "a\x85next\u2028line\x1csep",
+        "crlf\r\nend",
+        "\U0001f642 smile",
+        "\ufeffbom",
+    ]
+    texts, labels = [*odd, "green", "blue"], np.array([0] * len(odd) + [1, 2])
+    monkeypatch.setattr(Colours, "read", lambda self: (Documents(texts, labels), Documents(texts, labels)))
+    first = corpus.load(Colours())
+    assert len(first.train) == len(texts)
+    monkeypatch.setattr(Colours, "read", None)
+    assert corpus.load(Colours()).train.texts == first.train.texts
+
+
+def test_a_corpus_with_an_empty_class_is_not_cached(home, monkeypatch):
+    labels = np.array([0, 1, 2])
+    test = Documents(["red", "the", "blue"], labels)
+    monkeypatch.setattr(Colours, "read", lambda self: (Documents(list(CLASSES), labels), test))
+    with pytest.raises(
+        DataError, match=r"^Class 'green' of colours has no test documents after cleaning\. Check"
+    ):
+        corpus.load(Colours())
+    assert cache_files() == []
+
+
+def test_a_cache_that_cannot_be_written_is_one_line(home):
+    storage.cache_dir().write_text("a file where the folder should be")
+    with pytest.raises(DataError, match=r"^Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$"):
+        corpus.load(Colours())

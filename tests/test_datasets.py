@@ -1,0 +1,477 @@
+"""AG News and 20 Newsgroups; the embedded corpus has its own file."""
+
+import codecs
+import hashlib
+import io
+import pickle
+import re
+import socket
+import tarfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import _twenty_newsgroups
+from sklearn.utils import Bunch
+
+from adbench_text import corpus, registry, storage
+from adbench_text.corpus import Corpus
+from adbench_text.datasets.agnews import AGNews
+from adbench_text.datasets.newsgroups20 import GROUPS, Newsgroups20
+from adbench_text.errors import DataError
+from adbench_text.storage import RemoteFile
+
+ALL_GROUPS = sorted(group for groups in GROUPS.values() for group in groups)
+
+
+def files_in(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+# -- AG News
+
+ROW = {
+    "world": '"1","Summit ends","Leaders of ""nine"" nations met, again."\r\n',
+    "sports": '"2","","A title and a text in one column"\r\n',
+    "business": '"3","Oil & quot;prices#39; rise","Crude \\ rose\\in trade"\r\n',
+    "sci": '"4","Sonde","Zürich – naïve façade"\r\n',
+}
+CSV = "".join(ROW.values())
+
+
+@pytest.fixture
+def ag_news(home) -> Path:
+    """A small AG News; returns its folder."""
+    folder = home / "agnews"
+    folder.mkdir(parents=True)
+    for name in ("train.csv", "test.csv"):
+        (folder / name).write_bytes(CSV.encode())
+    return folder
+
+
+def load_ag_news() -> Corpus:
+    return corpus.load(AGNews())
+
+
+def test_ag_news_joins_title_and_description(ag_news):
+    train, test = AGNews().read()
+    assert (
+        train.texts
+        == test.texts
+        == [
+            'Summit ends Leaders of "nine" nations met, again.',
+            "A title and a text in one column",
+            "Oil & quot;prices#39; rise Crude \\ rose\\in trade",
+            "Sonde Zürich – naïve façade",
+        ]
+    )
+    assert train.labels.tolist() == [0, 1, 2, 3]
+    assert [AGNews.classes[label] for label in train.labels] == list(ROW)
+    assert load_ag_news().train.texts[2] == "oil quot prices rise crude rose trade"  # HTML leftovers stay
+
+
+@pytest.mark.parametrize("change", [lambda s: s.replace("\r\n", "\n"), str.rstrip, lambda s: "\ufeff" + s])
+def test_ag_news_may_have_other_line_ends_or_a_byte_order_mark(ag_news, change):
+    expected = AGNews().read()[0]
+    (ag_news / "train.csv").write_bytes(change(CSV).encode())
+    read = AGNews().read()[0]
+    assert read.texts == expected.texts
+    np.testing.assert_array_equal(read.labels, expected.labels)
+
+
+DAMAGED = {
+    "a wrong label": (CSV + '"5","a","b"\r\n', 5),
+    "a label of two": (CSV + '"12","a","b"\r\n', 5),
+    "an empty label": (CSV + '"","a","b"\r\n', 5),
+    "a header": ('"Class Index","Title","Description"\r\n' + CSV, 1),
+    "a missing column": (CSV + '"3","a"\r\n' + CSV, 5),
+    "one column more": (CSV + '"3","a","b","c"\r\n', 5),
+    "cut within a text": (CSV[:-10], 4),
+    "cut after a title": (CSV + '"3","Summit"', 5),
+    "bad UTF-8": (CSV.encode() + '"1","Zürich","b"\r\n'.encode("latin-1"), None),
+    "UTF-16": (CSV.encode("utf-16"), None),
+    "NUL bytes": (CSV + "\0" * 100, 5),
+    "NUL bytes in a text": (CSV + '"1","a","b\0c"\r\n', 5),
+    "a quote too many": (CSV + '"1","a" b","c"\r\n' + CSV, 5),
+    "a web page": ("<html>\n<body>", 1),
+    "an archive": (b"\x1f\x8b\x08\x00" + bytes(range(256)), None),
+    "a text without end": ('"1","' + "a" * 200_000 + '","b"\r\n', 1),
+}
+
+
+@pytest.mark.parametrize("part", ["train.csv", "test.csv"])
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_ag_news_file_is_one_line_that_names_the_place(ag_news, what, part):
+    content, line = DAMAGED[what]
+    (ag_news / part).write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError) as caught:
+        load_ag_news()
+    message = str(caught.value)
+    assert message.startswith(f"{ag_news / part}, line {line or ''}")
+    assert message.endswith("delete it and run adbench-text fetch agnews.")
+    assert "\n" not in message
+    assert not (storage.cache_dir() / "corpora").exists()
+
+
+@pytest.mark.parametrize("part", ["train", "test"])
+@pytest.mark.parametrize("content", [b"", b"\xef\xbb\xbf", ROW["world"].encode()], ids=repr)
+def test_an_ag_news_file_without_rows_of_each_class_is_refused(ag_news, part, content):
+    (ag_news / f"{part}.csv").write_bytes(content)
+    said = {"train": "training", "test": "test"}[part]
+    with pytest.raises(
+        DataError, match=rf"^Class '\w+' of agnews has no {said} documents after cleaning\. Check"
+    ):
+        load_ag_news()
+    assert not (storage.cache_dir() / "corpora").exists()
+
+
+def published(path: Path, name: str) -> RemoteFile:
+    return RemoteFile(f"agnews/{name}", "http://unused", hashlib.md5(path.read_bytes()).hexdigest())
+
+
+def test_ag_news_is_published_only_if_both_files_are(ag_news, monkeypatch):
+    monkeypatch.setattr(AGNews, "train_file", published(ag_news / "train.csv", "train.csv"))
+    monkeypatch.setattr(AGNews, "test_file", published(ag_news / "test.csv", "test.csv"))
+    editions = [AGNews().edition()]
+    assert editions[0].name == "published"
+    for part in ("train.csv", "test.csv"):
+        intact = (ag_news / part).read_bytes()
+        (ag_news / part).write_bytes(intact + ROW["sci"].encode())
+        digest = hashlib.md5((ag_news / part).read_bytes()).hexdigest()[:8]
+        editions.append(AGNews().edition())
+        assert editions[-1].name == f"not the published files: {part} {digest}"
+        (ag_news / part).write_bytes(intact)
+    assert len({edition.digest for edition in editions}) == 3
+
+
+@pytest.mark.parametrize("part", ["train.csv", "test.csv"])
+def test_a_changed_ag_news_file_is_not_answered_from_the_cache(ag_news, part):
+    before = load_ag_news()
+    (ag_news / part).write_bytes((CSV + ROW["sci"].replace("Sonde", "Probe")).encode())
+    after = load_ag_news()
+    assert len(after.train) + len(after.test) == 9
+    assert after.digest != before.digest
+
+
+def test_missing_ag_news_is_one_line_offline(home, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    with pytest.raises(
+        DataError, match=r"train\.csv is missing and downloads are off\. .* without --offline\.$"
+    ):
+        load_ag_news()
+    assert not home.exists()
+
+
+def serve_ag_news(server, monkeypatch, **contents: bytes) -> None:
+    """Let AG News come from the server, its published files being CSV."""
+    digest = hashlib.md5(CSV.encode()).hexdigest()
+    for part in ("train", "test"):
+        server.answers[f"/{part}.csv"] = contents.get(part, CSV.encode())
+        remote = RemoteFile(f"agnews/{part}.csv", f"{server.url}/{part}.csv", digest)
+        monkeypatch.setattr(AGNews, f"{part}_file", remote)
+
+
+def test_missing_ag_news_is_downloaded(home, server, monkeypatch):
+    serve_ag_news(server, monkeypatch)
+    loaded = load_ag_news()
+    assert loaded.edition == "published"
+    assert load_ag_news().digest == loaded.digest
+    assert server.asked == ["/train.csv", "/test.csv"]
+    assert files_in(home) == ["agnews", "agnews/test.csv", "agnews/train.csv"]
+
+
+def test_a_wrong_download_of_ag_news_is_not_kept(home, server, monkeypatch):
+    serve_ag_news(server, monkeypatch, test=b"<html>not found</html>")
+    with pytest.raises(DataError, match=r"^Could not download .*/test\.csv: "):
+        load_ag_news()
+    assert files_in(home) == ["agnews", "agnews/train.csv"]
+
+
+def test_the_published_ag_news_files_are_those_of_the_papers():
+    files = (AGNews.train_file, AGNews.test_file)
+    assert [file.md5 for file in files] == [
+        "b1a00f826fdfbd249f79597b59e1dc12",
+        "d52ea96a97a2d943681189a97654912d",
+    ]
+    assert all("mhjabreel/CharCnn_Keras" in file.url and file.url.endswith(file.path[7:]) for file in files)
+
+
+# -- 20 Newsgroups
+
+HEADERS = "From: x@y.z (X)\nSubject: ships\n\n"
+
+
+def posts(word: str, groups: list[str] = ALL_GROUPS) -> Bunch:
+    texts = [f"{HEADERS}In article <1@x> y writes:\n> quoted\n{word} about {group[-5:]}" for group in groups]
+    return Bunch(data=texts, target=np.arange(len(groups)), target_names=groups, filenames=np.array(groups))
+
+
+def pack(train: object, test: object) -> bytes:
+    """As scikit-learn keeps 20 Newsgroups."""
+    return codecs.encode(pickle.dumps({"train": train, "test": test}), "zlib_codec")
+
+
+PACKED = pack(posts("harbour"), posts("anchor"))
+
+
+@pytest.fixture
+def pkz(home) -> Path:
+    """A small 20 Newsgroups; returns its file."""
+    path = home / "20news" / "20news-bydate_py3.pkz"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(PACKED)
+    return path
+
+
+def load_20news() -> Corpus:
+    return corpus.load(Newsgroups20())
+
+
+def test_20news_is_read_without_headers_and_quotes_in_six_classes(pkz):
+    train, test = Newsgroups20().read()
+    assert train.texts[0] == f"harbour about {ALL_GROUPS[0][-5:]}"
+    assert test.texts[0].startswith("anchor ")
+    for group, label in zip(ALL_GROUPS, train.labels, strict=True):
+        assert group in GROUPS[Newsgroups20.classes[label]]
+    assert np.bincount(train.labels).tolist() == [5, 4, 4, 1, 3, 3]
+    assert len(ALL_GROUPS) == 20
+
+
+def test_an_own_edition_of_20news_is_not_published(pkz):
+    first = Newsgroups20().edition()
+    assert re.fullmatch("not the published posts: 40 posts [0-9a-f]{8}", first.name)
+    pkz.write_bytes(pack(posts("anchor"), posts("harbour")))  # the parts exchanged
+    assert Newsgroups20().edition().digest != first.digest
+    pkz.write_bytes(pack(posts("harbour"), posts("anchor", ALL_GROUPS[:-1])))
+    assert Newsgroups20().edition().name.startswith("not the published posts: 39 posts ")
+
+
+def test_the_edition_of_20news_does_not_depend_on_the_order_of_the_posts(pkz):
+    first = Newsgroups20().edition()
+    pkz.write_bytes(pack(posts("harbour", ALL_GROUPS[::-1]), posts("anchor")))
+    assert Newsgroups20().edition() == first
+
+
+def test_a_changed_20news_is_not_answered_from_the_cache(pkz):
+    before = load_20news()
+    pkz.write_bytes(pack(posts("harbour"), posts("buoy")))
+    assert load_20news().test.texts[0].split()[0] == "buoy"
+    assert load_20news().digest != before.digest
+
+
+DAMAGED_PKZ = {
+    "empty": b"",
+    "truncated": PACKED[: len(PACKED) // 2],
+    "cut at the end": PACKED[:-1],
+    "garbage": bytes(range(256)) * 10,
+    "a web page": b"<html>not found</html>",
+    "no pickle": zlib.compress(b"no pickle"),
+    "a pickle cut short": zlib.compress(pickle.dumps({"train": posts("a")})[:-20]),
+    "another pickle": zlib.compress(pickle.dumps(["train", "test"])),
+    "nothing": zlib.compress(pickle.dumps(None)),
+    "without test": zlib.compress(pickle.dumps({"train": posts("a")})),
+    "no posts": pack({"data": 1}, {"data": 2}),
+    "targets without names": pack(posts("a"), Bunch(data=["a"], target=[7], target_names=["sci.med"])),
+    "a pickle of a missing module": zlib.compress(b"cnowhere\nNothing\n."),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED_PKZ)
+def test_a_damaged_20news_is_one_line_that_says_what_to_do(pkz, what, capsys):
+    pkz.write_bytes(DAMAGED_PKZ[what])
+    with pytest.raises(DataError) as caught:
+        load_20news()
+    message = str(caught.value)
+    assert message.startswith(f"Cannot read {pkz}: ")
+    assert message.endswith("The file is damaged or truncated: delete it and run adbench-text fetch 20news.")
+    assert "\n" not in message
+    assert ": . " not in message  # there is a reason
+    assert capsys.readouterr().out == ""
+    assert pkz.read_bytes() == DAMAGED_PKZ[what]
+    assert not (storage.cache_dir() / "corpora").exists()
+
+
+def test_a_folder_in_place_of_20news_is_one_line(home, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    (home / "20news" / "20news-bydate_py3.pkz").mkdir(parents=True)
+    with pytest.raises(DataError, match="downloads are off"):
+        load_20news()
+
+
+def test_posts_of_an_unknown_newsgroup_are_refused(pkz):
+    pkz.write_bytes(pack(posts("a", [*ALL_GROUPS, "alt.folklore"]), posts("b")))
+    with pytest.raises(
+        DataError, match=r"20news-bydate_py3\.pkz has posts of an unknown newsgroup: alt\.folklore\."
+    ):
+        load_20news()
+
+
+def test_20news_with_an_empty_class_is_refused(pkz):
+    pkz.write_bytes(pack(posts("a"), posts("b", [group for group in ALL_GROUPS if group != "misc.forsale"])))
+    with pytest.raises(DataError, match="Class 'misc' of 20news has no test documents after cleaning"):
+        load_20news()
+
+
+def test_missing_20news_is_one_line_offline(home, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    with pytest.raises(
+        DataError, match=r"pkz is missing and downloads are off\. Copy .* without --offline\.$"
+    ):
+        load_20news()
+    assert not home.exists()
+
+
+def archive() -> bytes:
+    """A small 20 Newsgroups as it is published."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
+        for part, word in (("train", "harbour"), ("test", "anchor")):
+            bunch = posts(word)
+            for group, content in zip(ALL_GROUPS, bunch.data, strict=True):
+                info = tarfile.TarInfo(f"20news-bydate-{part}/{group}/1")
+                info.size = len(content.encode())
+                tar.addfile(info, io.BytesIO(content.encode()))
+    return packed.getvalue()
+
+
+def serve_20news(server, monkeypatch, content: bytes, sha256: str | None = None) -> None:
+    """Let scikit-learn's archive come from the server, and let it not wait before it tries again."""
+    server.answers["/20news.tar.gz"] = content
+    checksum = sha256 or hashlib.sha256(content).hexdigest()
+    remote = _twenty_newsgroups.ARCHIVE._replace(url=f"{server.url}/20news.tar.gz", checksum=checksum)
+    monkeypatch.setattr(_twenty_newsgroups, "ARCHIVE", remote)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
+def test_missing_20news_is_downloaded_once(home, server, monkeypatch):
+    serve_20news(server, monkeypatch, archive())
+    loaded = load_20news()
+    assert loaded.train.texts[0].split()[0] == "harbour"
+    assert load_20news().digest == loaded.digest
+    assert server.asked == ["/20news.tar.gz"]
+    assert files_in(home) == ["20news", "20news/20news-bydate_py3.pkz"]
+
+
+def hang_up(request) -> None:
+    request.send_response(200)
+    request.send_header("Content-Length", "100000")
+    request.end_headers()
+    request.wfile.write(b"x" * 1000)
+
+
+@pytest.mark.filterwarnings("ignore:Retry downloading")
+@pytest.mark.parametrize(
+    ("answer", "sha256"),
+    [(b"<html>", "0" * 64), (b"no archive", None), (hang_up, "0" * 64), (None, "0" * 64)],
+    ids=["wrong checksum", "no archive", "hangs up", "not there"],
+)
+def test_a_failed_download_of_20news_is_one_line_and_leaves_nothing(
+    home, server, monkeypatch, answer, sha256
+):
+    content = answer if isinstance(answer, bytes) else b""
+    serve_20news(server, monkeypatch, content, sha256)
+    server.answers["/20news.tar.gz"] = answer
+    with pytest.raises(DataError) as caught:
+        load_20news()
+    assert str(caught.value).startswith("Could not download 20 Newsgroups: ")
+    assert str(caught.value).endswith(f"scikit-learn data folder to {home / '20news'}.")
+    assert "\n" not in str(caught.value)
+    assert files_in(home) == ["20news"]
+
+
+@pytest.mark.filterwarnings("ignore:Retry downloading")
+def test_without_a_network_20news_is_one_line(home, server, monkeypatch):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    serve_20news(server, monkeypatch, b"")
+    remote = _twenty_newsgroups.ARCHIVE._replace(url=f"http://127.0.0.1:{port}/x")
+    monkeypatch.setattr(_twenty_newsgroups, "ARCHIVE", remote)
+    with pytest.raises(DataError, match=r"^Could not download 20 Newsgroups: .*Connection refused"):
+        load_20news()
+
+
+def test_an_interrupted_download_of_20news_leaves_nothing(home, monkeypatch):
+    def interrupt(data_home, **settings):
+        (Path(data_home) / "20news_home").mkdir()
+        (Path(data_home) / "20news_home" / "half").write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        load_20news()
+    assert files_in(home) == ["20news"]
+
+
+def test_a_data_directory_that_is_a_file_is_one_line(home):
+    home.write_text("a file")
+    with pytest.raises(
+        DataError, match=r"^Could not download 20 Newsgroups: .*\. Copy 20news-bydate_py3\.pkz from"
+    ):
+        load_20news()
+
+
+# -- real data
+
+
+def counted(loaded: Corpus) -> dict[str, tuple[int, int]]:
+    train, test = (np.bincount(part.labels).tolist() for part in (loaded.train, loaded.test))
+    return dict(zip(loaded.classes, zip(train, test, strict=True), strict=True))
+
+
+def test_20news_has_the_documents_of_the_papers(real_corpus):
+    loaded = real_corpus("20news")
+    assert loaded.edition == "published"
+    assert counted(loaded) == {
+        "comp": (2857, 1909),
+        "rec": (2301, 1524),
+        "sci": (2311, 1520),
+        "misc": (577, 382),
+        "pol": (1531, 1025),
+        "rel": (1419, 939),
+    }
+
+
+def test_ag_news_is_published_or_says_that_it_is_not(real_corpus, data_dir):
+    loaded = real_corpus("agnews")
+    assert {test for _, test in counted(loaded).values()} == {1900}
+    digest = hashlib.md5((data_dir / "agnews/train.csv").read_bytes()).hexdigest()
+    if digest == AGNews.train_file.md5:
+        assert loaded.edition == "published"
+        assert {train for train, _ in counted(loaded).values()} == {30_000}
+    else:
+        assert loaded.edition == f"not the published files: train.csv {digest[:8]}"
+
+
+PARTIAL_TRAIN = "8b59482d"  # the 53,209 rows of ../shared/data
+
+
+def test_the_partial_ag_news_has_its_known_documents(real_corpus):
+    loaded = real_corpus("agnews")
+    if PARTIAL_TRAIN not in loaded.edition:
+        pytest.skip("another train.csv is here")
+    assert counted(loaded) == {
+        "world": (13_207, 1900),
+        "sports": (13_251, 1900),
+        "business": (13_383, 1900),
+        "sci": (13_368, 1900),
+    }
+    assert len(loaded.train) == 53_209
+
+
+@pytest.mark.parametrize("name", ["20news", "agnews"])
+def test_real_texts_are_cleaned(real_corpus, name):
+    loaded = real_corpus(name)
+    for part in (loaded.train, loaded.test):
+        assert not any("\n" in text or "  " in text or text != text.lower() for text in part.texts)
+        assert all(part.texts)
+        assert part.labels.dtype == np.int64
+
+
+def test_the_facts_of_each_dataset_are_stated():
+    for name in ("20news", "agnews"):
+        dataset = registry.dataset(name)
+        assert dataset.name == name
+        assert dataset.source
+        assert dataset.licence
+        assert dataset.citation

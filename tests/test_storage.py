@@ -1,0 +1,257 @@
+import hashlib
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from adbench_text import storage
+from adbench_text.errors import DataError
+from adbench_text.storage import RemoteFile, atomic_path, file_digest
+
+CONTENT = b"1,title,description\n" * 5000
+
+
+def everything_in(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+@pytest.fixture
+def remote(server) -> RemoteFile:
+    server.answers["/file.csv"] = CONTENT
+    return RemoteFile("corpus/file.csv", f"{server.url}/file.csv", hashlib.md5(CONTENT).hexdigest())
+
+
+def test_the_folders_come_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "a"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", "~/b")
+    assert storage.data_dir() == tmp_path / "a"
+    assert storage.cache_dir() == Path.home() / "b"
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_without_settings_the_platform_says_where_files_lie(monkeypatch, empty):
+    for name in ("ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE"):
+        monkeypatch.setenv(name, "") if empty else monkeypatch.delenv(name, raising=False)
+    assert storage.data_dir() != storage.cache_dir()
+    assert storage.data_dir().is_absolute()
+    assert "adbench-text" in str(storage.data_dir())
+    assert "adbench-text" in str(storage.cache_dir())
+
+
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("yes", True), ("0", False), ("", False)])
+def test_offline_is_any_value_but_0_or_nothing(monkeypatch, value, offline):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", value)
+    assert storage.is_offline() is offline
+
+
+def test_is_file_is_false_where_nothing_can_be_seen(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    assert storage.is_file(tmp_path / "file")
+    assert not storage.is_file(tmp_path)
+    assert not storage.is_file(tmp_path / "missing")
+    assert not storage.is_file(tmp_path / ("long" * 1000))
+
+    def closed(self, **settings):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "stat", closed)  # root sees everything
+    assert not storage.is_file(tmp_path / "file")
+
+
+def test_atomic_path_puts_the_file_in_its_place(tmp_path):
+    path = tmp_path / "new" / "folder" / "file.npz"
+    with atomic_path(path) as temporary:
+        assert temporary.suffix == ".npz"  # numpy would append it
+        assert temporary.parent == path.parent
+        temporary.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert everything_in(tmp_path) == [path]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt])
+def test_atomic_path_keeps_the_old_file_and_nothing_else_on_an_error(tmp_path, error):
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write() -> None:
+        with atomic_path(path) as temporary:
+            temporary.write_text("half")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert everything_in(tmp_path) == [path]
+    assert path.read_text() == "old"
+
+
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
+    full = pytest.raises(
+        DataError, match=r"^Cannot write .*file: No space left on device\. Set ADBENCH_TEXT_"
+    )
+    with full, atomic_path(tmp_path / "file"):
+        raise OSError(28, "No space left on device")
+    assert everything_in(tmp_path) == []
+
+
+@pytest.mark.parametrize("place", ["file/below", "folder"])
+def test_a_place_that_cannot_be_written_is_one_line(tmp_path, place):
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+
+    refused = pytest.raises(
+        DataError, match=r"^Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$"
+    )
+    with refused, atomic_path(tmp_path / place) as temporary:
+        temporary.touch()
+    assert everything_in(tmp_path) == [tmp_path / "file"]
+
+
+def test_files_of_the_cache_have_the_usual_rights(tmp_path):
+    mask = os.umask(0o027)
+    try:
+        with atomic_path(tmp_path / "file") as temporary:
+            temporary.touch()
+    finally:
+        os.umask(mask)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_missing_file_is_downloaded_once(home, server, remote):
+    path = remote.fetch()
+    assert path == home / "corpus" / "file.csv"
+    assert path.read_bytes() == CONTENT
+    assert remote.fetch() == path
+    assert server.asked == ["/file.csv"]
+    assert everything_in(home) == [path]
+    assert remote.is_published()
+
+
+def test_a_file_that_is_there_is_taken_as_it_is(home, server, remote):
+    path = home / "corpus" / "file.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("my own")
+    assert remote.fetch().read_text() == "my own"
+    assert not remote.is_published()
+    assert server.asked == []
+
+
+def test_a_download_with_the_wrong_checksum_is_refused_and_not_kept(home, server, remote):
+    server.answers["/file.csv"] = CONTENT[:-1]
+    with pytest.raises(DataError) as caught:
+        remote.fetch()
+    assert "\n" not in str(caught.value)
+    assert remote.md5 in str(caught.value)
+    assert str(home / "corpus" / "file.csv") in str(caught.value)
+    assert everything_in(home) == []
+
+
+def test_a_page_that_is_not_there_is_one_line(home, server, remote):
+    del server.answers["/file.csv"]
+    with pytest.raises(DataError, match=r"^Could not download http.* 404 .*put it at .*file\.csv\.$"):
+        remote.fetch()
+    assert everything_in(home) == []
+
+
+def test_a_server_that_hangs_up_midway_leaves_nothing(home, server, remote):
+    def hang_up(request):
+        request.send_response(200)
+        request.send_header("Content-Length", str(len(CONTENT)))
+        request.end_headers()
+        request.wfile.write(CONTENT[:1000])
+
+    server.answers["/file.csv"] = hang_up
+    with pytest.raises(DataError, match=r"^Could not download .* Get the file \(md5 .*\) by hand"):
+        remote.fetch()
+    assert everything_in(home) == []
+    server.answers["/file.csv"] = CONTENT  # and it can be tried again
+    assert remote.fetch().read_bytes() == CONTENT
+
+
+def test_a_server_that_does_not_answer_is_one_line(home):
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    with pytest.raises(DataError, match=r"^Could not download .* by hand and put it at .*\.$") as caught:
+        RemoteFile("a/b", f"http://127.0.0.1:{port}/b", "0" * 32).fetch()
+    assert "\n" not in str(caught.value)
+    assert everything_in(home) == []
+
+
+def test_offline_nothing_is_asked_for(home, server, remote, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    with pytest.raises(DataError, match=r"downloads are off.*file\.csv there, or run without --offline\.$"):
+        remote.fetch()
+    assert server.asked == []
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("where", ["the data directory is a file", "a folder has the name of the file"])
+def test_a_data_directory_that_cannot_be_written_is_one_line(home, remote, where):
+    if where == "the data directory is a file":
+        home.write_text("a file")
+    else:
+        (home / "corpus" / "file.csv").mkdir(parents=True)
+    before = everything_in(home.parent)
+    with pytest.raises(DataError, match=r"^Could not download .* by hand and put .*file\.csv\.$") as caught:
+        remote.fetch()
+    assert "\n" not in str(caught.value)
+    assert everything_in(home.parent) == before
+
+
+def test_a_data_directory_without_the_right_to_write_is_one_line(home, remote, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pooch.core.temporary_file", refuse)  # root may write everywhere
+    with pytest.raises(DataError, match=r"^Could not download .*Permission denied.* put it at .*file\.csv"):
+        remote.fetch()
+
+
+@pytest.fixture
+def file(home, tmp_path) -> Path:
+    path = tmp_path / "file"
+    path.write_text("content")
+    return path
+
+
+@pytest.mark.parametrize("algorithm", ["md5", "sha256"])
+def test_file_digest_is_the_known_one(file, algorithm):
+    for _ in range(2):  # computed, then remembered
+        assert file_digest(file, algorithm) == hashlib.new(algorithm, b"content").hexdigest()
+
+
+def test_file_digest_reads_a_file_once(file, monkeypatch):
+    digest = file_digest(file)
+    monkeypatch.setattr(hashlib, "file_digest", lambda *_: pytest.fail("read again"))
+    assert file_digest(file) == digest
+    assert file_digest(Path(os.path.relpath(file))) == digest
+
+
+def test_file_digest_notices_a_changed_file(file):
+    digest, time = file_digest(file), file.stat().st_mtime_ns
+    file.write_text("CONTENT")  # of the same size
+    os.utime(file, ns=(time + 1, time + 1))
+    assert file_digest(file) == hashlib.sha256(b"CONTENT").hexdigest() != digest
+    file.write_text("longer content")
+    os.utime(file, ns=(time + 1, time + 1))  # at the same time
+    assert file_digest(file) == hashlib.sha256(b"longer content").hexdigest()
+
+
+@pytest.mark.parametrize("damage", [b"{", b"[]", b"null", b'{"stamp": 1}', b"\xff\xfe", b'{"digest": ""}'])
+def test_a_damaged_memory_of_digests_is_made_again(file, damage):
+    digest = file_digest(file)
+    (memory,) = everything_in(storage.cache_dir())
+    intact = memory.read_bytes()
+    memory.write_bytes(damage)
+    assert file_digest(file) == digest
+    assert memory.read_bytes() == intact
+
+
+@pytest.mark.parametrize("name", ["missing", "folder", "file/below"])
+def test_file_digest_of_what_is_no_file_is_one_line(file, name):
+    (file.parent / "folder").mkdir()
+    with pytest.raises(DataError, match=r"^Cannot read .*: .+\.$"):
+        file_digest(file.parent / name)
+    assert everything_in(storage.cache_dir()) == []
