@@ -14,7 +14,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
@@ -22,6 +22,11 @@ from types import ModuleType
 from typing import Any
 
 from adbench_text.errors import PluginError, UnknownNameError
+
+_NEEDED = {
+    "detectors": ("__call__", "fit", "decision_function"),
+    "datasets": ("name", "classes", "edition", "read"),
+}
 
 
 @dataclass(frozen=True)
@@ -46,9 +51,11 @@ def plugins(kind: str) -> dict[str, Plugin]:
         if not info.name.startswith("_")
     ]
     found += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    families = tuple(f"{plugin.name}-" for plugin in found if plugin.is_family)
     known: dict[str, Plugin] = {}
     for plugin in found:  # our own files come first: another package cannot replace them unseen
-        known.setdefault(plugin.name, plugin)
+        if not (plugin.is_foreign and plugin.name.startswith(families)):
+            known.setdefault(plugin.name, plugin)
     return dict(sorted(known.items()))
 
 
@@ -57,17 +64,16 @@ def _from_file(kind: str, path: Path) -> Plugin:
     load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
     try:
         tree = ast.parse(path.read_bytes())
-    except (SyntaxError, ValueError) as error:
+    except (OSError, SyntaxError, ValueError) as error:
         return Plugin(kind, path.stem, f"broken: {error}", load)
     declared = [
         statement.value.value
         for node in tree.body
         if isinstance(node, ast.ClassDef)
         for statement in node.body
-        if isinstance(statement, ast.AnnAssign)
-        and isinstance(statement.target, ast.Name)
-        and statement.target.id == "name"
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
         and isinstance(statement.value, ast.Constant)
+        and ast.unparse(statement).startswith(("name = ", "name: "))
     ]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
     if not is_family and kind != "reports":
@@ -78,7 +84,19 @@ def _from_file(kind: str, path: Path) -> Plugin:
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown package"
-    return Plugin(kind, point.name, f"from {distribution}", point.load, is_foreign=True)
+    return Plugin(kind, point.name, f"from {distribution}", lambda: _foreign(kind, point), is_foreign=True)
+
+
+def _foreign(kind: str, point: EntryPoint) -> Any:
+    """Load what another package offers, and see that it is what it should be."""
+    loaded = point.load()
+    if kind == "datasets" and inspect.isclass(loaded):
+        loaded = loaded()
+    is_factory = kind == "detectors" and inspect.isfunction(loaded)
+    missing = [name for name in _NEEDED[kind] if not is_factory and not hasattr(loaded, name)]
+    if missing:
+        raise TypeError(f"{point.value} has no {', '.join(missing)}")
+    return loaded
 
 
 def _only_class(module: ModuleType) -> type:
@@ -143,7 +161,7 @@ def load(kind: str, name: str) -> Any:
     if member and family in known and known[family].is_family:
         module = _load(known[family])
         if member in module.members():
-            return module.member(member)
+            return _load(replace(known[family], name=name, load=lambda: module.member(member)))
     raise UnknownNameError({"reports": "format"}.get(kind, kind.removesuffix("s")), name, names(kind))
 
 
@@ -152,7 +170,12 @@ def _load(plugin: Plugin) -> Any:
         return plugin.load()
     except PluginError:
         raise
-    except Exception as error:  # a plug-in may fail in any way
+    except ModuleNotFoundError as error:
+        raise PluginError(
+            f"{plugin.name} needs the package {error.name!r}, which is not installed; "
+            f"run: pip install {(error.name or '').partition('.')[0]}"
+        ) from error
+    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise PluginError(
             f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"

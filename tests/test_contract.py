@@ -1,0 +1,239 @@
+"""What every detector and every dataset must do."""
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pyod.models.base import BaseDetector
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from adbench_text import corpus, registry
+from adbench_text.errors import DataError, DetectorError, InvalidValueError, PluginError
+from adbench_text.sweep import parameters
+from adbench_text.text import clean
+
+OWN = [name for name in registry.names("detectors") if not name.startswith("pyod-")]
+QUICK_PYOD = ["pyod-copod", "pyod-ecod", "pyod-hbos", "pyod-knn", "pyod-lof", "pyod-pca"]
+ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
+QUICK = [*OWN, *QUICK_PYOD]
+
+# These rank a text within the batch they are given (empirical distributions, neighbours in the
+# batch, robust scaling of it), by PyOD's own design.
+BATCH_DEPENDENT = {"pyod-copod", "pyod-ecod", "pyod-qmcd", "pyod-rod", "pyod-sos"}
+
+TOPICS = {
+    "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
+    "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
+}
+
+
+def texts_about(topic: str, n: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
+
+
+TRAIN = texts_about("sea", 80, seed=0)
+TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
+OUTLIER = np.arange(40) >= 20
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A file of word vectors in which each topic has its own corner."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("vectors") / "topics.vec"
+    lines = []
+    for corner, words in enumerate(TOPICS.values()):
+        for word in words:
+            vector = rng.normal(scale=0.3, size=8)
+            vector[corner] += 2
+            lines.append(f"{word} {' '.join(f'{value:.4f}' for value in vector)}\n")
+    path.write_text("".join(lines))
+    return str(path)
+
+
+@pytest.fixture
+def make(vectors: str):
+    def make(name: str, **settings):
+        kind = registry.detector(name)
+        if "vectors" in parameters(kind):
+            settings = {"vectors": vectors, **settings}
+        return kind(random_state=0, **settings)
+
+    return make
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_it_is_a_pyod_detector_whose_parameters_are_stored_as_given(make, name):
+    detector = make(name, contamination=0.2)
+    assert isinstance(detector, BaseDetector)
+    assert detector.get_params()["contamination"] == 0.2
+    assert clone(detector).get_params() == detector.get_params()
+    assert detector.set_params(contamination=0.3).get_params()["contamination"] == 0.3
+
+
+@pytest.mark.parametrize("name", [*OWN, *QUICK_PYOD])
+def test_outliers_score_higher(make, name):
+    scores = make(name).fit(TRAIN).decision_function(TEST)
+    assert scores.shape == (40,)
+    assert scores.dtype == np.float64
+    assert roc_auc_score(OUTLIER, scores) > 0.95
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_the_same_seed_gives_the_same_scores(make, name):
+    first = make(name).fit(TRAIN).decision_function(TEST)
+    np.testing.assert_array_equal(first, make(name).fit(TRAIN).decision_function(TEST))
+    np.testing.assert_array_equal(first, clone(make(name)).fit(TRAIN).decision_function(TEST))
+
+
+@pytest.mark.parametrize("name", [name for name in QUICK if name not in BATCH_DEPENDENT])
+def test_scores_do_not_depend_on_the_batch_or_its_order(make, name):
+    detector = make(name).fit(TRAIN)
+    whole = detector.decision_function(TEST)
+    np.testing.assert_allclose(detector.decision_function(TEST[::-1])[::-1], whole, rtol=1e-5, atol=1e-6)
+    single = [detector.decision_function([text])[0] for text in TEST[15:25]]
+    np.testing.assert_allclose(single, whole[15:25], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_fitting_again_forgets_the_first_fit(make, name):
+    detector = make(name).fit(TEST)
+    detector.decision_scores_  # noqa: B018  # asked for, so remembered
+    again = detector.fit(TRAIN)
+    assert again is detector
+    fresh = make(name).fit(TRAIN)
+    np.testing.assert_array_equal(again.decision_function(TEST), fresh.decision_function(TEST))
+    assert again.decision_scores_.shape == (80,)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_pyods_attributes_and_predictions(make, name):
+    detector = make(name, contamination=0.1).fit(TRAIN)
+    assert detector.decision_scores_.shape == (80,)
+    assert detector.threshold_ == pytest.approx(np.percentile(detector.decision_scores_, 90))
+    np.testing.assert_array_equal(detector.labels_, detector.decision_scores_ > detector.threshold_)
+    np.testing.assert_array_equal(
+        detector.predict(TEST), detector.decision_function(TEST) > detector.threshold_
+    )
+    probability = detector.predict_proba(TEST)
+    assert probability.shape == (40, 2)
+    np.testing.assert_allclose(probability.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(("name", "encoder"), list(product(QUICK, ["tfidf", "svd"])))
+def test_odd_texts_get_finite_scores(make, name, encoder):
+    odd = ["", " \n\t", "zzz qqq", "ship", "ship " * 20_000, "a" * 50_000]
+    odd += ["船 が 港 に", "\x00\x01ship\x7f", "🙂", "ſhip", "\ud800"]
+    settings = {"encoder": encoder} if "encoder" in parameters(registry.detector(name)) else {}
+    for training in (TRAIN, TRAIN + odd):
+        scores = make(name, **settings).fit(training).decision_function(odd)
+        assert scores.shape == (len(odd),)
+        assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize("wrong", ["one bare string", [], [1, 2], ["fine", None], b"bytes"])
+def test_wrong_input_is_refused(make, name, wrong):
+    with pytest.raises(InvalidValueError, match="texts must"):
+        make(name).fit(wrong)
+    with pytest.raises(InvalidValueError, match="texts must"):
+        make(name).fit(TRAIN).decision_function(wrong)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_an_unfitted_detector_says_so(make, name):
+    with pytest.raises(InvalidValueError, match="not fitted yet"):
+        make(name).decision_function(TEST)
+    assert not hasattr(make(name), "decision_scores_")
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_threshold_outside_its_range_is_refused(make, name):
+    with pytest.raises(ValueError, match="contamination must be in"):
+        make(name, contamination=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting", "message"),
+    [
+        ("ocsvm", {"nu": 0}, "nu must be in"),
+        ("ocsvm", {"nu": "much"}, "nu must be in"),
+        ("ocsvm", {"kernel": "poly"}, "kernel must be"),
+        ("ocsvm", {"encoder": "tfdif"}, "Did you mean 'tfidf'"),
+        ("ocsvm", {"normalize": "yes"}, "normalize must be"),
+        ("iforest", {"n_estimators": 0}, "n_estimators must be"),
+        ("iforest", {"svd_components": 0.5}, "svd_components must be"),
+        ("llr", {"background": "wordfrequency"}, "Did you mean 'wordfreq'"),
+        ("llr", {"smoothing": 0}, "smoothing must be"),
+        ("llr", {"shrinkage": -1}, "shrinkage must be"),
+        ("llr", {"language": "xx"}, "No language"),
+        ("llr", {"background": "vectors", "vectors": "fasttext-local"}, "no order of frequency"),
+    ],
+)
+def test_a_wrong_hyper_parameter_is_refused(make, name, setting, message):
+    with pytest.raises(InvalidValueError, match=message):
+        make(name, **setting).fit(TRAIN)
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_every_configuration_of_a_preset_is_valid_and_no_two_are_equal(make, name):
+    for settings in registry.detector(name).presets("20news").values():
+        assert len({str(sorted(one.items())) for one in settings}) == len(settings)
+        for one in settings:
+            make(name, **one).check_params()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL_PYOD)
+def test_every_detector_of_pyod_runs_or_says_what_it_lacks(make, name):
+    try:
+        scores = make(name).fit(TRAIN).decision_function(TEST)
+    except (DetectorError, PluginError) as error:
+        assert "needs" in str(error)  # noqa: PT017
+        pytest.skip(str(error))
+    assert np.isfinite(scores).all()
+    assert scores.shape == (40,)
+
+
+@pytest.fixture(scope="module", params=registry.names("datasets"))
+def dataset(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    return registry.dataset(request.param)
+
+
+def test_a_dataset_states_its_facts(dataset):
+    assert len(set(dataset.classes)) == len(dataset.classes) >= 2
+    for fact in (dataset.name, dataset.source, dataset.licence, dataset.citation):
+        assert isinstance(fact, str)
+        assert fact
+
+
+def test_a_dataset_gives_clean_documents_of_every_class(dataset, monkeypatch, request):
+    if dataset.name != "pydocs":
+        folder: Path = request.getfixturevalue("data_dir")
+        monkeypatch.setenv("ADBENCH_TEXT_DATA", str(folder))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+    try:
+        loaded = corpus.load(dataset)
+    except DataError as error:
+        pytest.skip(str(error))
+    for part in (loaded.train, loaded.test):
+        assert set(part.labels.tolist()) == set(range(len(dataset.classes)))
+        assert len(part.texts) == len(part.labels)
+        assert all(part.texts)
+        assert [clean(text) for text in part.texts[:200]] == part.texts[:200]
+    again = corpus.load(dataset)
+    assert (again.digest, again.edition) == (loaded.digest, loaded.edition)
+    assert len(loaded.digest) <= 36
+
+
+def test_no_parameter_of_pyod_has_the_name_of_one_of_ours():
+    ours = parameters(registry.detector("iforest")) - {"n_estimators", "contamination", "random_state"}
+    for name in ALL_PYOD:
+        try:
+            kind = registry.detector(name)
+        except PluginError:
+            continue
+        assert not ours & kind._own_defaults().keys(), name

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+
+from adbench_text import sweep as module
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.sweep import Cell, DetectorChoice, Sweep, build_detector, cell_id, choose, definition
+
+
+def tiny_corpus(extra="") -> Corpus:
+    documents = Documents(["alpha beta" + extra, "gamma delta"], np.array([0, 1]))
+    return Corpus("20news", ("comp", "rec"), documents, documents, "made up")
+
+
+def a_cell(**changes) -> Cell:
+    values = {"detector": "llr", "preset": "default", "settings": {}, "dataset": "20news"}
+    return Cell(**{**values, "inlier": "comp", "contamination": 0.05, "seed": 0, **changes})
+
+
+def test_a_sweep_runs_every_class_at_every_level():
+    cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["20news", "agnews"]).expand()
+    assert len(cells) == 2 * (6 + 4) * 4
+    assert sorted({cell.contamination for cell in cells}) == [0, 0.05, 0.1, 0.15]
+
+
+def test_cells_that_share_training_texts_stand_together():
+    cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["agnews"], seeds=[0, 1]).expand()
+    splits = [cell.split for cell in cells]
+    assert splits == [split for split in dict.fromkeys(splits) for _ in range(2)]
+
+
+def test_an_inlier_class_belongs_to_the_datasets_that_have_it():
+    cells = Sweep([DetectorChoice("llr")], ["20news", "agnews"], inliers=["sci", "rec"]).expand()
+    assert {(cell.dataset, cell.inlier) for cell in cells} == {
+        ("20news", "sci"),
+        ("20news", "rec"),
+        ("agnews", "sci"),
+    }
+
+
+def test_a_preset_may_be_a_grid():
+    cells = Sweep([DetectorChoice("iforest", "paper-grid")], ["agnews"], ["sci"], [0]).expand()
+    assert [cell.configuration for cell in cells] == [f"n_estimators={n}" for n in (64, 100, 128, 256)]
+
+
+@pytest.mark.parametrize(
+    ("sweep", "message"),
+    [
+        (Sweep([DetectorChoice("lrl")], ["20news"]), "No detector named 'lrl'. Did you mean 'llr'"),
+        (Sweep([DetectorChoice("pyod-ecodd")], ["20news"]), "Did you mean 'pyod-ecod'"),
+        (Sweep([DetectorChoice("llr")], ["20new"]), "Did you mean '20news'"),
+        (Sweep([DetectorChoice("llr")], ["20news"], ["sports"]), "No inlier class of 20news named 'sports'"),
+        (Sweep([DetectorChoice("ocsvm", "paper")], ["20news"]), "Did you mean 'paper-grid'"),
+        (Sweep([DetectorChoice("ocsvm", settings={"n": 1})], ["20news"]), "No parameter of ocsvm named 'n'"),
+        (Sweep([DetectorChoice("pyod-knn", settings={"k": 1})], ["20news"]), "No parameter of pyod-knn"),
+        (Sweep([DetectorChoice("llr")], ["20news"], contamination=[0.5]), "must be in \\[0, 0.5\\), got 0.5"),
+        (Sweep([DetectorChoice("llr")], ["20news"], contamination=[-0.1]), "must be in"),
+        (Sweep([DetectorChoice("ocsvm", settings={"nu": 2})], ["20news"]), "nu must be in"),
+        (
+            Sweep([DetectorChoice("llr", settings={"contamination": 0})], ["20news"]),
+            "contamination must be in",
+        ),
+    ],
+)
+def test_a_wrong_name_or_value_stops_the_sweep_before_it_begins(sweep, message):
+    with pytest.raises(InvalidValueError, match=message):
+        sweep.expand()
+
+
+def test_a_setting_goes_to_the_detectors_that_have_it():
+    chosen = choose(
+        ["llr", "ocsvm", "pyod-knn"], None, {"nu": 0.2, "encoder": "svd", "pyod-knn.encoder": "max"}
+    )
+    assert [choice.settings for choice in chosen] == [
+        {},
+        {"nu": 0.2, "encoder": "svd"},
+        {"encoder": "max"},
+    ]
+
+
+def test_what_a_choice_says_for_itself_goes_first():
+    own = DetectorChoice("ocsvm", "paper-grid", {"nu": 0.5})
+    assert choose([own, "iforest"], "default", {"nu": 0.2}) == [own, DetectorChoice("iforest")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"nuu": 1}, "No parameter of llr, ocsvm named 'nuu'. Did you mean 'nu'"),
+        ({"ocsvm.nuu": 1}, "No parameter of ocsvm named 'nuu'"),
+        ({"iforest.nu": 1}, "No detector in this run named 'iforest'"),
+        ({"random_state": 1}, "use --seed"),
+        ({"llr.random_state": 1}, "use --seed"),
+    ],
+)
+def test_a_setting_that_nobody_has_is_refused(settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        choose(["llr", "ocsvm"], None, settings)
+
+
+def test_the_seed_reaches_the_detector():
+    assert build_detector(a_cell(detector="iforest", seed=7)).random_state == 7
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"seed": 1},
+        {"inlier": "rec"},
+        {"contamination": 0.1},
+        {"settings": {"smoothing": 5.0}},
+        {"preset": "other"},
+        {"detector": "ocsvm", "settings": {"encoder": "svd"}},
+    ],
+)
+def test_every_part_of_a_cell_is_part_of_its_definition(change):
+    corpus = tiny_corpus()
+    assert cell_id(definition(a_cell(), corpus)) != cell_id(definition(a_cell(**change), corpus))
+
+
+def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
+    first = cell_id(definition(a_cell(), tiny_corpus()))
+    assert first == cell_id(definition(a_cell(), tiny_corpus()))
+    assert first != cell_id(definition(a_cell(), tiny_corpus(" more")))
+    monkeypatch.setattr(module, "code_version", lambda kind: "changed")
+    assert first != cell_id(definition(a_cell(), tiny_corpus()))
+    monkeypatch.undo()
+    kind = type(build_detector(a_cell()))
+    monkeypatch.setattr(kind, "resources", lambda self: {"wordfreq": "0"})
+    assert first != cell_id(definition(a_cell(), tiny_corpus()))
+
+
+def test_a_default_written_out_is_another_configuration_of_the_same_parameters():
+    corpus = tiny_corpus()
+    plain, written = definition(a_cell(), corpus), definition(a_cell(settings={"shrinkage": 5.0}), corpus)
+    assert plain["detector.shrinkage"] == written["detector.shrinkage"]
+    assert (plain["configuration"], written["configuration"]) == ("", "shrinkage=5.0")
+
+
+class Duck:
+    """A detector of somebody else: fit, decision_function, and nothing else."""
+
+    def __init__(self, power: int = 1) -> None:
+        self.power = power
+
+
+def test_any_class_with_the_two_methods_will_do(monkeypatch):
+    monkeypatch.setattr(module.registry, "detector", lambda name: Duck)
+    assert build_detector(a_cell(detector="duck", settings={"power": 3})).power == 3
+    assert definition(a_cell(detector="duck", settings={"power": 3}), tiny_corpus())["detector.power"] == "3"
+    with pytest.raises(UnknownNameError, match="Did you mean 'power'"):
+        build_detector(a_cell(detector="duck", settings={"powr": 3}))
