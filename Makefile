@@ -1,0 +1,38 @@
+# Two commands for a fresh machine: make demo, make test. Both need nothing but Python 3.11 - 3.13.
+PYTHON ?= python3
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn --encoder svd --dataset pydocs
+
+.PHONY: demo test slow bench clean
+
+demo: .venv/installed
+	$(BIN)/adbench-text run $(DEMO)
+	$(BIN)/adbench-text report --dataset pydocs
+
+test: .venv/installed-for-tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+slow: .venv/installed-for-tests
+	$(BIN)/python -m pytest -m slow
+
+bench: .venv/installed-for-tests
+	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python pyproject.toml constraints.txt
+	@echo "Installing (some minutes, mostly torch) ..."
+	$(INSTALL) --editable .
+	@touch $@
+
+.venv/installed-for-tests: .venv/installed
+	$(INSTALL) --editable ".[test]"
+	@touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
