@@ -29,18 +29,24 @@ class Name(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the known names that begin with what is typed."""
+        try:
+            known = self._known(ctx)
+        except AdbenchTextError:  # a dataset that is misspelt or broken: nothing to offer
+            known = []
+        return [CompletionItem(name) for name in dict.fromkeys(known) if name.startswith(incomplete)]
+
+    def _known(self, ctx: click.Context) -> list[str]:
         from adbench_text import registry
 
         if self.kind == "inliers":
             datasets = ctx.params.get("datasets") or registry.names("datasets")
-            known = [name for dataset in datasets for name in registry.dataset(dataset).classes]
-        elif self.kind == "vectors":
+            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+        if self.kind in ("vectors", "fetchable"):
             from adbench_text import vectors
 
-            known = [*vectors.DOWNLOADS, vectors.LOCAL]
-        else:
-            known = registry.names(self.kind)
-        return [CompletionItem(name) for name in dict.fromkeys(known) if name.startswith(incomplete)]
+            others = [vectors.LOCAL] if self.kind == "vectors" else registry.names("datasets")
+            return [*others, *vectors.DOWNLOADS]
+        return registry.names(self.kind)
 
 
 class Group(click.Group):
@@ -51,8 +57,10 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except AdbenchTextError as error:
-            click.echo(f"Error: {error}", err=True)
+            click.echo(f"Error: {' '.join(str(error).split())}", err=True)
             ctx.exit(error.exit_code)
+        except KeyboardInterrupt:  # click itself would exit with 1
+            ctx.exit(130)
 
 
 @click.group(cls=Group, context_settings=_CONTEXT)
@@ -143,30 +151,30 @@ def run(
     Each option marked multiple may be given several times. A cell that is finished under the same
     definition (corpus, code of the detector, hyper-parameters, seed) is not run again.
     """
+    from adbench_text.progress import Watch, count
+
     sweep = _sweep(sweep_file, options)
-    cells = sweep.expand()
+    cells = list(dict.fromkeys(sweep.expand()))  # a setting may make configurations of a grid equal
     if dry_run:
         for cell in cells:
             click.echo(cell)
-        click.echo(f"{len(cells)} cells", err=True)
+        click.echo(count(len(cells)), err=True)
         return
     from adbench_text.errors import DetectorError
-    from adbench_text.progress import Watch
     from adbench_text.run import run_sweep
     from adbench_text.tracking import Store
 
     with Watch() as watch:
-        store = Store(tracking_uri, experiment)
         try:
-            results = run_sweep(sweep, cells, store, watch, jobs, rerun)
+            results = run_sweep(sweep, cells, Store(tracking_uri, experiment), watch, jobs, rerun)
         except KeyboardInterrupt:
             watch.say("Interrupted. Finished cells are kept; the same command goes on from there.")
-            sys.exit(130)
+            raise
         watch.end()
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
-            f"{failed} of {len(results)} cells failed; the reasons stand above and in MLflow."
+            f"{failed} of {count(len(results))} failed; the reasons stand above and in MLflow."
         )
 
 
@@ -179,7 +187,7 @@ def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
     said = read(path) if path else {}
 
     def ask(option: str, key: str, default: Any) -> Any:
-        return options[option] or said.get(key) or default
+        return options[option] or said.get(key, default)
 
     detectors, datasets = ask("detectors", "detector", []), ask("datasets", "dataset", [])
     for what, given in (("--detector", detectors), ("--dataset", datasets)):
@@ -187,19 +195,12 @@ def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
             raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
     settings = {**said.get("set", {}), **dict(_setting(text) for text in options["settings"])}
     settings |= {name: options[name] for name in ("encoder", "vectors") if options[name]}
-    levels = options["levels"] or said.get("contamination", LEVELS)
-    seeds = options["seeds"] or said.get("seed", (0,))
-    chosen = choose(
-        dict.fromkeys(detectors) if options["detectors"] else detectors,
-        ask("preset", "preset", None),
-        settings,
-    )
     return Sweep(
-        chosen,
+        choose(detectors, ask("preset", "preset", None), settings),
         list(dict.fromkeys(datasets)),
         list(dict.fromkeys(ask("inliers", "inlier", []))),
-        sorted({float(level) for level in levels}),
-        list(dict.fromkeys(seeds)),
+        sorted({float(level) for level in ask("levels", "contamination", LEVELS)}),
+        list(dict.fromkeys(ask("seeds", "seed", (0,)))),
         ask("limit", "limit", None),
     )
 
@@ -248,20 +249,23 @@ def report(
 
     renderer = registry.report(form)
     store = Store(tracking_uri, experiment, create=False)
+    nothing = TrackingError(
+        f"There are no results of {experiment!r} in {store.shown}; begin with adbench-text run."
+    )
     held = store.datasets()
+    if not held:
+        raise nothing
     for name in datasets:
         if name not in held:
-            raise UnknownNameError(f"dataset with results in {tracking_uri}", name, held)
+            raise UnknownNameError(f"dataset with results in {store.shown}", name, held)
     records = store.cells(datasets or held)
-    for name in detectors:
-        known = {record["detector"] for record in records}
-        if name not in known:
-            raise UnknownNameError(f"detector with results in {tracking_uri}", name, known)
-    records = [record for record in records if not detectors or record["detector"] in detectors]
     if not records:
-        raise TrackingError(
-            f"There are no results of {experiment!r} in {tracking_uri}; begin with adbench-text run."
-        )
+        raise nothing
+    known = {record["detector"] for record in records}
+    for name in detectors:
+        if name not in known:
+            raise UnknownNameError(f"detector with results in {store.shown}", name, known)
+    records = [record for record in records if not detectors or record["detector"] in detectors]
     built = cells_report(records) if cells else Comparison(records, metric).report()
     on_terminal = output is None and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if on_terminal else None
@@ -297,7 +301,7 @@ def list_(what: str) -> None:
 
 
 @main.command()
-@click.argument("names", nargs=-1, required=True, type=Name("datasets"))
+@click.argument("names", nargs=-1, required=True, type=Name("fetchable"))
 def fetch(names: Sequence[str]) -> None:
     """Get datasets and word vectors ahead of time."""
     from adbench_text import corpus, registry, vectors
@@ -322,7 +326,7 @@ def ui(port: int, tracking_uri: str, experiment: str) -> None:
     """Open MLflow's own pages on the store."""
     import subprocess
 
-    from adbench_text.tracking import check_reachable
+    from adbench_text.store_address import check_reachable
 
     check_reachable(tracking_uri)
     if tracking_uri.startswith(("http://", "https://")):

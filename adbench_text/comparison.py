@@ -1,15 +1,17 @@
 """What a report says, before any format: the tables and the notes under them."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import product
 from statistics import mean, stdev
 from typing import Any
 
-from adbench_text import registry
+from adbench_text import notes_on, registry
 from adbench_text.errors import AdbenchTextError
 
 Record = dict[str, Any]
@@ -65,19 +67,27 @@ class Report:
 
 @dataclass(frozen=True)
 class Column:
-    """One configuration of a detector; an oracle column takes the best of several per split."""
+    """One configuration of a detector, or a whole preset (`configuration` is None then).
+
+    A preset may have one configuration for each dataset; where it has several for one dataset, it
+    is a grid, and its column an oracle: it takes the best of them per split.
+    """
 
     detector: str
     preset: str
-    configuration: str
+    configuration: str | None
     is_oracle: bool = False
 
     @property
     def label(self) -> str:
         """What stands at the head of the column."""
-        if self.is_oracle:
-            return f"{self.detector} {self.preset} (oracle)"
-        return f"{self.detector} {self.configuration if self.preset == 'default' else self.preset}".strip()
+        what = self.preset if self.configuration is None else self.configuration
+        return f"{self.detector} {what}".strip() + (" (oracle)" if self.is_oracle else "")
+
+    def holds(self, record: Record) -> bool:
+        """Say whether a record belongs to the column."""
+        is_of_preset = (record["detector"], record["preset"]) == (self.detector, self.preset)
+        return is_of_preset and self.configuration in (None, record["configuration"])
 
 
 @dataclass(frozen=True)
@@ -136,13 +146,13 @@ def _corpora(records: Sequence[Record]) -> dict[str, str]:
     return labels
 
 
-def _inliers(dataset: str, present: Iterable[str]) -> list[str]:
-    """Return the inlier classes that are present, in the order of the dataset."""
+def _inliers(dataset: str, present: set[str]) -> list[str]:
+    """Return the inlier classes of a dataset in its order; those without a result are among them."""
     try:
-        order = list(registry.dataset(dataset).classes)
+        known = list(registry.dataset(dataset).classes)
     except AdbenchTextError:  # a plug-in that is no longer installed
-        order = []
-    return sorted(present, key=lambda name: (order.index(name) if name in order else len(order), name))
+        known = []
+    return known + sorted(present.difference(known))
 
 
 def current(records: Sequence[Record]) -> list[Record]:
@@ -188,73 +198,66 @@ class Comparison:
         self.columns = self._columns()
         self.levels = sorted({float(record["contamination"]) for record in self.records})
         self.published = _published(metric)
-        self._of: dict[tuple[str, ...], list[Record]] = {}
-        for record in self.records:
-            key = (record["detector"], record["preset"], record["dataset_digest"], record["inlier"])
-            self._of.setdefault((*key, record["contamination"]), []).append(record)
+        self._of: dict[tuple[Column, str, float], list[Record]] = {}
+        for column, record in product(self.columns, self.records):
+            if column.holds(record):
+                key = column, record["dataset_digest"], float(record["contamination"])
+                self._of.setdefault(key, []).append(record)
+        self._rows = {}
+        for digest in self.corpora:
+            present = {r["inlier"] for r in self.records if r["dataset_digest"] == digest}
+            self._rows[digest] = _inliers(self.dataset(digest), present)
 
     def _columns(self) -> list[Column]:
-        configurations: dict[tuple[str, str], list[str]] = {}
+        configurations: dict[tuple[str, str], list[tuple[str, str]]] = {}
         for record in self.records:
             found = configurations.setdefault((record["detector"], record["preset"]), [])
-            if record["configuration"] not in found:
-                found.append(record["configuration"])
+            found.append((record["configuration"], record["dataset_digest"]))
         columns = []
         for (detector, preset), found in configurations.items():
-            if preset == "default" or len(found) == 1:
-                columns += [Column(detector, preset, configuration) for configuration in found]
+            if preset == "default":
+                columns += [Column(detector, preset, name) for name in dict.fromkeys(c for c, _ in found)]
             else:
-                columns.append(Column(detector, preset, "", is_oracle=True))
+                n_per_corpus = Counter(digest for _, digest in set(found))
+                columns.append(Column(detector, preset, None, is_oracle=max(n_per_corpus.values()) > 1))
         return columns
 
     def inliers(self, digest: str) -> list[str]:
-        """Return the rows of a corpus."""
-        of_corpus = [record for record in self.records if record["dataset_digest"] == digest]
-        return _inliers(of_corpus[0]["dataset"], {record["inlier"] for record in of_corpus})
+        """Return the rows of a corpus: all classes of its dataset."""
+        return self._rows[digest]
 
     def dataset(self, digest: str) -> str:
         """Return the name of the dataset of a corpus."""
         return next(str(record["dataset"]) for record in self.records if record["dataset_digest"] == digest)
 
-    def _by_seed(self, column: Column, digest: str, inlier: str, level: float) -> dict[str, float | None]:
-        """Return the figure of each seed in percent, None where the cell failed."""
-        found = self._of.get((column.detector, column.preset, digest, inlier, f"{level:g}"), [])
-        figures: dict[str, float | None] = {}
-        for record in found:
-            if column.is_oracle or record["configuration"] == column.configuration:
-                figure = 100 * record[self.metric] if record["status"] == "ok" else None
-                best = figures.get(record["seed"])
-                figures[record["seed"]] = figure if best is None or figure is None else max(best, figure)
-        return figures
-
     def value(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
         """Return mean and spread over the seeds of one split."""
-        by_seed = self._by_seed(column, digest, inlier, level)
-        good = [figure for figure in by_seed.values() if figure is not None]
-        if not good:
-            return _Value(None, instead=FAILED if by_seed else MISSING)
-        seeds = self._seeds(column, digest, level)
-        return _Value(mean(good), stdev(good) if len(good) > 1 else None, (len(good), len(seeds)))
-
-    def _seeds(self, column: Column, digest: str, level: float) -> set[str]:
-        return {
-            seed for inlier in self.inliers(digest) for seed in self._by_seed(column, digest, inlier, level)
-        }
+        return self._value(column, digest, [inlier], level)
 
     def mean(self, column: Column, digest: str, level: float) -> _Value:
         """Return the mean over the splits of a corpus; its spread is that of the seeds' means."""
-        inliers = self.inliers(digest)
-        table = [self._by_seed(column, digest, inlier, level) for inlier in inliers]
-        seeds = sorted({seed for by_seed in table for seed in by_seed})
-        n_expected = len(inliers) * max(1, len(seeds))
-        good = [figure for by_seed in table for figure in by_seed.values() if figure is not None]
+        return self._value(column, digest, self.inliers(digest), level)
+
+    def _value(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> _Value:
+        of_level = self._of.get((column, digest, level), [])
+        # what there should be: each configuration with each seed, in each split
+        n_configurations, n_seeds = (len({r[name] for r in of_level}) for name in ("configuration", "seed"))
+        n_expected = len(inliers) * max(1, n_configurations * n_seeds)
+        found = [record for record in of_level if record["inlier"] in inliers]
+        good = [record for record in found if record["status"] == "ok"]
         if not good:
-            return _Value(None, instead=FAILED if seeds else MISSING)
-        split_means = [mean(f) for by_seed in table if (f := [v for v in by_seed.values() if v is not None])]
+            return _Value(None, instead=FAILED if found else MISSING)
+        best: dict[tuple[str, str], float] = {}  # of several configurations, by split and seed
+        for record in good:
+            key = record["inlier"], record["seed"]
+            best[key] = max(best.get(key, 0), 100 * record[self.metric])
+        splits, seeds = (
+            [mean(figure for key, figure in best.items() if key[place] == name) for name in sorted(names)]
+            for place, names in enumerate(map(set, zip(*best, strict=True)))
+        )
         whole = len(good) == n_expected
-        seed_means = [mean(by_seed[seed] or 0 for by_seed in table) for seed in seeds] if whole else []
-        spread = stdev(seed_means) if len(seed_means) > 1 else None
-        return _Value(mean(split_means), spread, (len(good), n_expected))
+        spread = stdev(seeds) if len(seeds) > 1 and (whole or len(inliers) == 1) else None
+        return _Value(mean(splits), spread, (len(good), n_expected))
 
     def _row(self, values: Sequence[_Value]) -> list[Entry]:
         texts = [f"{value.figure:.1f}" if value.is_whole else "" for value in values]
@@ -279,8 +282,9 @@ class Comparison:
         return entries
 
     def _has_published(self) -> bool:
+        """Say whether there are published figures; they are all of clean training data."""
         known = {dataset for figures in self.published.values() for dataset in figures}
-        return any(self.dataset(digest) in known for digest in self.corpora)
+        return self.levels[0] == 0 and any(self.dataset(digest) in known for digest in self.corpora)
 
     def main_table(self) -> Table:
         """One row per dataset and inlier class, and means, at the lowest contamination level."""
@@ -300,7 +304,9 @@ class Comparison:
                     )
                     + (self._published_row(self.dataset(digest), names) if extra else [])
                 )
-        title = f"{METRIC_TITLES[self.metric]} (%), {level:.0%} of outliers in the training data"
+        title = (
+            f"{METRIC_TITLES[self.metric]} (%), {notes_on.percent(level)} of outliers in the training data"
+        )
         return Table(title, ["dataset", "inlier", *self._labels(), *extra], rows, starts)
 
     def _value_or_mean(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
@@ -316,7 +322,7 @@ class Comparison:
             starts.add(len(rows))
             for level in self.levels:
                 row = self._row([self.mean(column, digest, level) for column in self.columns])
-                rows.append([Entry(label), Entry(f"{level:.0%}"), *row])
+                rows.append([Entry(label), Entry(notes_on.percent(level)), *row])
         title = (
             f"{METRIC_TITLES[self.metric]} (%) by contamination of the training data, mean over the splits"
         )
@@ -344,54 +350,44 @@ class Comparison:
     def _labels(self) -> list[str]:
         return [column.label for column in self.columns]
 
-    def notes(self) -> list[str]:
-        """Say what a reader must know: editions, failures, what is an oracle, what was left out."""
-        notes = []
-        for digest, label in self.corpora.items():
-            record = next(record for record in self.records if record["dataset_digest"] == digest)
-            notes.append(f"{label}: edition {record['edition']}; {record['documents']}.")
-        for record in self.records:
-            if record["status"] != "ok":
-                notes.append(f"failed: {_cell_name(record)}: {record['reason']}")
+    def notes(self, tables: Sequence[Table]) -> list[str]:
+        """Say what a reader of these tables must know."""
+        texts = [entry.text for table in tables for row in table.rows for entry in row]
+        notes = notes_on.corpora(self.records, self.corpora) + notes_on.failures(self.records)
+        if any(re.search(r"\(\d+ of \d+\)", text) for text in texts):
+            notes.append(notes_on.INCOMPLETE)
+        if any("±" in text for text in texts):
+            notes.append(notes_on.SPREAD)
         if any(column.is_oracle for column in self.columns):
-            notes.append(
-                "(oracle): the best configuration per split, chosen on the test labels; never in bold."
-            )
-        if self._has_published() and self.levels[0] == 0:
-            notes.append(
-                "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
-                "†: the best configuration per split, chosen on the test labels."
-            )
-        if self.n_superseded:
-            notes.append(f"{self.n_superseded} older results, made by other code or resources, are left out.")
-        return notes
+            notes.append(notes_on.ORACLE)
+        if self._has_published():
+            notes.append(notes_on.PUBLISHED)
+        return notes + notes_on.versions(self.records, self.n_superseded)
 
     def report(self) -> Report:
         """Return the whole report."""
         tables = [self.main_table()]
         if len(self.levels) > 1:
             tables.append(self.levels_table())
-        return Report(tables, self.wide_table(), self.notes())
-
-
-def _cell_name(record: Record) -> str:
-    what = f"{record['detector']} {record['configuration']}".strip()
-    level = f"{float(record['contamination']):.0%}"
-    return f"{what} on {record['dataset']}/{record['inlier']} at {level}, seed {record['seed']}"
+        return Report(tables, self.wide_table(), self.notes(tables))
 
 
 def cells_report(records: Sequence[Record]) -> Report:
-    """Return one row per cell; metrics as fractions, in full."""
+    """Return one row per cell; metrics as fractions, to six digits."""
+    newest = current(records)
+    corpora = _corpora(newest)
     rows = []
-    for record in current(records):
+    for record in newest:
         detector = Column(record["detector"], "default", record["configuration"]).label
-        values = [detector] + [_plain(record.get(name, "")) for name in CELL_COLUMNS[1:]]
-        rows.append([Entry(value) for value in values])
+        names = [detector, corpora[record["dataset_digest"]]]
+        names += [_plain(record.get(name, "")) for name in CELL_COLUMNS[2:]]
+        rows.append([Entry(name) for name in names])
     table = Table("", list(CELL_COLUMNS), rows, n_labels=5)
-    return Report([table], table, [])
+    notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
+    return Report([table], table, notes + notes_on.versions(newest, len(records) - len(newest)))
 
 
 def _plain(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    return str(int(value)) if value.is_integer() and value > 1 else f"{value:.6g}"
+    return str(int(value)) if value.is_integer() else f"{value:.6g}"

@@ -1,8 +1,10 @@
 """Runs cells, in this process or on several."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
 from itertools import groupby
 
+from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.evaluate import Result, evaluate
@@ -14,7 +16,7 @@ def run(
     corpora: Mapping[str, Corpus],
     jobs: int = 1,
     on_start: Callable[[Cell], object] = lambda cell: None,
-) -> Iterator[Result]:
+) -> Generator[Result]:
     """Run cells and yield their results as they come.
 
     Parameters
@@ -46,14 +48,22 @@ def run(
     # loky divides the cores between the workers, so that no two of them fight for one
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
     tasks = (delayed(_evaluate_all)(_told(group, on_start), corpora[group[0].dataset]) for group in groups)
+    outputs = None
     try:
-        for results in parallel(tasks):
+        with interrupts.ignored():  # by the workers; this process hears Ctrl-C and ends them
+            outputs = parallel(tasks)
+        for results in outputs:
             yield from results
     except TerminatedWorkerError as error:
         raise AdbenchTextError(
             "A worker process died, perhaps for lack of memory. Finished cells are kept: "
             "run the same command again with fewer --jobs."
         ) from error
+    finally:
+        if outputs is not None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that what still runs is cut off is meant
+                outputs.close()
 
 
 def _told(group: list[Cell], on_start: Callable[[Cell], object]) -> list[Cell]:

@@ -22,6 +22,11 @@ def duration(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def count(n_cells: int) -> str:
+    """Return ``"1 cell"``, ``"24 cells"``."""
+    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+
+
 class Watch:
     """Tells the user how a sweep goes; see `adbench_text.run.Watcher`."""
 
@@ -34,17 +39,19 @@ class Watch:
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.table import Column
 
             self._bar = Progress(
-                TextColumn("{task.description}"),
-                BarColumn(bar_width=24),
+                BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[left]}"),
+                # the name of a cell takes the room that is left, and is cut off where it ends
+                TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,
+                expand=True,
             )
             self._bar.start()
-            self._task = self._bar.add_task("", total=None, left="")
         return self
 
     def __exit__(
@@ -58,14 +65,14 @@ class Watch:
         if self._bar is None:
             print(message, file=sys.stderr, flush=True)
         else:
-            self._bar.console.print(message, highlight=False, markup=False)
+            self._bar.console.print(message, highlight=False, markup=False, emoji=False)
 
     def begin(self, todo: int, finished: int) -> None:
         """Show how much there is to do."""
         self._todo, self._begin = todo, time.monotonic()
-        self.say(f"{todo} cells to run" + (f", {finished} finished before" if finished else ""))
+        self.say(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
         if self._bar is not None:
-            self._bar.update(self._task, total=todo)
+            self._task = self._bar.add_task("", total=todo, left="")
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
@@ -75,19 +82,19 @@ class Watch:
     def done(self, result: "Result") -> None:
         """Count a cell, and show how long the rest may take."""
         self._n_done += 1
-        self._n_failed += result.status != "ok"
         left = (time.monotonic() - self._begin) / self._n_done * (self._todo - self._n_done)
         if result.status != "ok":
-            self.say(f"failed: {result.cell}: {result.reason}")
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
-        elif result.status == "ok":
+            self._n_failed += 1
+            self.say(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
+        elif self._bar is None:
             auroc = result.metrics["auroc"]
             self.say(f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left")
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
 
     def end(self) -> None:
         """Show what became of it all."""
         if self._n_done:
             took = duration(time.monotonic() - self._begin)
             failed = f", {self._n_failed} of them failed" if self._n_failed else ""
-            self.say(f"{self._n_done} cells run in {took}{failed}")
+            self.say(f"{count(self._n_done)} run in {took}{failed}")

@@ -1,6 +1,7 @@
 """Runs a sweep from names to logged results."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from typing import Protocol
 
 from adbench_text import corpus, engine, registry
@@ -60,10 +61,11 @@ def run_sweep(
         return results
     with store.sweep({cell.dataset: corpora[cell.dataset] for cell in todo}, _title(sweep)):
         try:
-            for result in engine.run(todo, corpora, jobs, watcher.started):
-                store.log(result, definitions[result.cell], corpora[result.cell.dataset])
-                results.append(result)
-                watcher.done(result)
+            with closing(engine.run(todo, corpora, jobs, watcher.started)) as running:
+                for result in running:
+                    store.log(result, definitions[result.cell], corpora[result.cell.dataset])
+                    results.append(result)
+                    watcher.done(result)
         finally:
             store.summarise(definitions[result.cell] for result in results)
     return results
@@ -103,6 +105,6 @@ def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
 
 
 def _title(sweep: Sweep) -> str:
-    names = ", ".join(choice.name for choice in sweep.detectors)
-    levels = ", ".join(f"{level:.0%}" for level in sweep.contamination)
+    names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
+    levels = ", ".join(f"{100 * level:g}%" for level in sweep.contamination)
     return f"{names} at {levels}"

@@ -7,6 +7,7 @@
 
     [set]
     vectors = "glove-wiki-gigaword-300"
+    ocsvm.nu = 0.2
 
 A detector is a name, or a table of ``name``, ``preset`` and ``set``, so that one detector can
 be run with several settings. A list of one may be written without its brackets.
@@ -29,6 +30,7 @@ _LISTS: dict[str, tuple[type, ...]] = {
 }
 _SINGLES: dict[str, tuple[type, ...]] = {"preset": (str,), "limit": (int,), "set": (dict,)}
 _OF_A_DETECTOR: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
+_LEAST: dict[str, int] = {"seed": 0, "limit": 1}
 _KINDS = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
 
 
@@ -61,8 +63,12 @@ def read(path: Path) -> dict[str, Any]:
     for key in content.keys() & _LISTS.keys():
         for value in content[key]:
             _check(key, value, _LISTS[key], path)
+        if not content[key]:
+            raise InvalidValueError(f"{path}: {key} must name at least one, got an empty list.")
     for key in content.keys() & _SINGLES.keys():
         _check(key, content[key], _SINGLES[key], path)
+    if "set" in content:
+        content["set"] = _flat(content["set"])
     if "detector" in content:
         content["detector"] = [_choice(entry, path) for entry in content["detector"]]
     return content
@@ -85,6 +91,18 @@ def _check_keys(table: Mapping[str, Any], known: Mapping[str, Any], path: Path) 
 
 
 def _check(key: str, value: Any, kinds: tuple[type, ...], path: Path) -> None:
-    if not isinstance(value, kinds) or isinstance(value, bool):
+    fits = isinstance(value, kinds) and not isinstance(value, bool)
+    if not fits:
         expected = " or ".join(_KINDS[kind] for kind in kinds)
         raise InvalidValueError(f"{path}: {key} must be {expected}, got {value!r}.")
+    if key in _LEAST and not _LEAST[key] <= value < 2**32:
+        raise InvalidValueError(f"{path}: {key} must be from {_LEAST[key]} to 2**32 - 1, got {value}.")
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"ocsvm.nu": 0.2}`` for ``{"ocsvm": {"nu": 0.2}}``: TOML reads ``ocsvm.nu = 0.2`` so."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        own = value.items() if isinstance(value, dict) else ()
+        flat |= {f"{key}.{name}": setting for name, setting in own} or {key: value}
+    return flat

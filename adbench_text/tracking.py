@@ -1,108 +1,82 @@
 """The MLflow store: what is written there, and how it is read back. Nothing else imports mlflow.
 
 One experiment per dataset (``adbench-text/20news``). In it a parent run per sweep, below it a
-child run per cell that carries every identifying param itself, and a summary run per detector
-and contamination level with means and spreads over splits and seeds. The kind of a run is in its
+child run per cell that carries every identifying param itself. A summary run per detector and
+contamination level holds means and spreads over splits and seeds; it stands beside the sweeps, so
+that MLflow's pages, which fold children away, open on the comparison. The kind of a run is in its
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
 import logging
+import math
 import os
-import socket
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
-from statistics import mean, pstdev
+from functools import cached_property
+from statistics import mean, pstdev, stdev
 from typing import Any
-from urllib.parse import urlsplit
 
+from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Result
 from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
+from adbench_text.store_address import (
+    check_reachable,
+    first_line,
+    sqlite_file,
+    tracking_uri,
+    without_password,
+)
 from adbench_text.sweep import cell_id
 
-DEFAULT_URI = "sqlite:///mlflow.db"
 DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
+_PAGE = 5000  # runs asked for at once
 
 Record = dict[str, Any]
 
 
-def tracking_uri(given: str | None = None) -> str:
-    """Return the store to use: the one given, else ``MLFLOW_TRACKING_URI``, else ``mlflow.db`` here."""
-    return given or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
+class _Client:
+    """MLflow's client, whose errors are ours, each in one line."""
 
+    def __init__(self, uri: str) -> None:
+        self._uri = uri
+        self._lost: TrackingError | None = None
+        self._client = self._attempt(self._connect)
 
-def check_reachable(uri: str) -> None:
-    """Raise TrackingError if the store cannot be used.
+    def _connect(self) -> Any:
+        os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
+        from mlflow import MlflowClient
 
-    MLflow itself would retry for many minutes before it says so.
-    """
-    scheme = urlsplit(uri).scheme.partition("+")[0]
-    if scheme in ("http", "https"):
-        _check_server(uri)
-    elif scheme == "sqlite":
-        _check_sqlite(uri)
-    elif scheme in ("postgresql", "mysql", "mssql"):
-        _check_database(uri)
-    elif scheme in ("file", "") or len(scheme) == 1:  # a path; one letter is a drive
-        raise TrackingError(
-            f"MLflow keeps no runs in plain folders any more, got {uri!r}; use {DEFAULT_URI}."
-        )
+        for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
+            logging.getLogger(name).setLevel(logging.WARNING)
+        return MlflowClient(self._uri)
 
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+        return lambda *args, **kwargs: self._attempt(method, *args, **kwargs)
 
-def _check_server(uri: str) -> None:
-    import requests
+    def _attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        from mlflow.exceptions import MlflowException
+        from sqlalchemy.exc import SQLAlchemyError
 
-    try:
-        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=5)
-        answer.raise_for_status()
-    except requests.RequestException as error:
-        raise TrackingError(
-            f"No MLflow server answers at {uri} ({type(error).__name__}). "
-            f"Start it, or use --tracking-uri {DEFAULT_URI}."
-        ) from error
-
-
-def _check_database(uri: str) -> None:
-    from sqlalchemy.engine import make_url
-
-    url = make_url(uri)
-    port = url.port or {"postgresql": 5432, "mysql": 3306, "mssql": 1433}[url.get_backend_name()]
-    try:
-        socket.create_connection((url.host or "localhost", port), timeout=5).close()
-    except OSError as error:
-        raise TrackingError(
-            f"No database answers at {url.host or 'localhost'}:{port} ({error}). "
-            f"Start it, or use --tracking-uri {DEFAULT_URI}."
-        ) from error
-
-
-def sqlite_file(uri: str) -> Path | None:
-    """Return the file of a SQLite store, None for any other store."""
-    prefix = "sqlite:///"
-    return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
-
-
-def _check_sqlite(uri: str) -> None:
-    path = sqlite_file(uri)
-    if path is None:
-        raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {uri!r}.")
-    if not path.parent.is_dir():
-        raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
-    if path.is_dir():
-        raise TrackingError(f"{path.absolute()} is a folder; name a file in it for the store.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise TrackingError(f"Cannot write the store {path.absolute()}; choose another with --tracking-uri.")
-    if path.exists() and path.stat().st_size:
-        with path.open("rb") as stream:
-            if stream.read(15) != b"SQLite format 3":
-                raise TrackingError(
-                    f"{path.absolute()} is no SQLite database; choose another with --tracking-uri."
-                )
+        if self._lost:  # each further attempt would take MLflow minutes
+            raise self._lost
+        try:
+            with interrupts.held_back():  # one in the midst of it may leave a transaction open
+                return function(*args, **kwargs)
+        except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
+            try:
+                check_reachable(self._uri)
+            except TrackingError as lost:
+                self._lost = lost
+                raise
+            raise TrackingError(
+                f"The store {without_password(self._uri)} cannot be used: {first_line(error)}"
+            ) from error
 
 
 class Store:
@@ -127,23 +101,17 @@ class Store:
         self, uri: str | None = None, experiment: str = DEFAULT_EXPERIMENT, create: bool = True
     ) -> None:
         self.uri, self.experiment = tracking_uri(uri), experiment
+        self.shown = without_password(self.uri)
         check_reachable(self.uri)
-        path = sqlite_file(self.uri)
-        if not create and path is not None and not path.exists():
-            raise TrackingError(f"There are no results in {self.uri} yet; begin with adbench-text run.")
-        from mlflow import MlflowClient
-        from mlflow.exceptions import MlflowException
-
-        for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
-            logging.getLogger(name).setLevel(logging.WARNING)
-        try:
-            self._client = MlflowClient(self.uri)
-            self._client.search_experiments(max_results=1)
-        except (MlflowException, OSError, ImportError) as error:
-            reason = str(error).strip().partition("\n")[0]
-            raise TrackingError(f"The store {self.uri} cannot be used: {reason}") from error
+        self._file = sqlite_file(self.uri)
+        if not create and self._file is not None and not (self._file.exists() and self._file.stat().st_size):
+            raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._experiments: dict[str, str] = {}
         self._parents: dict[str, str] = {}
+
+    @cached_property
+    def _client(self) -> _Client:  # made at first use: a new database is written then
+        return _Client(self.uri)
 
     # Writing
 
@@ -153,36 +121,55 @@ class Store:
             known = self._client.get_experiment_by_name(name)
             if known is not None and known.lifecycle_stage == "deleted":
                 raise TrackingError(
-                    f"The experiment {name!r} was deleted from {self.uri}; restore it, or use --experiment."
+                    f"The experiment {name!r} was deleted from {self.shown}; restore it, or use --experiment."
                 )
-            self._experiments[dataset] = (
-                known.experiment_id if known else self._client.create_experiment(name)
-            )
+            self._experiments[dataset] = known.experiment_id if known else self._new_experiment(name)
         return self._experiments[dataset]
+
+    def _new_experiment(self, name: str) -> str:
+        # artifacts go beside a database file, not where the command happens to run
+        artifacts = (self._file.absolute().parent / "mlruns" / name).as_uri() if self._file else None
+        # without the tag MLflow's pages take it for an experiment on language models
+        tags = {"mlflow.experimentKind": "custom_model_development"}
+        return str(self._client.create_experiment(name, artifacts, tags))
 
     @contextmanager
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
         """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
-        for dataset, corpus in corpora.items():
-            tags = {
-                "mlflow.note.content": f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}.",
-                f"{_TAG}kind": "sweep",
-                **_run_tags(),
-            }
-            experiment = self._experiment_id(dataset)
-            run = self._client.create_run(experiment, tags=tags, run_name=f"sweep: {title}")
-            self._parents[dataset] = run.info.run_id
+        for dataset in corpora:
+            self._experiment_id(dataset)  # all of them before anything is written
         status = "FAILED"
         try:
+            for dataset, corpus in corpora.items():
+                self._parents[dataset] = self._new_parent(dataset, corpus, title)
             yield
             status = "FINISHED"
         except KeyboardInterrupt:
             status = "KILLED"
             raise
         finally:
-            for run_id in self._parents.values():
+            for dataset, run_id in self._parents.items():
+                if status != "FINISHED":
+                    self._delete_half_written(dataset, run_id)
                 self._client.set_terminated(run_id, status)
             self._parents.clear()
+
+    def _new_parent(self, dataset: str, corpus: Corpus, title: str) -> str:
+        tags = {
+            "mlflow.note.content": (
+                f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
+            ),
+            f"{_TAG}kind": "sweep",
+            **_run_tags(),
+        }
+        run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=f"sweep: {title}")
+        return str(run.info.run_id)
+
+    def _delete_half_written(self, dataset: str, parent: str) -> None:
+        """Delete the cell that was being logged when the sweep was cut off."""
+        of_parent = f"tags.`mlflow.parentRunId` = '{parent}' and attributes.status = 'RUNNING'"
+        for run in list(self._search(dataset, "cell", of_parent)):
+            self._client.delete_run(run.info.run_id)
 
     def log(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Log one cell as a child run. It counts as finished only once everything is written."""
@@ -203,25 +190,21 @@ class Store:
             tags["mlflow.note.content"] = f"Failed: {result.reason[:5000]}"
         begin = int(result.started * 1000)
         what = f"{cell.detector} {cell.configuration}".strip()
-        name = f"{what} | {cell.inlier} | {cell.contamination:.0%} | seed {cell.seed}"
+        name = f"{what} | {cell.inlier} | {100 * cell.contamination:g}% | seed {cell.seed}"
         run_id = self._client.create_run(
             self._experiment_id(cell.dataset), start_time=begin, tags=tags, run_name=name
         ).info.run_id
-        try:
-            self._client.log_batch(
-                run_id,
-                metrics=[Metric(key, value, begin, 0) for key, value in result.metrics.items()],
-                params=[Param(key, value) for key, value in definition.items()],
-            )
-            self._log_inputs(run_id, result, corpus)
-            if result.scores is not None:
-                self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
-            if result.traceback:
-                self._client.log_text(run_id, result.traceback, "traceback.txt")
-            self._client.set_terminated(run_id, "FAILED" if result.reason else "FINISHED")
-        except BaseException:  # interrupted half-way: leave no half-written cell
-            self._client.delete_run(run_id)
-            raise
+        self._client.log_batch(
+            run_id,
+            metrics=[Metric(key, value, begin, 0) for key, value in result.metrics.items()],
+            params=[Param(key, value) for key, value in definition.items()],
+        )
+        self._log_inputs(run_id, result, corpus)
+        if result.scores is not None:
+            self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
+        if result.traceback:
+            self._client.log_text(run_id, result.traceback, "traceback.txt")
+        self._client.set_terminated(run_id, "FAILED" if result.reason else "FINISHED")
 
     def _log_inputs(self, run_id: str, result: Result, corpus: Corpus) -> None:
         import json
@@ -239,7 +222,7 @@ class Store:
             for context, name, profile in (
                 (
                     "training",
-                    f"{corpus.name}/{cell.inlier} {cell.contamination:.0%}",
+                    f"{corpus.name}/{cell.inlier} {100 * cell.contamination:g}%",
                     {"num_rows": result.metrics.get("n_train")},
                 ),
                 ("testing", f"{corpus.name} test", {"num_rows": len(corpus.test)}),
@@ -247,6 +230,7 @@ class Store:
         ]
         self._client.log_inputs(run_id, datasets=inputs)
 
+    @interrupts.held_back()
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Write or renew the summary runs of what these definitions belong to.
 
@@ -257,32 +241,32 @@ class Store:
 
         keys = {(d["dataset"], _summary_key(d)): d for d in definitions}
         for dataset in {dataset for dataset, _ in keys}:
-            records = self.cells([dataset])
+            groups: dict[str, list[Record]] = {}
+            for record in self.cells([dataset]):
+                groups.setdefault(_summary_key(record), []).append(record)
             existing = {
                 run.data.tags[f"{_TAG}summary"]: run.info.run_id for run in self._search(dataset, "summary")
             }
             for (of, key), definition in keys.items():
-                group = [record for record in records if of == dataset and _summary_key(record) == key]
-                if not group:
+                if of != dataset or key not in groups:
                     continue
                 run_id = existing.get(key) or self._new_summary(dataset, key, definition)
-                self._client.set_tag(run_id, "mlflow.parentRunId", self._parents[dataset])
                 now = int(time.time() * 1000)
                 params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
                     run_id,
-                    metrics=[Metric(name, value, now, 0) for name, value in _summary(group).items()],
+                    metrics=[Metric(name, value, now, 0) for name, value in _summary(groups[key]).items()],
                     params=[Param(name, value) for name, value in params.items()],
                 )
                 self._client.set_terminated(run_id, "FINISHED")
 
     def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str]) -> str:
         what = " ".join(filter(None, (definition["detector"], definition["configuration"])))
-        name = f"summary: {what} | {float(definition['contamination']):.0%}"
+        name = f"{what} | {100 * float(definition['contamination']):g}% | mean of the splits"
         tags = {
             f"{_TAG}kind": "summary",
             f"{_TAG}summary": key,
-            "mlflow.note.content": "Mean over splits and seeds; the spread (std) is over splits.",
+            "mlflow.note.content": "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
             **_run_tags(),
         }
         run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=name)
@@ -293,7 +277,7 @@ class Store:
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
         prefix = f"{self.experiment}/"
-        found = self._client.search_experiments()
+        found = _pages(self._client.search_experiments)
         return sorted(e.name.removeprefix(prefix) for e in found if e.name.startswith(prefix))
 
     def finished(self, datasets: Iterable[str]) -> set[str]:
@@ -328,23 +312,31 @@ class Store:
                     newest[record["cell"]] = record
         return sorted(newest.values(), key=lambda record: record["started"])
 
-    def _search(self, dataset: str, kind: str) -> Iterator[Any]:
+    def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
         experiment = self._client.get_experiment_by_name(f"{self.experiment}/{dataset}")
-        token: str | None = ""
-        while experiment is not None and token is not None:
-            page = self._client.search_runs(
+        if experiment is not None:
+            yield from _pages(
+                self._client.search_runs,
                 [experiment.experiment_id],
-                f"tags.`{_TAG}kind` = '{kind}'",
-                max_results=5000,
-                page_token=token or None,
+                " and ".join(filter(None, (f"tags.`{_TAG}kind` = '{kind}'", also))),
+                max_results=_PAGE,
             )
-            yield from page
-            token = page.token or None
+
+
+def _pages(search: Callable[..., Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
+    """Yield all that a search of MLflow finds, page after page."""
+    token: str | None = None
+    while True:
+        page = search(*args, page_token=token, **kwargs)
+        yield from page
+        token = page.token
+        if not token:
+            return
 
 
 def _run_tags() -> dict[str, str]:
     tags = {f"env.{name}": value for name, value in environment().items()}
-    tags["mlflow.source.name"] = command_line()
+    tags["mlflow.source.name"] = without_password(command_line())
     commit = git_commit()
     return tags | ({"mlflow.source.git.commit": commit} if commit else {})
 
@@ -369,12 +361,22 @@ def _summary_key(definition: Mapping[str, Any]) -> str:
 
 
 def _summary(group: list[Record]) -> dict[str, float]:
-    """Average cells: seeds within each split first, then the splits; std over the splits."""
+    """Average cells: seeds within each split first, then the splits.
+
+    ``..._std`` is the spread of the splits (of all there are), ``..._std_seeds`` that of the seeds'
+    means (as a sample), where there are several seeds and each has every split.
+    """
     good = [record for record in group if record["status"] == "ok"]
     summary = {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
-    splits = sorted({record["inlier"] for record in good})
+    splits, seeds = ({record[name] for record in good} for name in ("inlier", "seed"))
     for metric in (*NAMES, "fit_seconds", "score_seconds"):
-        of_split = [mean(r[metric] for r in good if r["inlier"] == split) for split in splits]
-        if of_split:
-            summary |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
+        of_split, of_seed = (
+            [mean(r[metric] for r in good if r[name] == value) for value in sorted(values)]
+            for name, values in (("inlier", splits), ("seed", seeds))
+        )
+        # NaN where no cell is left that is finished: a number would be that of an earlier summary
+        summary[metric] = mean(of_split) if of_split else math.nan
+        summary[f"{metric}_std"] = pstdev(of_split) if of_split else math.nan
+        if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
+            summary[f"{metric}_std_seeds"] = stdev(of_seed)
     return summary

@@ -1,0 +1,66 @@
+"""What a report says under its tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Record = dict[str, Any]
+
+INCOMPLETE = "(n of m): of m cells, only n are finished; the figure is of those alone."
+SPREAD = "±: standard deviation over the seeds."
+ORACLE = "(oracle): the best configuration per split, chosen on the test labels; never in bold."
+PUBLISHED = (
+    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+    "†: the best configuration per split, chosen on the test labels."
+)
+
+
+def percent(level: float) -> str:
+    """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
+    return f"{100 * level:g}%"
+
+
+def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
+    """Name the edition and count the documents of each corpus; `labels` are by its digest."""
+    first = {record["dataset_digest"]: record for record in reversed(records)}
+    return [
+        f"{label}: edition {first[digest]['edition']}; {first[digest]['documents']}."
+        for digest, label in labels.items()
+    ]
+
+
+def failures(records: Sequence[Record]) -> list[str]:
+    """Name a failed cell for each reason, and say how many others of its detector failed for it."""
+    groups: dict[tuple[str, ...], list[Record]] = {}
+    for record in records:
+        if record["status"] != "ok":
+            key = record["detector"], record["configuration"], record["dataset"], record["reason"]
+            groups.setdefault(key, []).append(record)
+    notes = []
+    for (*_, reason), group in groups.items():
+        others = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
+        notes.append(f"failed: {_cell_name(group[0])}{others}: {reason}")
+    return notes
+
+
+def versions(records: Sequence[Record], n_superseded: int) -> list[str]:
+    """Say where results of different code stand together, and how many older ones are left out."""
+    notes = []
+    made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    for record in records:
+        what = record["detector"], record["configuration"], record["dataset_digest"]
+        version = tuple(str(v) for k, v in record.items() if k == "code_version" or k.startswith("resource."))
+        made_by.setdefault(what, set()).add(version)
+    for name in dict.fromkeys(f"{d} {c}".strip() for (d, c, _), found in made_by.items() if len(found) > 1):
+        notes.append(
+            f"{name}: results of different versions of its code or resources stand together here; "
+            "run the sweep again to renew the older ones."
+        )
+    if n_superseded:
+        notes.append(f"Left out: {n_superseded} older results, made by other code or resources.")
+    return notes
+
+
+def _cell_name(record: Record) -> str:
+    what = f"{record['detector']} {record['configuration']}".strip()
+    level = percent(float(record["contamination"]))
+    return f"{what} on {record['dataset']}/{record['inlier']} at {level}, seed {record['seed']}"

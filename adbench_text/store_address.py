@@ -1,0 +1,113 @@
+"""Addresses of MLflow stores: which one to use, and whether it can be used at all."""
+
+import os
+import re
+import socket
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from adbench_text.errors import TrackingError
+
+DEFAULT_URI = "sqlite:///mlflow.db"
+
+
+def tracking_uri(given: str | None = None) -> str:
+    """Return the store to use: the one given, else ``MLFLOW_TRACKING_URI``, else ``mlflow.db`` here."""
+    return given or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
+
+
+def without_password(text: str) -> str:
+    """Return a URI, or a text that holds one, without its user and password."""
+    return re.sub(r"://[^/@\s]*@", "://***@", text)
+
+
+def check_reachable(uri: str) -> None:
+    """Raise TrackingError if the store cannot be used.
+
+    MLflow itself would retry for many minutes before it says so.
+    """
+    try:
+        scheme = urlsplit(uri).scheme.partition("+")[0]
+        if scheme in ("http", "https"):
+            _check_server(uri)
+        elif scheme == "sqlite":
+            _check_sqlite(uri)
+        elif scheme in ("postgresql", "mysql", "mssql"):
+            _check_database(uri)
+    except ValueError as error:  # no host, or a port that is no number
+        raise TrackingError(f"{without_password(uri)!r} is no address of a store: {error}.") from error
+    # what is left is a path (one letter is a drive), or a scheme that MLflow may know
+    if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
+        raise TrackingError(
+            f"MLflow keeps no runs in plain folders any more, got {uri!r}; use {DEFAULT_URI}."
+        )
+
+
+def _check_server(uri: str) -> None:
+    import requests
+
+    try:
+        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=5, stream=True)
+        answer.close()
+        reason = f"HTTP status {answer.status_code}" if answer.status_code >= 500 else ""
+    except requests.RequestException as error:
+        reason = type(error).__name__
+    if reason:  # any other answer is a server's; what kind of server shows at its first use
+        raise TrackingError(
+            f"No MLflow server answers at {without_password(uri)} ({reason}). "
+            f"Start it, or use --tracking-uri {DEFAULT_URI}."
+        )
+
+
+def _check_database(uri: str) -> None:
+    from sqlalchemy import create_engine
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import SQLAlchemyError
+
+    try:
+        url = make_url(uri)
+        if url.host:  # else a socket in the file system
+            port = url.port or {"postgresql": 5432, "mysql": 3306, "mssql": 1433}[url.get_backend_name()]
+            socket.create_connection((url.host, port), timeout=5).close()
+        engine = create_engine(url)
+        engine.connect().close()
+        engine.dispose()
+    except (OSError, SQLAlchemyError, ImportError) as error:
+        raise TrackingError(
+            f"The database {without_password(uri)} cannot be used ({first_line(error)}). "
+            f"Start it, or use --tracking-uri {DEFAULT_URI}."
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what an error says; SQLAlchemy and MLflow say much."""
+    return str(error).strip().partition("\n")[0]
+
+
+def sqlite_file(uri: str) -> Path | None:
+    """Return the file of a SQLite store, None for any other store."""
+    prefix = "sqlite:///"
+    return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
+
+
+def _check_sqlite(uri: str) -> None:
+    path = sqlite_file(uri)
+    if path is None:
+        raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {uri!r}.")
+    if not path.parent.is_dir():
+        raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
+    if path.is_dir():
+        raise TrackingError(f"{path.absolute()} is a folder; name a file in it for the store.")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise TrackingError(f"Cannot write the store {path.absolute()}; choose another with --tracking-uri.")
+    if path.exists():
+        try:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+                database.execute("PRAGMA schema_version")
+        except sqlite3.Error as error:
+            raise TrackingError(
+                f"{path.absolute()} is no usable SQLite database ({error}); "
+                "choose another with --tracking-uri."
+            ) from error
