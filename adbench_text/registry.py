@@ -1,9 +1,9 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
 A plug-in is a file in ``detectors/``, ``datasets/`` or ``reports/`` whose name does not begin
-with an underscore, or an entry point of another package in the group ``adbench_text.detectors``
-or ``adbench_text.datasets``. Its name is the ``name`` its class declares, else the file's name.
-Finding and listing import nothing: the files are parsed.
+with an underscore, or an entry point of another package in the group ``adbench_text.detectors``,
+``adbench_text.datasets`` or ``adbench_text.reports``. Its name is the ``name`` its class
+declares, else the file's name. Finding and listing import nothing: the files are parsed.
 
 A detector file may stand for a whole family: it then defines ``members() -> list[str]`` and
 ``member(name) -> type``, and its detectors are called ``family-member``.
@@ -26,6 +26,7 @@ from adbench_text.errors import PluginError, UnknownNameError
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
+    "reports": ("render",),
 }
 
 

@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 from adbench_text.errors import TrackingError
 
 DEFAULT_URI = "sqlite:///mlflow.db"
+PATIENCE = 5  # seconds to wait for a server
 
 
 def tracking_uri(given: str | None = None) -> str:
@@ -49,7 +50,7 @@ def _check_server(uri: str) -> None:
     import requests
 
     try:
-        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=5, stream=True)
+        answer = requests.get(f"{uri.rstrip('/')}/health", timeout=PATIENCE, stream=True)
         answer.close()
         reason = f"HTTP status {answer.status_code}" if answer.status_code >= 500 else ""
     except requests.RequestException as error:
@@ -70,7 +71,7 @@ def _check_database(uri: str) -> None:
         url = make_url(uri)
         if url.host:  # else a socket in the file system
             port = url.port or {"postgresql": 5432, "mysql": 3306, "mssql": 1433}[url.get_backend_name()]
-            socket.create_connection((url.host, port), timeout=5).close()
+            socket.create_connection((url.host, port), timeout=PATIENCE).close()
         engine = create_engine(url)
         engine.connect().close()
         engine.dispose()

@@ -103,7 +103,8 @@ class Store:
         self.uri, self.experiment = tracking_uri(uri), experiment
         self.shown = without_password(self.uri)
         check_reachable(self.uri)
-        self._file = sqlite_file(self.uri)
+        file = sqlite_file(self.uri)
+        self._file = file.absolute() if file else None  # here, even if a detector goes elsewhere
         if not create and self._file is not None and not (self._file.exists() and self._file.stat().st_size):
             raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._experiments: dict[str, str] = {}
@@ -111,7 +112,7 @@ class Store:
 
     @cached_property
     def _client(self) -> _Client:  # made at first use: a new database is written then
-        return _Client(self.uri)
+        return _Client(f"sqlite:///{self._file}" if self._file else self.uri)
 
     # Writing
 
@@ -128,7 +129,7 @@ class Store:
 
     def _new_experiment(self, name: str) -> str:
         # artifacts go beside a database file, not where the command happens to run
-        artifacts = (self._file.absolute().parent / "mlruns" / name).as_uri() if self._file else None
+        artifacts = (self._file.parent / "mlruns" / name).as_uri() if self._file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         return str(self._client.create_experiment(name, artifacts, tags))

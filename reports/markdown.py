@@ -18,7 +18,7 @@ def _table(table: Table) -> str:
         *([_entry(entry) for entry in row] for row in table.rows),
     ]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([f"**{table.title}**", "", *lines] if table.title else lines)
+    return "\n".join([f"**{_escape(table.title)}**", "", *lines] if table.title else lines)
 
 
 def _entry(entry: Entry) -> str:
@@ -26,6 +26,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _escape(text: str) -> str:
+    text = " ".join(text.split())  # a line end would end the row
     for character in "\\|*_`<>[]":
         text = text.replace(character, f"\\{character}")
     return text

@@ -1,0 +1,102 @@
+"""Plug-ins of another package: a corpus of three classes, a detector, and one that goes wrong in many ways.
+
+A test puts this folder on the path. What a plug-in does may depend on environment variables, so
+that worker processes see them too.
+"""
+
+import os
+import sys
+import time
+
+import numpy as np
+
+from adbench_text.corpus import Dataset, Documents, Edition
+
+TOPICS = {
+    "sea": "ship harbour sail tide anchor",
+    "law": "judge court statute appeal verdict",
+    "sky": "cloud storm wind thunder rain",
+}
+N_TRAIN, N_TEST = 20, 10
+
+
+class Tiny(Dataset):
+    name = "tiny"
+    classes = tuple(TOPICS)
+    source = licence = citation = "made up"
+
+    def edition(self):
+        name = os.environ.get("TOY_EDITION", "published")
+        return Edition(name, name)
+
+    def read(self):
+        rng = np.random.default_rng(len(self.edition().name))
+        common = "people said another time today".split()
+
+        def part(*counts):
+            topics = np.repeat(list(TOPICS.values()), counts)
+            texts = [" ".join(rng.choice(topic.split() + common, 6)) for topic in topics]
+            return Documents(texts, np.repeat(np.arange(len(TOPICS)), counts))
+
+        n_sea = 9 * N_TRAIN if self.edition().name == "lopsided" else N_TRAIN
+        return part(n_sea, N_TRAIN, N_TRAIN), part(N_TEST, N_TEST, N_TEST)
+
+
+class Counting:
+    """The share of words that were not seen in training, and some noise."""
+
+    def __init__(self, *, weight=1.0, random_state=None):
+        self.weight = weight
+        self.random_state = random_state
+
+    @classmethod
+    def presets(cls, dataset):
+        return {"grid": [{"weight": 1}, {"weight": 2}], "heavy": [{"weight": 9}]}
+
+    def resources(self):
+        return {"words": os.environ.get("TOY_RESOURCE", "1")}
+
+    def fit(self, texts, y=None):
+        interrupt = os.environ.get("TOY_INTERRUPT")
+        if interrupt and interrupt in " ".join(texts):
+            raise KeyboardInterrupt
+        time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
+        self.known = {word for text in texts for word in text.split()}
+        return self
+
+    def decision_function(self, texts):
+        noise = np.random.default_rng(self.random_state).random(len(texts))
+        unknown = [np.mean([word not in self.known for word in text.split()]) for text in texts]
+        return self.weight * np.array(unknown) + 0.5 * noise
+
+
+class Faulty(Counting):
+    """Goes wrong, unless TOY_MENDED is set."""
+
+    def __init__(self, *, fault="raises", random_state=None):
+        super().__init__(random_state=random_state)
+        self.fault = fault
+
+    def fit(self, texts, y=None):
+        if "TOY_MENDED" not in os.environ:
+            if self.fault == "raises":
+                raise RuntimeError("no luck\nat all")
+            if self.fault == "exits":
+                sys.exit(5)
+            if self.fault == "dies":
+                os._exit(9)
+        return super().fit(texts)
+
+    def decision_function(self, texts):
+        scores = super().decision_function(texts)
+        if "TOY_MENDED" in os.environ:
+            return scores
+        if self.fault in ("nan", "inf"):
+            scores[1] = float(self.fault)
+        return {
+            "constant": np.ones(len(texts)),
+            "short": scores[1:],
+            "table": scores[:, None],
+            "text": ["high"] * len(texts),
+            "nothing": None,
+        }.get(self.fault, scores)

@@ -1,0 +1,611 @@
+import csv
+import io
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import psutil
+import pytest
+from click.testing import CliRunner, Result
+
+from adbench_text import registry, vectors
+from adbench_text.cli import main
+from adbench_text.tracking import Store
+
+PLUGINS = Path(__file__).parent / "plugins"
+COLUMNS = (
+    "detector,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+    "fit_seconds,score_seconds,n_train,n_test,status"
+)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory) -> Path:
+    """A folder with what takes seconds to make: an empty store, and the cache of corpora."""
+    folder = tmp_path_factory.mktemp("shared")
+    Store(f"sqlite:///{folder / 'mlflow.db'}").datasets()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def here(shared, tmp_path, monkeypatch) -> Path:
+    """An empty folder to run in; the plug-ins of tests/plugins are installed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.syspath_prepend(PLUGINS)
+    registry.plugins.cache_clear()
+    yield tmp_path
+    registry.plugins.cache_clear()
+
+
+@pytest.fixture
+def store(shared, here) -> Path:
+    """The default store is there, and empty."""
+    return Path(shutil.copy(shared / "mlflow.db", here))
+
+
+def adbench(*words: str) -> Result:
+    """Run a command; whatever goes wrong, there is no traceback."""
+    result = CliRunner().invoke(main, [part for word in words for part in word.split(" ")])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+def run(*words: str) -> Result:
+    return adbench("run -s tiny --contamination 0", *words)
+
+
+def cells(*words: str) -> list[dict[str, str]]:
+    result = adbench("report --cells --format csv", *words)
+    assert result.exit_code == 0, result.stderr
+    return list(csv.DictReader(io.StringIO(result.stdout)))
+
+
+def runs(kind: str) -> list[tuple[str, ...]]:
+    """Return status and stage of the runs of a kind, from the database."""
+    with closing(sqlite3.connect("mlflow.db")) as database:
+        return database.execute(
+            "SELECT status, lifecycle_stage FROM runs JOIN tags USING (run_uuid) "
+            "WHERE key = 'adbench_text.kind' AND value = ? ORDER BY start_time",
+            [kind],
+        ).fetchall()
+
+
+# A story for each command
+
+
+def test_run_and_report_on_real_text(store):
+    command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
+    first = adbench(command, "--contamination 0 --contamination 0.05")
+    assert first.exit_code == 0
+    assert first.stdout == ""
+    lines = first.stderr.splitlines()
+    assert lines[0] == "loading pydocs"
+    assert lines[1].startswith("pydocs: matplotlib ")
+    assert "at most 20 documents per class; 140 training / 140 test documents" in lines[1]
+    assert lines[2] == "4 cells to run"
+    assert lines[3].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
+    assert lines[6].startswith("[4/4] ocsvm encoder=svd on pydocs/numpy at 5%, seed 0: AUROC ")
+    assert lines[7].startswith("4 cells run in ")
+
+    table = adbench("report")
+    assert table.exit_code == 0
+    assert table.stderr == ""
+    for text in ("llr", "encoder=svd", "numpy", "missing", "5%", "(1 of 7)", "edition matplotlib"):
+        assert text in table.stdout
+
+    records = cells()
+    assert [record["detector"] for record in records] == ["llr", "ocsvm encoder=svd"] * 2
+    assert {record["status"] for record in records} == {"ok"}
+    assert all(
+        0 <= float(record[name]) <= 1 for record in records for name in ("auroc", "aupr_in", "aupr_out")
+    )
+
+    again = adbench(command, "--contamination 0 --contamination 0.05")
+    assert again.exit_code == 0
+    assert again.stderr.splitlines()[-1] == "0 cells to run, 4 finished before"
+
+
+def test_report_in_all_formats(store, here):
+    run("-d counting -d faulty --inlier sea --inlier law --seed 0 --seed 1")
+    terminal, markdown, table, per_cell = (
+        adbench("report", *words)
+        for words in ([], ["--format markdown"], ["--format csv"], ["--cells --format csv"])
+    )
+    for result in (terminal, markdown, table, per_cell):
+        assert result.exit_code == 0
+        assert result.stderr == ""
+        assert "failed" in result.stdout
+    assert "│ tiny    │ sea    │" in terminal.stdout
+    assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
+    assert table.stdout.startswith("dataset,contamination,inlier,counting,faulty\ntiny,0,sea,")
+    assert per_cell.stdout.splitlines()[0] == COLUMNS
+    assert len(per_cell.stdout.splitlines()) == 9
+
+    written = adbench("report --format markdown --output report.md")
+    assert (written.stdout, written.stderr, written.exit_code) == ("", "", 0)
+    assert (here / "report.md").read_text() == markdown.stdout
+
+
+def test_report_of_some_datasets_and_detectors_and_another_metric(store):
+    run("-d counting -d llr --inlier sea")
+    table = adbench("report --dataset tiny --detector llr --metric aupr_in --format markdown").stdout
+    assert table.startswith("**AUPR-in (%), 0% of outliers in the training data**")
+    assert "| dataset | inlier | llr |" in table
+    (record,) = cells("--detector llr")
+    assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
+
+
+def test_list(here):
+    detectors, datasets, known = (adbench(f"list {what}") for what in ("detectors", "datasets", "vectors"))
+    lines = dict(line.split(None, 1) for line in detectors.stdout.splitlines() if "  " in line.strip())
+    assert lines["llr"].startswith("Log-likelihood ratio of words")
+    assert lines["counting"] == "from toy"
+    assert "\npyod-knn" in detectors.stdout
+    assert [line.split()[0] for line in datasets.stdout.splitlines()] == [
+        "20news",
+        "agnews",
+        "pydocs",
+        "tiny",
+    ]
+    assert "glove-wiki-gigaword-50 " in known.stdout
+    assert "fasttext-local " in known.stdout
+    assert (detectors.stderr, datasets.stderr, known.stderr) == ("", "", "")
+    assert list(here.iterdir()) == []
+
+
+def test_fetch(monkeypatch):
+    monkeypatch.setattr(vectors, "fetch", lambda name: Path("/data") / name)
+    result = adbench("fetch tiny glove-wiki-gigaword-50")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        "tiny: published; 60 training / 30 test documents (sea 20/10, law 20/10, sky 20/10)",
+        "glove-wiki-gigaword-50: /data/glove-wiki-gigaword-50",
+    ]
+
+
+def test_ui(store, monkeypatch):
+    commands = []
+
+    def start(command, check):
+        commands.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(subprocess, "run", start)
+    result = adbench("ui --port 5001")
+    assert result.exit_code == 0
+    assert "http://127.0.0.1:5001" in result.stdout
+    assert commands == [
+        [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", "sqlite:///mlflow.db", "--port", "5001"]
+    ]
+
+
+def test_ui_of_a_server_is_its_own(server, monkeypatch):
+    monkeypatch.setattr(subprocess, "run", None)
+    result = adbench(f"ui --tracking-uri {server.url}")
+    assert result.exit_code == 0
+    assert f"open {server.url} in a browser" in result.stdout
+
+
+def test_dry_run_prints_the_cells_and_does_nothing(here):
+    result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:3] == [
+        "counting on tiny/sky at 0%, seed 0",
+        "llr on tiny/sky at 0%, seed 0",
+        "counting on tiny/sky at 0%, seed 1",
+    ]
+    assert len(result.stdout.splitlines()) == 16
+    assert result.stderr == "16 cells\n"
+    assert list(here.iterdir()) == []
+
+
+def dry_run(*words: str) -> list[str]:
+    result = adbench("run --dry-run", *words)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def test_a_sweep_file_says_what_options_say_and_options_go_first(here):
+    (here / "sweep.toml").write_text(
+        """
+        dataset = "tiny"
+        detector = ["llr", { name = "counting", preset = "heavy" }]
+        inlier = ["sea"]
+        contamination = 0.1
+        seed = [3]
+        set.llr.smoothing = 5
+        """
+    )
+    assert dry_run("--sweep sweep.toml") == [
+        "llr smoothing=5 on tiny/sea at 10%, seed 3",
+        "counting weight=9 on tiny/sea at 10%, seed 3",
+    ]
+    options = "-d llr -d counting --inlier law --contamination 0 --seed 1 --set llr.smoothing=2"
+    assert dry_run("--sweep sweep.toml", options) == [
+        "llr smoothing=2 on tiny/law at 0%, seed 1",
+        "counting on tiny/law at 0%, seed 1",
+    ]
+
+
+def test_values_of_settings_are_json_where_they_can_be():
+    options = (
+        "run --dry-run -s tiny --inlier sea --contamination 0 -d pyod-knn --encoder svd --set normalize=False"
+    )
+    (cell,) = adbench(options, "--set n_neighbors=3 --set metric=l1").stdout.splitlines()
+    assert cell.startswith("pyod-knn normalize=false n_neighbors=3 metric=l1 encoder=svd on tiny/sea")
+
+
+def test_a_cell_that_is_named_twice_is_run_once():
+    assert len(dry_run("-s tiny -d counting -d counting --inlier sea --inlier sea --seed 0 --seed 0")) == 4
+    grid = dry_run("-s tiny -d counting --preset grid --set weight=3 --inlier sea --contamination 0")
+    assert grid == ["counting weight=3 on tiny/sea at 0%, seed 0"]
+
+
+def test_options_may_be_environment_variables(store, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_RUN_EXPERIMENT", "mine")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")
+    run("-d counting --inlier sea")
+    assert len(cells("--experiment mine")) == 1
+    assert adbench("report").exit_code == 1  # nothing under the usual name
+
+
+def test_the_data_directory_and_offline_reach_the_whole_program(here):
+    adbench(f"--data-dir {here} --offline list vectors")
+    assert os.environ["ADBENCH_TEXT_DATA"] == str(here)
+    assert os.environ["ADBENCH_TEXT_OFFLINE"] == "1"
+
+
+def test_help_and_version():
+    assert "Find out which detector finds the odd documents" in adbench("-h").stdout
+    assert adbench("--version").stdout.startswith("adbench-text, version ")
+    for command in ("run", "report", "list", "fetch", "ui"):
+        assert adbench(f"{command} --help").exit_code == 0
+
+
+# What is run again
+
+
+def test_a_finished_cell_is_run_again_only_if_asked(store):
+    assert "3 cells to run" in run("-d counting").stderr
+    assert run("-d counting").stderr.endswith("0 cells to run, 3 finished before\n")
+    assert "3 cells to run\n" in run("-d counting --rerun").stderr
+    assert len(cells()) == 3
+    assert len(runs("cell")) == 6
+    assert len(runs("sweep")) == 2
+
+
+def test_only_what_is_missing_is_run(store):
+    run("-d counting --inlier sea")
+    assert "3 cells to run, 1 finished before" in run("-d counting --inlier sea --inlier law -d llr").stderr
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["--set weight=2", "--seed 1", "--limit 5", "--contamination 0.1", "--preset heavy", "--experiment x"],
+)
+def test_another_definition_is_another_cell(change, store):
+    run("-d counting --inlier sea")
+    assert "1 cell to run" in adbench("run -s tiny -d counting --inlier sea --contamination 0", change).stderr
+
+
+@pytest.mark.parametrize("name", ["TOY_EDITION", "TOY_RESOURCE"])
+def test_another_corpus_or_resource_runs_the_cell_again(name, store, monkeypatch):
+    run("-d counting --inlier sea")
+    monkeypatch.setenv(name, "another")
+    assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
+    assert "0 cells to run" in run("-d counting --inlier sea").stderr
+
+
+def test_other_code_runs_the_cell_again(store, monkeypatch):
+    run("-d counting --inlier sea")
+    monkeypatch.setattr("adbench_text.sweep.code_version", lambda kind: "another")
+    assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
+    assert len(cells()) == 1  # the older one is superseded
+    assert "1 older results, made by other code or resources" in adbench("report").stdout
+
+
+def test_failed_cells_are_tried_again(store, monkeypatch):
+    assert run("-d faulty --inlier sea").exit_code == 3
+    monkeypatch.setenv("TOY_MENDED", "1")
+    assert "1 cell to run\n" in run("-d faulty --inlier sea").stderr
+    assert [record["status"] for record in cells()] == ["ok"]
+
+
+# Detectors that go wrong
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("raises", "RuntimeError: no luck at all"),
+        ("nan", "1 of 30 scores are NaN"),
+        ("inf", "1 of 30 scores are infinite"),
+        ("constant", "all 30 scores are 1"),
+        ("short", "expected scores of shape (30,), got (29,)"),
+        ("text", "scores must be numbers, got list"),
+        ("nothing", "expected scores of shape (30,), got ()"),
+        ("exits", "SystemExit: 5"),
+    ],
+)
+def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(fault, reason, store):
+    result = run(f"-d faulty -d counting --inlier sea --inlier law --set fault={fault}")
+    assert result.exit_code == 3
+    lines = result.stderr.splitlines()
+    assert f"[1/4] failed: faulty fault={fault} on tiny/sea at 0%, seed 0: " in lines[3]
+    assert reason in lines[3]
+    assert lines[-2].endswith(", 2 of them failed")
+    assert lines[-1] == "Error: 2 of 4 cells failed; the reasons stand above and in MLflow."
+    assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
+    report = adbench("report --format markdown")
+    assert report.exit_code == 0
+    figures = [line.split(" | ")[1:3] for line in report.stdout.splitlines()[4:8]]
+    assert figures == [["sea", "failed"], ["law", "failed"], ["sky", "missing"], ["mean", "failed"]]
+    assert reason in report.stdout.replace("\\", "")
+
+
+def test_the_mean_of_a_detector_that_failed_once_is_marked(store, monkeypatch):
+    monkeypatch.setenv("TOY_MENDED", "1")
+    run("-d faulty --inlier sea --inlier law")
+    monkeypatch.delenv("TOY_MENDED")
+    run("-d faulty --inlier sky")
+    assert "(2 of 3) |" in adbench("report --format markdown").stdout
+
+
+def test_a_worker_that_dies_is_one_line(store):
+    result = run("-d faulty --set fault=dies --jobs 2")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(
+        "Error: A worker process died, perhaps for lack of memory."
+    )
+    assert runs("sweep") == [("FAILED", "active")]
+
+
+# Interrupted
+
+
+def test_an_interrupted_sweep_keeps_what_is_finished_and_goes_on_from_there(store, monkeypatch):
+    monkeypatch.setenv("TOY_INTERRUPT", "judge")  # a word of the class law, the second
+    result = run("-d counting -d llr")
+    assert result.exit_code == 130
+    last = "Interrupted. Finished cells are kept; the same command goes on from there."
+    assert result.stderr.splitlines()[-1] == last
+    assert runs("cell") == [("FINISHED", "active")] * 2
+    assert runs("sweep") == [("KILLED", "active")]
+    assert runs("summary") == [("FINISHED", "active")] * 2
+    monkeypatch.delenv("TOY_INTERRUPT")
+    assert "4 cells to run, 2 finished before" in run("-d counting -d llr").stderr
+    assert len(cells()) == 6
+
+
+def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch):
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("adbench_text.sweep.Sweep.expand", interrupt)
+    assert run("-d counting").exit_code == 130
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
+    environment = {"PYTHONPATH": str(PLUGINS), "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
+    command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs}".split()
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        env=os.environ | environment,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    lines = []
+    for line in process.stderr:
+        lines.append(line)
+        if line.startswith("[1/12]"):
+            break
+    time.sleep(0.2)
+    children = psutil.Process(process.pid).children(recursive=True)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    _, rest = process.communicate(timeout=60)
+    lines += rest.splitlines(keepends=True)
+    assert process.returncode == 130
+    assert lines[-1] == "Interrupted. Finished cells are kept; the same command goes on from there.\n"
+    assert all(line.startswith(("loading", "tiny: ", "12 cells", "[", "Interrupted")) for line in lines), (
+        lines
+    )
+    assert psutil.wait_procs(children, timeout=10)[1] == []
+    assert set(runs("cell")) <= {("FINISHED", "active"), ("RUNNING", "deleted")}
+    assert runs("sweep") == [("KILLED", "active")]
+    assert len(runs("cell")) < 12
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run -s tiny -d conting", "No detector named 'conting'. Did you mean 'counting'?"),
+        ("run -s tiney -d llr", "No dataset named 'tiney'. Did you mean 'tiny'?"),
+        ("run -s tiny -d llr --inlier seal", "No inlier class of tiny named 'seal'. Did you mean 'sea'?"),
+        (
+            "run -s tiny -d llr --set smoothin=1",
+            "No parameter of llr named 'smoothin'. Did you mean 'smoothing'?",
+        ),
+        ("run -s tiny -d llr --set llr.smoothin=1", "No parameter of llr named 'smoothin'. Did you mean"),
+        (
+            "run -s tiny -d llr --set lrl.smoothing=1",
+            "No detector in this run named 'lrl'. Did you mean 'llr'?",
+        ),
+        ("run -s tiny -d llr --set smoothing=-1", "smoothing must be positive, got -1"),
+        ("run -s tiny -d llr --set smoothing", "expected KEY=VALUE, got 'smoothing'"),
+        ("run -s tiny -d llr --set =1", "expected KEY=VALUE, got '=1'"),
+        ("run -s tiny -d llr --set random_state=1", "use --seed instead"),
+        (
+            "run -s tiny -d counting --preset hevy",
+            "No preset of counting on tiny named 'hevy'. Did you mean 'heavy'?",
+        ),
+        ("run -s tiny -d ocsvm --encoder sdv", "No encoder named 'sdv'. Did you mean 'svd'?"),
+        ("run -s tiny -d llr --contamination 0.5", "contamination must be in [0, 0.5), got 0.5"),
+        ("run -s tiny -d llr --contamination -0.1", "contamination must be in [0, 0.5), got -0.1"),
+        ("run -s tiny -d llr --contamination nan", "contamination must be in [0, 0.5), got nan"),
+        ("run -s tiny -d llr --contamination much", "'much' is not a valid float"),
+        ("run -s tiny -d llr --seed -1", "-1 is not in the range"),
+        ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
+        ("run -s tiny -d llr --jobs 0", "0 is not in the range x>=1"),
+        ("run -s tiny", "Say at least one --detector; adbench-text list detectors shows them."),
+        ("run -d llr", "Say at least one --dataset; adbench-text list datasets shows them."),
+        ("report --format htm", "No format named 'htm'"),
+        ("report --metric auc", "'auc' is not one of"),
+        ("list detector", "'detector' is not one of"),
+        ("fetch tiney", "No dataset or word vectors named 'tiney'. Did you mean 'tiny'?"),
+        ("fetch tiny glove-50", "No dataset or word vectors named 'glove-50'."),
+        ("fetch", "Missing argument"),
+        ("ui --port 0", "0 is not in the range"),
+        ("rum", "No such command 'rum'"),
+        ("", "Find out which detector"),
+    ],
+)
+def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, message, here):
+    result = adbench(*filter(None, [words]))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert message in result.stderr
+    if words:
+        assert "\n" not in result.stderr[result.stderr.index("Error: ") :].rstrip("\n")
+    assert list(here.iterdir()) == []
+
+
+def test_too_many_outliers_are_refused_before_anything_is_run(here, monkeypatch):
+    monkeypatch.setenv("TOY_EDITION", "lopsided")
+    result = adbench("run -s tiny -d counting --contamination 0 --contamination 0.2")
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[-1] == (
+        "Error: contamination 0.2 asks for 45 outliers beside 180 inliers, "
+        "but the other classes have only 40 training documents. Choose a lower one."
+    )
+    assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        (None, 1, "Cannot read the sweep sweep.toml: No such file"),
+        ("dataset = ", 2, "sweep.toml is no valid TOML"),
+        ("datset = 'tiny'", 2, "named 'datset'. Did you mean 'dataset'?"),
+        ("seed = 'x'", 2, "seed must be a whole number, got 'x'"),
+        ("contamination = 0.7", 2, "contamination must be in [0, 0.5), got 0.7"),
+        ("detector = 'lrl'", 2, "No detector named 'lrl'"),
+        ("detector = { name = 'counting', set = { wait = 1 } }", 2, "No parameter of counting named 'wait'"),
+    ],
+)
+def test_a_bad_sweep_file_is_one_line(text, code, message, here):
+    if text is not None:
+        (here / "sweep.toml").write_text(f"{text}\n")
+    detector = [] if text and "detector" in text else ["-d counting"]
+    dataset = [] if text and "dataset" in text else ["-s tiny"]
+    result = adbench("run --sweep sweep.toml", *detector, *dataset)
+    assert result.exit_code == code
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == (["sweep.toml"] if text else [])
+
+
+@pytest.mark.parametrize("command", ["run -s tiny -d counting", "report", "ui"])
+@pytest.mark.parametrize(
+    ("uri", "message"),
+    [
+        ("sqlite:///absent/mlflow.db", "There is no folder "),
+        ("sqlite:///.", "is a folder; name a file in it"),
+        ("sqlite:///notes.txt", "notes.txt is no usable SQLite database"),
+        ("file:///mlruns", "MLflow keeps no runs in plain folders any more"),
+        ("http://127.0.0.1:9", "No MLflow server answers at http://127.0.0.1:9 (ConnectionError)"),
+    ],
+)
+def test_a_store_that_cannot_be_used_exits_with_1(uri, message, command, here):
+    (here / "notes.txt").write_text("no database")
+    result = adbench(command, f"--tracking-uri {uri}")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert [path.name for path in here.iterdir()] == ["notes.txt"]
+    assert (here / "notes.txt").read_text() == "no database"
+
+
+def test_a_server_of_something_else_exits_with_1(server):
+    server.answers["/health"] = b"OK"
+    result = run(f"-d counting --tracking-uri {server.url}")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(f"Error: The store {server.url} cannot be used: ")
+
+
+def test_word_vectors_that_are_missing_exit_with_1_and_name_the_command_that_gets_them(here):
+    result = adbench("--offline run -s tiny -d ocsvm")
+    assert result.exit_code == 1
+    assert "run: adbench-text fetch glove-wiki-gigaword-50" in result.stderr.splitlines()[-1]
+    assert list(here.iterdir()) == []
+
+
+def test_a_report_of_no_store_makes_none(here):
+    result = adbench("report")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: There are no results in sqlite:///mlflow.db yet; begin with adbench-text run.\n"
+    )
+    assert list(here.iterdir()) == []
+
+
+def test_a_report_of_an_empty_store_is_one_line(store):
+    result = adbench("report")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        "Error: There are no results of 'adbench-text' in sqlite:///mlflow.db; begin with adbench-text run.\n"
+    )
+
+
+def test_a_report_of_what_has_no_results_suggests_what_has(store):
+    run("-d counting --inlier sea")
+    for words, message in (
+        (
+            "--dataset tiney",
+            "No dataset with results in sqlite:///mlflow.db named 'tiney'. Did you mean 'tiny'?",
+        ),
+        ("--detector llr", "No detector with results in sqlite:///mlflow.db named 'llr'."),
+    ):
+        result = adbench("report", words)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert message in result.stderr
+
+
+@pytest.mark.parametrize(("path", "code"), [("absent/report.md", 1), (".", 2)])
+def test_a_report_that_cannot_be_written_is_one_line(path, code, store):
+    run("-d counting --inlier sea")
+    result = adbench(f"report -o {path}")
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert "Error: " in result.stderr.splitlines()[-1]
+
+
+def test_a_deleted_experiment_is_one_line(store):
+    from mlflow import MlflowClient
+
+    run("-d counting --inlier sea")
+    client = MlflowClient("sqlite:///mlflow.db")
+    client.delete_experiment(client.get_experiment_by_name("adbench-text/tiny").experiment_id)
+    result = run("-d counting --inlier sea")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1] == (
+        "Error: The experiment 'adbench-text/tiny' was deleted from sqlite:///mlflow.db; "
+        "restore it, or use --experiment."
+    )
+    assert run("-d counting --inlier sea --experiment new").exit_code == 0

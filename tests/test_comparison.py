@@ -1,0 +1,331 @@
+import pytest
+
+from adbench_text.comparison import CELL_COLUMNS, Comparison, cells_report, current
+
+
+def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, **changes):
+    """One cell as the store gives it; the dataset made-up is not installed, so its classes are those here."""
+    values = {
+        "detector": detector,
+        "preset": "default",
+        "configuration": "",
+        "dataset": "made-up",
+        "dataset_digest": "d1",
+        "inlier": inlier,
+        "contamination": f"{level:g}",
+        "seed": str(seed),
+        "code_version": "1",
+        "status": "ok" if figure is not None else "failed",
+        "reason": "" if figure is not None else "RuntimeError: no luck",
+        "edition": "published",
+        "documents": "40 training / 20 test documents",
+    }
+    if figure is not None:
+        values |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4}
+        values |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
+    return {**values, "n_train": 10.0, "kind": "cell", "cell": "id", "started": 0, **changes}
+
+
+def failed(*args, **changes):
+    return record(*args, figure=None, **changes)
+
+
+def texts(table) -> list[list[str]]:
+    return [[("*" if entry.best else "") + entry.text for entry in row] for row in table.rows]
+
+
+def main_table(*records, metric="auroc") -> list[list[str]]:
+    return texts(Comparison(records, metric).main_table())
+
+
+def notes(*records) -> list[str]:
+    return Comparison(records, "auroc").report().notes
+
+
+# Figures
+
+
+def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each_detector():
+    records = [record("llr", "a", 0.9), record("llr", "b", 0.8), record("ocsvm", "a", 0.7)]
+    table = Comparison([*records, record("ocsvm", "b", 0.75)], "auroc").main_table()
+    assert table.header == ["dataset", "inlier", "llr", "ocsvm"]
+    assert texts(table) == [
+        ["made-up", "a", "*90.0", "70.0"],
+        ["made-up", "b", "*80.0", "75.0"],
+        ["made-up", "mean", "*85.0", "72.5"],
+    ]
+    assert table.title == "AUROC (%), 0% of outliers in the training data"
+
+
+@pytest.mark.parametrize(("metric", "figure"), [("auroc", "90.0"), ("aupr_in", "45.0"), ("aupr_out", "22.5")])
+def test_each_metric_has_its_own_table(metric, figure):
+    assert main_table(record(figure=0.9), metric=metric)[0] == ["made-up", "a", figure]
+
+
+def test_equal_figures_as_shown_are_both_the_best():
+    table = main_table(record("x", figure=0.90041), record("y", figure=0.89962), record("z", figure=0.8994))
+    assert table[0][2:] == ["*90.0", "*90.0", "89.9"]
+
+
+def test_a_single_detector_is_not_called_the_best():
+    assert main_table(record())[0][2] == "90.0"
+    assert main_table(record("x"), failed("y"))[0][2:] == ["90.0", "failed"]
+
+
+def test_several_seeds_are_shown_as_mean_and_sample_standard_deviation():
+    # 80, 90 and 100: mean 90, deviation sqrt((100 + 0 + 100) / 2) = 10
+    table = main_table(*(record(figure=figure, seed=seed) for seed, figure in enumerate((0.8, 0.9, 1.0))))
+    assert table[0][2] == "90.0 ± 10.0"
+
+
+def test_the_spread_of_a_mean_is_that_of_the_means_of_the_seeds():
+    # seed 0: (90 + 70) / 2 = 80; seed 1: (94 + 74) / 2 = 84; deviation 4 / sqrt(2) = 2.8
+    figures = {("a", 0): 0.9, ("b", 0): 0.7, ("a", 1): 0.94, ("b", 1): 0.74}
+    records = [record("llr", inlier, figure, seed) for (inlier, seed), figure in figures.items()]
+    assert main_table(*records)[-1][2] == "82.0 ± 2.8"
+    assert "±: standard deviation over the seeds." in notes(*records)
+
+
+def test_detectors_are_compared_by_their_means_not_by_their_spread():
+    records = [record("x", figure=figure, seed=seed) for seed, figure in enumerate((0.7, 0.9))]
+    assert main_table(*records, record("y", figure=0.79))[0][2:] == ["*80.0 ± 14.1", "79.0"]
+
+
+# What is missing
+
+
+def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
+    records = [record("x", "a", 0.9), failed("x", "b"), record("y", "a", 0.7)]
+    assert main_table(*records) == [
+        ["made-up", "a", "*90.0", "70.0"],
+        ["made-up", "b", "failed", "missing"],
+        ["made-up", "mean", "90.0 (1 of 2)", "70.0 (1 of 2)"],
+    ]
+    assert "(n of m): of m cells, only n are finished; the figure is of those alone." in notes(*records)
+
+
+def test_an_incomplete_mean_is_never_the_best():
+    records = [record("x", "a", 0.99), failed("x", "b"), record("y", "a"), record("y", "b"), record("z", "a")]
+    assert main_table(*records, record("z", "b", 0.8))[-1][2:] == ["99.0 (1 of 2)", "*90.0", "85.0"]
+
+
+def test_classes_without_any_result_are_missing_not_left_out():
+    table = main_table(record(inlier="sci", dataset="agnews"))
+    assert [row[1:3] for row in table] == [
+        ["world", "missing"],
+        ["sports", "missing"],
+        ["business", "missing"],
+        ["sci", "90.0"],
+        ["mean", "90.0 (1 of 4)"],
+    ]
+
+
+def test_where_everything_failed_the_mean_failed():
+    assert [row[2] for row in main_table(failed(inlier="a"), failed(inlier="b"))] == ["failed"] * 3
+
+
+def test_a_seed_that_another_split_has_is_missed():
+    records = [record(inlier="a", seed=0), record(inlier="a", seed=1, figure=0.8), record(inlier="b", seed=0)]
+    assert [row[2] for row in main_table(*records)] == ["85.0 ± 7.1", "90.0 (1 of 2)", "87.5 (3 of 4)"]
+
+
+def test_a_detector_that_was_not_run_on_a_dataset_is_missing_there():
+    records = [record("x"), record("y", "c", dataset="other", dataset_digest="d2")]
+    assert [row[2:] for row in main_table(*records)] == [["90.0", "missing"]] * 2 + [["missing", "90.0"]] * 2
+
+
+def test_failures_are_named_once_for_each_reason():
+    records = [failed("x", "a"), failed("x", "b"), failed("x", "a", seed=1, reason="OSError: odd")]
+    assert notes(*records)[1:] == [
+        "failed: x on made-up/a at 0%, seed 0 and 1 more like it: RuntimeError: no luck",
+        "failed: x on made-up/a at 0%, seed 1: OSError: odd",
+    ]
+
+
+# Columns
+
+
+def test_each_configuration_has_a_column():
+    records = [record("ocsvm", figure=0.7), record("ocsvm", configuration="nu=0.2")]
+    table = Comparison(records, "auroc").main_table()
+    assert table.header[2:] == ["ocsvm", "ocsvm nu=0.2"]
+    assert texts(table)[0][2:] == ["70.0", "*90.0"]
+
+
+GRID = [
+    record("ocsvm", "a", 0.95, preset="grid", configuration="nu=0.1"),
+    record("ocsvm", "a", 0.80, preset="grid", configuration="nu=0.5"),
+    record("ocsvm", "b", 0.60, preset="grid", configuration="nu=0.1"),
+    record("ocsvm", "b", 0.70, preset="grid", configuration="nu=0.5"),
+]
+
+
+def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_never_in_bold():
+    records = [*GRID, record("x", "a", 0.5), record("x", "b", 0.5), record("y", "a", 0.6), record("y", "b")]
+    comparison = Comparison(records, "auroc")
+    table = comparison.main_table()
+    assert table.header[2:] == ["ocsvm grid (oracle)", "x", "y"]
+    assert [row[2:] for row in texts(table)] == [
+        ["95.0", "50.0", "*60.0"],
+        ["70.0", "50.0", "*90.0"],
+        ["82.5", "50.0", "*75.0"],
+    ]
+    assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
+
+
+def test_an_oracle_as_good_as_the_best_is_not_in_bold():
+    assert main_table(*GRID, record("x", "a", 0.95), record("y", "a", 0.5))[0][2:] == [
+        "95.0",
+        "*95.0",
+        "50.0",
+    ]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_failed_configuration_of_a_grid_is_marked_in_whatever_order_they_came(order):
+    records = [failed("ocsvm", "a", preset="grid", configuration="nu=0.9"), *GRID][::order]
+    assert [row[2] for row in main_table(*records)] == ["95.0 (2 of 3)", "70.0 (2 of 3)", "82.5 (4 of 6)"]
+
+
+def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
+    records = [
+        record("date", preset="paper", configuration="steps=1"),
+        record("date", preset="paper", configuration="steps=2", dataset="other", dataset_digest="d2"),
+        record("x", figure=0.8),
+    ]
+    table = Comparison(records, "auroc").main_table()
+    assert table.header[2:] == ["date paper", "x"]
+    assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "missing"]] * 2
+
+
+# Corpora, and what is superseded
+
+
+def test_editions_of_a_dataset_stand_apart_and_are_explained():
+    records = [record(), record(figure=0.5, dataset_digest="d2", edition="half of it")]
+    assert [row[::2] for row in main_table(*records)] == [
+        ["made-up (1)", "90.0"],
+        ["made-up (1)", "90.0"],
+        ["made-up (2)", "50.0"],
+        ["made-up (2)", "50.0"],
+    ]
+    assert notes(*records)[:2] == [
+        "made-up (1): edition published; 40 training / 20 test documents.",
+        "made-up (2): edition half of it; 40 training / 20 test documents.",
+    ]
+
+
+def test_each_corpus_begins_a_group():
+    records = [record(), record(dataset="other", dataset_digest="d2")]
+    assert Comparison(records, "auroc").main_table().group_starts == {0, 2}
+
+
+@pytest.mark.parametrize("change", [{"code_version": "2"}, {"resource.vectors": "other"}])
+def test_a_result_of_other_code_or_resources_supersedes_the_older_one_and_that_is_said(change):
+    records = [record(figure=0.5), record(figure=0.9, **change)]
+    assert main_table(*records)[0][2] == "90.0"
+    assert notes(*records)[-1] == "Left out: 1 older results, made by other code or resources."
+    assert len(current(records)) == 1
+
+
+def test_results_of_different_code_side_by_side_are_told():
+    records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
+    assert [note for note in notes(*records) if "different versions" in note] == [
+        "x: results of different versions of its code or resources stand together here; "
+        "run the sweep again to renew the older ones."
+    ]
+
+
+# Contamination levels
+
+
+def test_the_second_table_has_the_means_at_each_level():
+    levels = {0: 0.9, 0.05: 0.8, 0.1: 0.7, 0.025: 0.85}
+    records = [record(inlier=i, level=level, figure=f) for level, f in levels.items() for i in ("a", "b")]
+    report = Comparison([*records, record("y", level=0.05)], "auroc").report()
+    assert texts(report.tables[1]) == [
+        ["made-up", "0%", "90.0", "missing"],
+        ["made-up", "2.5%", "85.0", "missing"],
+        ["made-up", "5%", "80.0", "90.0 (1 of 2)"],
+        ["made-up", "10%", "70.0", "missing"],
+    ]
+    title = "AUROC (%) by contamination of the training data, mean over the splits"
+    assert report.tables[1].title == title
+
+
+def test_with_one_level_there_is_no_second_table():
+    report = Comparison([record(level=0.05)], "auroc").report()
+    assert [table.title for table in report.tables] == ["AUROC (%), 5% of outliers in the training data"]
+
+
+# Published figures
+
+
+def test_published_figures_stand_beside_ours_and_are_averaged_over_the_same_splits():
+    table = Comparison([record(inlier="sci", dataset="agnews")], "auroc").main_table()
+    assert table.header[3:] == ["DATE (paper)", "CVDD† (paper)", "OCSVM† (paper)", "IForest† (paper)"]
+    rows = {row[1]: row[3:] for row in texts(table)}
+    assert rows["sci"] == ["84.0", "79.0", "80.7", "76.9"]
+    # (90.0 + 84.0 + 95.9 + 90.1) / 4 = 90.0, and so on
+    assert rows["mean"] == ["90.0", "83.1", "84.1", "78.6"]
+
+
+@pytest.mark.parametrize(
+    ("metric", "world", "mean"), [("aupr_in", "81.9", "77.0"), ("aupr_out", "95.5", "95.9")]
+)
+def test_the_paper_gives_aupr_on_agnews_for_date_alone(metric, world, mean):
+    table = Comparison([record(inlier="world", dataset="agnews")], metric).main_table()
+    assert table.header[3:] == ["DATE (paper)"]
+    rows = {row[1]: row[3:] for row in texts(table)}
+    assert (rows["world"], rows["mean"]) == ([world], [mean])
+
+
+def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
+    table = Comparison([record()], "auroc").main_table()
+    assert table.header == ["dataset", "inlier", "llr"]
+    mixed = [record(), record(inlier="sci", dataset="agnews", dataset_digest="d2")]
+    assert texts(Comparison(mixed, "auroc").main_table())[-1][3:] == ["–"] * 4
+    assert any(note.startswith("(paper): ") for note in notes(*mixed))
+    assert not any(note.startswith("(paper): ") for note in notes(record()))
+
+
+def test_published_figures_are_not_put_beside_results_on_contaminated_data():
+    comparison = Comparison([record(inlier="sci", dataset="agnews", level=0.05)], "auroc")
+    assert comparison.main_table().header == ["dataset", "inlier", "llr"]
+    assert not any(note.startswith("(paper): ") for note in comparison.report().notes)
+    both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
+    wide = Comparison(both, "auroc").wide_table()
+    assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
+    assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
+
+
+# Cells
+
+
+def test_the_cells_have_the_columns_that_programs_expect():
+    report = cells_report([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")])
+    assert ",".join(report.wide.header) == (
+        "detector,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+        "fit_seconds,score_seconds,n_train,n_test,status"
+    )
+    assert tuple(report.wide.header) == CELL_COLUMNS
+    assert texts(report.wide) == [
+        "ocsvm nu=0.2,made-up,a,0.05,3,0.9,0.45,0.225,1.5,0.25,10,20,ok".split(","),
+        "x,made-up,a,0,0,,,,,,10,,failed".split(","),
+    ]
+
+
+def test_the_cells_tell_editions_failures_and_what_is_left_out():
+    records = [
+        record(figure=0.4),
+        record(code_version="2"),
+        failed(dataset_digest="d2", edition="half of it"),
+    ]
+    report = cells_report(records)
+    assert [row[1] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
+    assert [note.partition(":")[0] for note in report.notes] == [
+        "made-up (1)",
+        "made-up (2)",
+        "failed",
+        "Left out",
+    ]

@@ -1,0 +1,113 @@
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from adbench_text.interrupts import held_back, ignored
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@pytest.fixture(autouse=True)
+def _heard():
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_waits_until_the_block_is_done():
+    done = []
+
+    def block():
+        with held_back():
+            press_ctrl_c()
+            done.append("inside")
+        done.append("behind")
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert done == ["inside"]
+
+
+def test_a_second_ctrl_c_does_not_wait():
+    done = []
+
+    def block():
+        with held_back():
+            press_ctrl_c()
+            press_ctrl_c()
+            done.append("inside")
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert done == []
+
+
+def test_an_inner_block_leaves_it_to_the_outer():
+    done = []
+
+    def block():
+        with held_back():
+            with held_back():
+                press_ctrl_c()
+            done.append("outer")
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+    assert done == ["outer"]
+
+
+def test_ctrl_c_goes_before_an_error_of_the_block():
+    def block():
+        with held_back():
+            press_ctrl_c()
+            raise ZeroDivisionError
+
+    with pytest.raises(KeyboardInterrupt):
+        block()
+
+
+def test_without_ctrl_c_nothing_happens():
+    with held_back():
+        pass
+    with pytest.raises(ZeroDivisionError), held_back():
+        raise ZeroDivisionError
+
+
+def test_processes_started_while_it_is_ignored_ignore_it_for_life():
+    code = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
+    with ignored():
+        press_ctrl_c()
+        inside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    outside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (inside.stdout, outside.stdout) == ("True\n", "False\n")
+
+
+@pytest.mark.parametrize("block", [held_back, ignored])
+def test_in_a_thread_nothing_is_changed(block):
+    seen = []
+
+    def work():
+        with block():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
+
+
+@pytest.mark.parametrize("block", [held_back, ignored])
+def test_where_ctrl_c_is_handled_by_somebody_else_nothing_is_changed(block):
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with block():
+            assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+        assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,0 +1,148 @@
+import re
+from dataclasses import dataclass
+
+import pytest
+
+from adbench_text.progress import Watch, count, duration
+
+
+@dataclass
+class Cell:
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass
+class Result:
+    cell: Cell
+    reason: str = ""
+
+    @property
+    def status(self) -> str:
+        return "failed" if self.reason else "ok"
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        return {} if self.reason else {"auroc": 0.9876}
+
+
+def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = ()) -> None:
+    with Watch() as watch:
+        watch.say("loading tiny")
+        watch.begin(len(cells), 5)
+        for name in cells:
+            watch.started(Cell(name))
+            watch.done(Result(Cell(name), "Odd: [bold]no luck[/nothing] :warning:" if name in failed else ""))
+        watch.end()
+
+
+@pytest.fixture
+def terminal(monkeypatch, capsys):
+    """Makes stderr a terminal of some width; what was written on it is returned without colours."""
+
+    def make(width: int):
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        monkeypatch.setenv("COLUMNS", str(width))
+        monkeypatch.setenv("TERM", "xterm-256color")
+        return lambda: re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().err)
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (3599.6, "1 h 0 min"),
+        (7500, "2 h 5 min"),
+        (100_000, "27 h 46 min"),
+    ],
+)
+def test_a_duration_is_written_for_people(seconds, text):
+    assert duration(seconds) == text
+
+
+def test_one_cell_is_not_cells():
+    assert [count(n) for n in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
+
+
+def test_where_there_is_no_terminal_each_cell_is_a_plain_line_on_stderr(capsys):
+    watch_a_sweep(["a", "b"])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "loading tiny",
+        "2 cells to run, 5 finished before",
+        "[1/2] a: AUROC 98.8%, 0 s left",
+        "[2/2] b: AUROC 98.8%, 0 s left",
+        "2 cells run in 0 s",
+    ]
+
+
+def test_a_failed_cell_is_shown_with_its_reason(capsys):
+    watch_a_sweep(["a", "b"], failed=("a",))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[2] == "[1/2] failed: a: Odd: [bold]no luck[/nothing] :warning:"
+    assert lines[-1] == "2 cells run in 0 s, 1 of them failed"
+
+
+def test_the_time_left_is_that_of_the_cells_so_far(capsys, monkeypatch):
+    clock = iter([0.0, 0.0, 10.0, 20.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    watch = Watch()
+    watch.begin(4, 0)
+    watch.done(Result(Cell("a")))
+    watch.done(Result(Cell("b")))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1].endswith("30 s left")
+    assert lines[2].endswith("20 s left")
+
+
+def test_when_nothing_is_run_nothing_is_said_at_the_end(capsys):
+    watch_a_sweep([])
+    assert capsys.readouterr().err.splitlines() == ["loading tiny", "0 cells to run, 5 finished before"]
+
+
+def test_on_a_terminal_the_bar_shows_count_and_cell(terminal):
+    written = terminal(100)
+    watch_a_sweep(["ocsvm encoder=svd on tiny/sea at 5%, seed 0"])
+    text = written()
+    assert "1/1" in text
+    assert "ocsvm encoder=svd on tiny/sea at 5%, seed 0" in text
+    assert "1 cell run in 0 s" in text
+
+
+def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_and_nothing_else(terminal):
+    written = terminal(50)
+    watch_a_sweep(["a name that is long enough to fill a line of fifty twice over, and more"] * 3)
+    text = written()
+    assert "3/3 0 s left a name that is" in text
+    assert "twice over" not in text
+    assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
+
+
+def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
+    written = terminal(100)
+    watch_a_sweep(["d base=[red] x=[/oops] on tiny/[b]"], failed=("d base=[red] x=[/oops] on tiny/[b]",))
+    text = written()
+    assert "failed: d base=[red] x=[/oops] on tiny/[b]: Odd: [bold]no luck[/nothing] :warning:" in text
+
+
+def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
+    written = terminal(100)
+    watch = Watch()
+
+    def sweep():
+        with watch:
+            watch.begin(2, 0)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep()
+    assert not watch._bar.live.is_started
+    assert "2 cells to run" in written()

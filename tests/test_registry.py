@@ -1,0 +1,298 @@
+import importlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adbench_text import registry
+from adbench_text.errors import PluginError, UnknownNameError
+
+PLUGINS = Path(__file__).parent / "plugins"
+
+HEAVY = ("torch", "sklearn", "pandas", "mlflow", "gensim", "scipy", "matplotlib")
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    registry.plugins.cache_clear()
+    yield
+    registry.plugins.cache_clear()
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """The plug-ins of tests/plugins are installed."""
+    monkeypatch.syspath_prepend(PLUGINS)
+
+
+@pytest.fixture
+def install(tmp_path, monkeypatch):
+    """Installs a distribution of some modules and entry points in a folder on the path."""
+
+    def install(name: str, entry_points: str, **modules: str) -> None:
+        info = tmp_path / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(entry_points)
+        for module, code in modules.items():
+            (tmp_path / f"{module}.py").write_text(code)
+            monkeypatch.delitem(sys.modules, module, raising=False)
+        monkeypatch.syspath_prepend(tmp_path)
+        registry.plugins.cache_clear()
+
+    return install
+
+
+@pytest.fixture
+def own_files(tmp_path, monkeypatch):
+    """Adds files to the folders of our own plug-ins."""
+
+    def add(kind: str, **files: str) -> None:
+        folder = tmp_path / kind
+        folder.mkdir(exist_ok=True)
+        for name, code in files.items():
+            (folder / f"{name}.py").write_text(code)
+        package = importlib.import_module(f"adbench_text.{kind}")
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
+        registry.plugins.cache_clear()
+
+    return add
+
+
+def in_a_new_process(code: str, **environment: str) -> str:
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **environment},
+    )
+    return found.stdout
+
+
+# Finding
+
+
+def test_our_own_plugins_are_found_by_their_files():
+    assert {"llr", "ocsvm", "iforest", "pyod-knn", "pyod-ecod"} <= set(registry.names("detectors"))
+    assert registry.names("datasets") == ["20news", "agnews", "pydocs"]
+    assert registry.names("reports") == ["csv", "markdown", "terminal"]
+
+
+def test_files_with_an_underscore_are_no_plugins():
+    assert not [name for name in registry.plugins("detectors") if name.startswith("_")]
+
+
+def test_every_plugin_is_listed_with_a_summary():
+    for kind in ("detectors", "datasets"):
+        for name, summary in registry.listing(kind):
+            assert summary or name.startswith("pyod-"), name
+
+
+def test_listing_and_naming_import_no_library():
+    code = (
+        "import sys; from adbench_text import registry; "
+        "registry.listing('detectors'), registry.names('datasets'), registry.names('reports'); "
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    assert in_a_new_process(code).strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("run --detector pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
+        ("run --detector ll", ["llr"]),
+        ("run --dataset ", ["20news", "agnews", "pydocs"]),
+        ("run --dataset pydocs --inlier m", ["matplotlib", "mlflow"]),
+        ("run --inlier sp", ["sports"]),
+        ("run --dataset nonsense --inlier ", []),
+        ("run --vectors fast", ["fasttext-local", "fasttext-wiki-news-subwords-300"]),
+        ("fetch glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
+        ("fetch py", ["pydocs"]),
+        ("report --format m", ["markdown"]),
+        ("list d", ["detectors", "datasets"]),
+    ],
+)
+def test_the_shell_completes_names(words, expected):
+    assert complete(words) == expected
+
+
+def complete(words: str) -> list[str]:
+    from click.shell_completion import BashComplete
+
+    from adbench_text.cli import main
+
+    *before, incomplete = words.split(" ")
+    completion = BashComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
+    return [item.value for item in completion.get_completions(before, incomplete)]
+
+
+def test_the_shell_completes_without_importing_a_library():
+    code = (
+        "import sys, os\nfrom adbench_text.cli import main\n"
+        "try: main(prog_name='adbench-text')\nexcept SystemExit: pass\n"
+        f"print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    words = {"COMP_WORDS": "adbench-text run --dataset pydocs --inlier n", "COMP_CWORD": "5"}
+    out = in_a_new_process(code, _ADBENCH_TEXT_COMPLETE="bash_complete", **words)
+    assert out.splitlines() == ["plain,numpy", "[]"]
+
+
+# Loading
+
+
+def test_a_plugin_is_loaded_by_its_name():
+    assert registry.detector("llr").__name__ == "LLR"
+    assert registry.dataset("pydocs").name == "pydocs"
+    assert callable(registry.report("markdown").render)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "message"),
+    [
+        ("detectors", "lrr", "No detector named 'lrr'. Did you mean 'llr'?"),
+        ("detectors", "pyod-kn", "No detector named 'pyod-kn'. Did you mean 'pyod-knn'?"),
+        ("detectors", "pyod", "No detector named 'pyod'."),
+        ("detectors", "pyod-", "No detector named 'pyod-'."),
+        ("datasets", "20newsgroups", "Did you mean '20news'?"),
+        ("datasets", "../agnews", "No dataset named '../agnews'."),
+        ("reports", "md", "No format named 'md'."),
+    ],
+)
+def test_an_unknown_name_is_refused_with_the_nearest_one(kind, name, message):
+    with pytest.raises(UnknownNameError) as caught:
+        registry.load(kind, name)
+    assert message in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+# Our own files
+
+
+def test_a_new_file_is_a_new_plugin(own_files):
+    own_files("detectors", longest='"""By length."""\nclass Longest:\n  def decision_function(self): ...\n')
+    assert ("longest", "By length.") in registry.listing("detectors")
+    assert registry.plugins("detectors")["longest"].name == "longest"
+
+
+@pytest.mark.parametrize("declaration", ['name = "thesis"', 'name: str = "thesis"'])
+def test_a_class_may_declare_another_name_than_its_file(declaration, own_files):
+    own_files("datasets", my_file=f"class Thesis:\n  {declaration}\n  def read(self): ...\n")
+    assert "thesis" in registry.names("datasets")
+    assert "my_file" not in registry.names("datasets")
+
+
+@pytest.mark.parametrize(
+    "code", ["class X(:\n", "x = '\0'", "\N{BYTE ORDER MARK}if:", "'''"], ids=["syntax", "nul", "bom", "open"]
+)
+def test_a_file_that_is_no_python_is_listed_as_broken_and_breaks_nothing(code, own_files):
+    own_files("detectors", mistake=code)
+    assert dict(registry.listing("detectors"))["mistake"].startswith("broken: ")
+    assert registry.detector("llr").__name__ == "LLR"
+    with pytest.raises(PluginError, match="'mistake'"):
+        registry.detector("mistake")
+
+
+def test_a_folder_is_listed_as_broken_and_breaks_nothing(own_files, tmp_path):
+    own_files("detectors")
+    (tmp_path / "detectors" / "folder").mkdir()
+    (tmp_path / "detectors" / "folder" / "__init__.py").write_text("")
+    registry.plugins.cache_clear()
+    assert dict(registry.listing("detectors"))["folder"].startswith("broken: ")
+
+
+# Plug-ins of other packages
+
+
+def test_another_package_can_bring_detectors_and_datasets(toy):
+    assert ("counting", "from toy") in registry.listing("detectors")
+    assert ("tiny", "from toy") in registry.listing("datasets")
+    assert registry.detector("counting").__module__ == "toy_plugins"
+    assert registry.dataset("tiny").classes == ("sea", "law", "sky")
+
+
+def test_a_dataset_may_be_an_instance_and_a_detector_a_function(install):
+    code = (
+        "class D:\n  name = 'd'; classes = ('a', 'b')\n  def edition(self): ...\n  def read(self): ...\n"
+        "d = D()\ndef detector(*, k=1): ...\n"
+    )
+    entry_points = "[adbench_text.datasets]\nd = other:d\n[adbench_text.detectors]\nf = other:detector\n"
+    install("other", entry_points, other=code)
+    assert registry.dataset("d").classes == ("a", "b")
+    assert registry.detector("f").__name__ == "detector"
+
+
+BROKEN = """
+[adbench_text.detectors]
+absent = absent_module:X
+attribute = fragile:Missing
+number = fragile:NUMBER
+fits-only = fragile:FitsOnly
+raising = fragile_raising:X
+exiting = fragile_exiting:X
+sound = fragile:Sound
+
+[adbench_text.datasets]
+abstract = fragile:Abstract
+bare = fragile:Sound
+"""
+FRAGILE = """
+from adbench_text.corpus import Dataset
+NUMBER = 3
+class FitsOnly:
+    def fit(self, texts): ...
+class Sound(FitsOnly):
+    def decision_function(self, texts): ...
+class Abstract(Dataset):
+    name = "abstract"
+"""
+
+
+def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
+    raising = {
+        "fragile_raising": "raise OSError('no\\nlicence')",
+        "fragile_exiting": "import sys; sys.exit(3)",
+    }
+    install("other", BROKEN, fragile=FRAGILE, **raising)
+    rows = dict(registry.listing("detectors")) | dict(registry.listing("datasets"))
+    expected = {
+        "absent": "needs the package 'absent_module', which is not installed",
+        "attribute": "has no attribute 'Missing'",
+        "number": "fragile:NUMBER has no __call__, fit, decision_function",
+        "fits-only": "fragile:FitsOnly has no decision_function",
+        "raising": "OSError: no licence",
+        "exiting": "SystemExit: 3",
+        "abstract": "abstract",
+        "bare": "fragile:Sound has no name, classes, edition, read",
+    }
+    for name, reason in expected.items():
+        assert rows[name].startswith("broken: "), name
+        assert reason in rows[name]
+        with pytest.raises(PluginError, match=name) as caught:
+            registry.load("datasets" if name in ("abstract", "bare") else "detectors", name)
+        assert "\n" not in str(caught.value)
+    assert rows["sound"] == "from other"
+    assert registry.detector("sound").__name__ == "Sound"
+    assert registry.detector("llr").__name__ == "LLR"
+
+
+def test_another_package_cannot_replace_what_is_ours(install):
+    entry_points = "[adbench_text.detectors]\nllr = fragile:Sound\npyod-knn = fragile:Sound\n"
+    install("other", f"{entry_points}[adbench_text.datasets]\nagnews = fragile:Abstract\n", fragile=FRAGILE)
+    assert registry.detector("llr").__name__ == "LLR"
+    assert registry.detector("pyod-knn").__name__ == "PyODKNN"
+    assert registry.dataset("agnews").__module__ == "adbench_text.datasets.agnews"
+    assert "from other" not in dict(registry.listing("detectors")).values()
+    assert registry.names("detectors").count("pyod-knn") == 1
+
+
+def test_another_package_can_bring_a_format_of_reports(install):
+    install(
+        "other",
+        "[adbench_text.reports]\nlines = lines_report\n",
+        lines_report="def render(report, width=None): ...",
+    )
+    assert registry.report("lines").__name__ == "lines_report"

@@ -1,0 +1,214 @@
+import csv
+import io
+import re
+
+import pytest
+
+from adbench_text.comparison import Comparison, Entry, Report, Table
+from adbench_text.registry import report as renderer
+
+
+def record(detector: str, inlier: str, level: str, seed: str, auroc: float | None) -> dict:
+    """One cell as the store gives it."""
+    values = {
+        "detector": detector,
+        "preset": "default",
+        "configuration": "nu=0.2" if detector == "ocsvm" else "",
+        "dataset": "made-up",
+        "dataset_digest": "d1",
+        "inlier": inlier,
+        "contamination": level,
+        "seed": seed,
+        "code_version": "1",
+        "edition": "published",
+        "documents": "1,000 training / 20 test documents",
+        "status": "failed" if auroc is None else "ok",
+        "reason": "MemoryError: 8 GB" if auroc is None else "",
+    }
+    return values if auroc is None else {**values, "auroc": auroc}
+
+
+@pytest.fixture(scope="module")
+def small() -> Report:
+    """Two detectors, two classes, two levels, two seeds; a cell failed, and one is missing."""
+    records = [
+        record("llr", "sea", "0", "0", 0.90),
+        record("llr", "sea", "0", "1", 0.92),
+        record("llr", "law", "0", "0", 0.80),
+        record("llr", "law", "0", "1", 0.82),
+        record("llr", "sea", "0.05", "0", 0.7),
+        record("llr", "law", "0.05", "0", 0.9),
+        record("ocsvm", "sea", "0", "0", 0.95),
+        record("ocsvm", "law", "0", "0", None),
+        record("ocsvm", "sea", "0.05", "0", 0.6),
+    ]
+    return Comparison(records, "auroc").report()
+
+
+def test_markdown(small):
+    assert (
+        renderer("markdown").render(small)
+        == """\
+**AUROC (%), 0% of outliers in the training data**
+
+| dataset | inlier | llr | ocsvm nu=0.2 |
+| --- | --- | ---: | ---: |
+| made-up | law | 81.0 ± 1.4 | failed |
+| made-up | sea | 91.0 ± 1.4 | **95.0** |
+| made-up | mean | 86.0 ± 1.4 | 95.0 (1 of 2) |
+
+**AUROC (%) by contamination of the training data, mean over the splits**
+
+| dataset | outliers | llr | ocsvm nu=0.2 |
+| --- | --- | ---: | ---: |
+| made-up | 0% | 86.0 ± 1.4 | 95.0 (1 of 2) |
+| made-up | 5% | 80.0 | 60.0 (1 of 2) |
+
+- made-up: edition published; 1,000 training / 20 test documents.
+- failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
+- (n of m): of m cells, only n are finished; the figure is of those alone.
+- ±: standard deviation over the seeds.
+"""
+    )
+
+
+def test_csv(small):
+    assert (
+        renderer("csv").render(small)
+        == """\
+dataset,contamination,inlier,llr,ocsvm nu=0.2
+made-up,0,law,81.0 ± 1.4,failed
+made-up,0,sea,91.0 ± 1.4,95.0
+made-up,0,mean,86.0 ± 1.4,95.0 (1 of 2)
+made-up,0.05,law,90.0,missing
+made-up,0.05,sea,70.0,60.0
+made-up,0.05,mean,80.0,60.0 (1 of 2)
+"""
+    )
+
+
+def test_terminal_without_a_terminal(small):
+    assert (
+        renderer("terminal").render(small)
+        == """\
+AUROC (%), 0% of outliers in the training data
+┏━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
+┃ dataset ┃ inlier ┃        llr ┃  ocsvm nu=0.2 ┃
+┡━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
+│ made-up │ law    │ 81.0 ± 1.4 │        failed │
+│ made-up │ sea    │ 91.0 ± 1.4 │         95.0* │
+│ made-up │ mean   │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
+└─────────┴────────┴────────────┴───────────────┘
+
+AUROC (%) by contamination of the training data, mean over the splits
+┏━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
+┃ dataset ┃ outliers ┃        llr ┃  ocsvm nu=0.2 ┃
+┡━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
+│ made-up │ 0%       │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
+│ made-up │ 5%       │       80.0 │ 60.0 (1 of 2) │
+└─────────┴──────────┴────────────┴───────────────┘
+
+made-up: edition published; 1,000 training / 20 test documents.
+failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
+(n of m): of m cells, only n are finished; the figure is of those alone.
+±: standard deviation over the seeds.
+*: the best of its row.
+"""
+    )
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
+def test_on_a_terminal_the_best_is_bold_and_has_no_star(small):
+    text = renderer("terminal").render(small, 100)
+    assert re.search(r"\x1b\[1m\s*95\.0\x1b\[0m", text)
+    assert "*" not in plain(text)
+
+
+def wide_report(n_columns: int) -> Report:
+    header = ["dataset", "inlier", *(f"detector{i} encoder=svd" for i in range(n_columns))]
+    row = [Entry("pydocs"), Entry("matplotlib"), *(Entry(f"{i}0.1 ± 0.5 (5 of 6)") for i in range(n_columns))]
+    return Report([Table("A title", header, [row])], Table("", header, [row]), ["A note. " * 30])
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_a_table_too_wide_for_the_terminal_is_cut_between_columns_and_nothing_is_lost(width):
+    text = plain(renderer("terminal").render(wide_report(6), width))
+    assert max(len(line) for line in text.splitlines()) <= width
+    for i in range(6):
+        assert f" {i}0.1 ± 0.5 (5 of 6) " in text
+        assert f" detector{i} " in text
+    assert "…" not in text
+    parts = text.count("pydocs")
+    assert parts > 1
+    assert text.count("matplotlib") == text.count("inlier") == parts
+    assert text.count("encoder=svd") == 6
+
+
+def test_a_table_that_fits_is_not_cut():
+    text = plain(renderer("terminal").render(wide_report(6), 200))
+    assert text.count("pydocs") == 1
+
+
+def test_a_terminal_narrower_than_one_column_still_gets_every_column():
+    text = plain(renderer("terminal").render(wide_report(2), 10))
+    assert text.count("pydocs") == 2
+    assert "10.1 ± 0.5 (5 of 6)" in text
+
+
+def test_notes_are_wrapped_between_words_on_a_terminal_and_nowhere_else():
+    note = ("A note. " * 30).strip()
+    assert note in renderer("terminal").render(wide_report(1))
+    wrapped = plain(renderer("terminal").render(wide_report(1), 60))
+    assert " ".join(wrapped.split()).endswith(note)
+
+
+NASTY = ["a|b", "**x**", "_y_", "<b>z</b>", "[bold]w[/bold]", "[/]", "`c`", "back\\slash", ":smile:", "a\nb"]
+
+
+def nasty_report() -> Report:
+    rows = [[Entry(name), Entry(name), Entry(name, best=True)] for name in NASTY]
+    table = Table("[red]A *title*[/red]", ["[b]h[/b]", "h|h", "*h*"], rows)
+    return Report([table], table, ["a *note* with [i]markup[/i] and <i>tags</i>\nand a second line"])
+
+
+def test_markdown_shows_names_literally():
+    text = renderer("markdown").render(nasty_report())
+    lines = text.splitlines()
+    assert lines[0] == r"**\[red\]A \*title\*\[/red\]**"
+    assert lines[2] == r"| \[b\]h\[/b\] | h\|h | \*h\* |"
+    cells = [re.split(r"(?<!\\)\|", line)[1].strip() for line in lines[4 : 4 + len(NASTY)]]
+    assert cells == [
+        r"a\|b",
+        r"\*\*x\*\*",
+        r"\_y\_",
+        r"\<b\>z\</b\>",
+        r"\[bold\]w\[/bold\]",
+        r"\[/\]",
+        r"\`c\`",
+        r"back\\slash",
+        ":smile:",
+        "a b",
+    ]
+    assert lines[-1] == r"- a \*note\* with \[i\]markup\[/i\] and \<i\>tags\</i\> and a second line"
+
+
+@pytest.mark.parametrize("width", [None, 100])
+def test_the_terminal_shows_names_literally(width):
+    text = plain(renderer("terminal").render(nasty_report(), width))
+    for name in ["[red]A *title*[/red]", "[b]h[/b]", "a *note* with [i]markup[/i]", *NASTY[:-1]]:
+        assert name in text
+
+
+def test_csv_keeps_any_name():
+    rows = list(csv.reader(io.StringIO(renderer("csv").render(nasty_report()))))
+    assert [row[0] for row in rows] == ["[b]h[/b]", *NASTY]
+
+
+def test_a_report_without_notes_or_title_has_no_empty_blocks():
+    table = Table("", ["a", "b"], [[Entry("x"), Entry("1")]], n_labels=1)
+    report = Report([table], table, [])
+    assert renderer("markdown").render(report) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
+    assert renderer("csv").render(report) == "a,b\nx,1\n"

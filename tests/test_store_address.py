@@ -1,0 +1,168 @@
+import os
+import socket
+import sqlite3
+import time
+from contextlib import closing
+
+import pytest
+
+from adbench_text import store_address
+from adbench_text.errors import TrackingError
+from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
+
+
+@pytest.fixture
+def deaf_port():
+    """A port that takes connections and never says anything."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        yield listening.getsockname()[1]
+
+
+@pytest.fixture
+def free_port():
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        return listening.getsockname()[1]
+
+
+def refused(uri: str) -> str:
+    """Return why a store is refused: one line, soon."""
+    begin = time.monotonic()
+    with pytest.raises(TrackingError) as caught:
+        check_reachable(uri)
+    assert time.monotonic() - begin < 10
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 1
+    return str(caught.value)
+
+
+def test_the_address_is_the_one_given_else_mlflows_variable_else_a_file_here(monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "http://there")
+    assert tracking_uri("sqlite:///here.db") == "sqlite:///here.db"
+    assert tracking_uri() == "http://there"
+    monkeypatch.delenv("MLFLOW_TRACKING_URI")
+    assert tracking_uri() == tracking_uri("") == "sqlite:///mlflow.db"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("postgresql://me:s3cret@host:5432/db", "postgresql://***@host:5432/db"),
+        (
+            "run --tracking-uri https://token@host --seed 1",
+            "run --tracking-uri https://***@host --seed 1",
+        ),
+        ("sqlite:///folder/a@b.db", "sqlite:///folder/a@b.db"),
+        ("mlflow.db", "mlflow.db"),
+    ],
+)
+def test_user_and_password_are_hidden(text, shown):
+    assert without_password(text) == shown
+
+
+# SQLite
+
+
+def test_a_sqlite_store_is_a_file():
+    assert str(sqlite_file("sqlite:///a/b.db")) == "a/b.db"
+    assert str(sqlite_file("sqlite:////a/b.db")) == "/a/b.db"
+    assert sqlite_file("http://host") is None
+
+
+@pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space % and ü.db"])
+def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "old.db")) as database, database:
+        database.execute("CREATE TABLE something (x)")
+    (tmp_path / "empty.db").touch()
+    before = sorted(tmp_path.iterdir())
+    check_reachable(f"sqlite:///{tmp_path / name}")
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_sqlite_store_in_a_folder_that_is_not_there(tmp_path):
+    assert f"There is no folder {tmp_path / 'absent'}" in refused(f"sqlite:///{tmp_path}/absent/mlflow.db")
+
+
+def test_a_sqlite_store_that_is_a_folder(tmp_path):
+    assert "is a folder; name a file in it" in refused(f"sqlite:///{tmp_path}")
+
+
+@pytest.mark.parametrize("content", [b"hello", b"SQLite format 3\0" + bytes(range(256)) * 20])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(content, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_bytes(content)
+    assert "notes.txt is no usable SQLite database (" in refused(f"sqlite:///{path}")
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # root may write anywhere
+    assert "Cannot write the store" in refused(f"sqlite:///{tmp_path}/mlflow.db")
+
+
+@pytest.mark.parametrize("uri", ["sqlite://mlflow.db", "sqlite:mlflow.db", "sqlite:"])
+def test_a_sqlite_address_of_another_shape(uri):
+    assert "A SQLite store is written sqlite:///path/to/mlflow.db" in refused(uri)
+
+
+# Folders and nonsense
+
+
+@pytest.mark.parametrize("uri", ["file:///tmp/mlruns", "./mlruns", "/tmp/mlruns", "C:\\mlruns", "mlflow.db"])
+def test_plain_folders_keep_no_runs_any_more(uri):
+    assert "use sqlite:///mlflow.db" in refused(uri)
+
+
+@pytest.mark.parametrize("uri", ["http://[::1", "postgresql://me:s3cret@host:port/db", "http://"])
+def test_nonsense_is_one_line_without_a_password(uri):
+    assert "s3cret" not in refused(uri)
+
+
+@pytest.mark.parametrize("uri", ["databricks", "databricks://profile", "azureml://region/x"])
+def test_addresses_of_other_kinds_are_left_to_mlflow(uri):
+    check_reachable(uri)
+
+
+# Servers
+
+
+def test_a_server_that_answers(server):
+    server.answers["/base/health"] = b"OK"
+    check_reachable(f"{server.url}/base/")
+    assert server.asked == ["/base/health"]
+
+
+def test_a_server_without_that_page_is_a_server(server):
+    check_reachable(server.url)
+
+
+def test_a_server_in_trouble(server):
+    server.answers["/health"] = lambda handler: handler.send_error(503)
+    assert "(HTTP status 503)" in refused(server.url)
+
+
+def test_a_server_that_is_not_there(free_port):
+    line = refused(f"http://me:s3cret@127.0.0.1:{free_port}")
+    assert line == (
+        f"No MLflow server answers at http://***@127.0.0.1:{free_port} (ConnectionError). "
+        "Start it, or use --tracking-uri sqlite:///mlflow.db."
+    )
+
+
+def test_a_server_that_never_answers(deaf_port, monkeypatch):
+    monkeypatch.setattr(store_address, "PATIENCE", 0.3)
+    assert "(ReadTimeout)" in refused(f"http://127.0.0.1:{deaf_port}")
+
+
+# Databases
+
+
+def test_a_database_that_is_not_there(free_port):
+    line = refused(f"postgresql://me:s3cret@127.0.0.1:{free_port}/mlflow")
+    assert line.startswith(f"The database postgresql://***@127.0.0.1:{free_port}/mlflow cannot be used (")
+    assert "refused" in line
+
+
+def test_a_database_whose_driver_is_not_installed(deaf_port):
+    line = refused(f"postgresql+absent://me:s3cret@127.0.0.1:{deaf_port}/mlflow")
+    assert "cannot be used (Can't load plugin: sqlalchemy.dialects:postgresql.absent)" in line

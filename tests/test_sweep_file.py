@@ -1,0 +1,128 @@
+import pytest
+
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.sweep import DetectorChoice
+from adbench_text.sweep_file import read
+
+
+@pytest.fixture
+def sweep(tmp_path):
+    def sweep(text: str | bytes):
+        path = tmp_path / "sweep.toml"
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return read(path)
+
+    return sweep
+
+
+def test_everything_the_options_can_say_can_be_said_in_a_file(sweep):
+    said = sweep(
+        """
+        dataset = ["20news", "agnews"]
+        detector = ["llr", { name = "ocsvm", preset = "paper-grid", set = { nu = 0.2 } }]
+        inlier = ["sci"]
+        contamination = [0, 0.05]
+        seed = [0, 1]
+        preset = "default"
+        limit = 50
+
+        [set]
+        vectors = "glove-wiki-gigaword-300"
+        normalize = false
+        """
+    )
+    assert said == {
+        "dataset": ["20news", "agnews"],
+        "detector": [DetectorChoice("llr"), DetectorChoice("ocsvm", "paper-grid", {"nu": 0.2})],
+        "inlier": ["sci"],
+        "contamination": [0, 0.05],
+        "seed": [0, 1],
+        "preset": "default",
+        "limit": 50,
+        "set": {"vectors": "glove-wiki-gigaword-300", "normalize": False},
+    }
+
+
+def test_a_list_of_one_may_be_written_without_brackets(sweep):
+    said = sweep('dataset = "agnews"\ndetector = "llr"\ncontamination = 0.1\nseed = 3\ninlier = "sci"')
+    assert said == {
+        "dataset": ["agnews"],
+        "detector": [DetectorChoice("llr")],
+        "contamination": [0.1],
+        "seed": [3],
+        "inlier": ["sci"],
+    }
+
+
+def test_a_single_detector_may_be_a_table(sweep):
+    assert sweep('[detector]\nname = "ocsvm"\nset.nu = 0.2') == {
+        "detector": [DetectorChoice("ocsvm", settings={"nu": 0.2})]
+    }
+    assert sweep('[[detector]]\nname = "llr"\n[[detector]]\nname = "llr"\nset.smoothing = 1')["detector"] == [
+        DetectorChoice("llr"),
+        DetectorChoice("llr", settings={"smoothing": 1}),
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[set]\nocsvm.nu = 0.2", '[set]\n"ocsvm.nu" = 0.2', "[set.ocsvm]\nnu = 0.2", "set.ocsvm.nu = 0.2"],
+)
+def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep):
+    assert sweep(text) == {"set": {"ocsvm.nu": 0.2}}
+
+
+def test_an_empty_file_says_nothing(sweep):
+    assert sweep("") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('datset = "agnews"', "named 'datset'. Did you mean 'dataset'? Known: contamination"),
+        ("[sett]\nnu = 1", "Did you mean 'set'?"),
+        (
+            'detector = { name = "ocsvm", sett = 1 }',
+            "named 'sett'. Did you mean 'set'? Known: name,",
+        ),
+        ("detector = { preset = 'x' }", "a detector needs a name, got {'preset': 'x'}"),
+        ("detector = { name = 1 }", "name must be text, got 1"),
+        ("detector = 1", "detector must be text or a table, got 1"),
+        ("dataset = ['agnews', 1]", "dataset must be text, got 1"),
+        ("inlier = {}", "inlier must be text, got {}"),
+        ("contamination = ['0.1']", "contamination must be a whole number or a number, got '0.1'"),
+        ("contamination = true", "contamination must be a whole number or a number, got True"),
+        ("seed = 1.0", "seed must be a whole number, got 1.0"),
+        ("seed = true", "seed must be a whole number, got True"),
+        ("seed = [0, -1]", "seed must be from 0 to 2**32 - 1, got -1"),
+        ("seed = 4294967296", "seed must be from 0"),
+        ("limit = 0", "limit must be from 1"),
+        ("limit = '5'", "limit must be a whole number, got '5'"),
+        ("preset = ['a']", "preset must be text, got ['a']"),
+        ("set = 'nu=1'", "set must be a table, got 'nu=1'"),
+        ("contamination = []", "contamination must name at least one"),
+        ("detector = []", "detector must name at least one"),
+        ("dataset = 'a'\ndataset = 'b'", "is no valid TOML: Cannot overwrite a value"),
+        ("dataset = = 'a'", "is no valid TOML"),
+        (b"dataset = '\xff'", "is no valid TOML"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line_that_names_the_file(text, message, sweep):
+    with pytest.raises(InvalidValueError) as caught:
+        sweep(text)
+    assert message in str(caught.value)
+    assert "sweep.toml" in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+def test_an_unknown_key_is_an_unknown_name(sweep):
+    with pytest.raises(UnknownNameError):
+        sweep("seeds = [1]")
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path):
+    for path in (tmp_path / "absent.toml", tmp_path):
+        with pytest.raises(DataError, match=f"Cannot read the sweep {path}") as caught:
+            read(path)
+        assert caught.value.exit_code == 1

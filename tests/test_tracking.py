@@ -1,0 +1,448 @@
+import math
+import os
+import shutil
+import signal
+import sqlite3
+from io import StringIO
+from pathlib import Path
+from statistics import pstdev, stdev
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from adbench_text import tracking
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.errors import TrackingError
+from adbench_text.evaluate import Result
+from adbench_text.sweep import Cell, cell_id
+from adbench_text.tracking import Store
+
+OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
+
+
+def corpus(name="tiny", edition="published") -> Corpus:
+    documents = Documents([f"{name} {i}" for i in range(6)], OUTLIER.astype(np.int64))
+    return Corpus(name, ("sea", "law"), documents, documents, edition)
+
+
+def result(figure=0.8, *, inlier="sea", seed=0, level=0.0, detector="d", dataset="tiny", **more) -> Result:
+    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, level, seed)
+    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "n_train": 10.0, "n_test": 6.0}
+    metrics |= {"fit_seconds": 2.0, "score_seconds": 1.0}
+    values = {"scores": np.arange(6.0), "started": 1e9 + figure}
+    return Result(cell, metrics=metrics, **{**values, **more})
+
+
+def failure(**changes) -> Result:
+    made = result(scores=None, reason="RuntimeError: no luck", traceback="Traceback: no luck", **changes)
+    made.metrics.clear()
+    return made
+
+
+def definition(result: Result, **changes) -> dict[str, str]:
+    cell = result.cell
+    values = {"detector": cell.detector, "preset": "default", "configuration": cell.configuration}
+    values |= {"dataset": cell.dataset, "inlier": cell.inlier, "seed": str(cell.seed)}
+    values |= {"contamination": f"{cell.contamination:g}", "dataset_digest": corpus(cell.dataset).digest}
+    return {**values, "code_version": "c0de", "detector.k": "3", **changes}
+
+
+def log(store: Store, *results: Result, **changes) -> None:
+    """Log results as one sweep."""
+    with store.sweep({r.cell.dataset: corpus(r.cell.dataset) for r in results}, "a sweep"):
+        for each in results:
+            store.log(each, definition(each, **changes), corpus(each.cell.dataset))
+        store.summarise(definition(each, **changes) for each in results)
+
+
+@pytest.fixture(scope="module")
+def empty_database(tmp_path_factory) -> Path:
+    """A new database takes seconds: it is made once and copied."""
+    path = tmp_path_factory.mktemp("store") / "mlflow.db"
+    Store(f"sqlite:///{path}").datasets()
+    return path
+
+
+@pytest.fixture
+def store(empty_database, tmp_path) -> Store:
+    shutil.copy(empty_database, tmp_path / "mlflow.db")
+    return Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
+
+
+def runs(store: Store, kind: str, dataset="tiny") -> list:
+    from mlflow import MlflowClient
+
+    client = MlflowClient(store.uri)
+    experiment = client.get_experiment_by_name(f"adbench-text/{dataset}")
+    found = client.search_runs([experiment.experiment_id]) if experiment else []
+    return [run for run in found if run.data.tags["adbench_text.kind"] == kind]
+
+
+def artifact(store: Store, run, name: str) -> str:
+    from mlflow import MlflowClient
+
+    return Path(MlflowClient(store.uri).download_artifacts(run.info.run_id, name)).read_text()
+
+
+# What is written
+
+
+def test_a_sweep_is_a_parent_run_with_its_cells_below_and_summaries_beside_it(store):
+    log(store, result(inlier="sea"), result(inlier="law"))
+    (sweep,), cells, (summary,) = (runs(store, kind) for kind in ("sweep", "cell", "summary"))
+    assert len(cells) == 2
+    parents = [run.data.tags.get("mlflow.parentRunId") for run in [sweep, summary, *cells]]
+    assert parents == [None, None, sweep.info.run_id, sweep.info.run_id]
+    assert {run.info.status for run in [sweep, *cells, summary]} == {"FINISHED"}
+    assert sweep.info.run_name == "sweep: a sweep"
+    assert summary.info.run_name == "d k=3 | 0% | mean of the splits"
+    assert {run.info.run_name for run in cells} == {"d k=3 | sea | 0% | seed 0", "d k=3 | law | 0% | seed 0"}
+
+
+def test_each_dataset_has_its_own_experiment_and_parent(store):
+    log(store, result(dataset="tiny"), result(dataset="other"))
+    assert store.datasets() == ["other", "tiny"]
+    for dataset in ("tiny", "other"):
+        (sweep,), (cell,) = runs(store, "sweep", dataset), runs(store, "cell", dataset)
+        assert cell.data.tags["mlflow.parentRunId"] == sweep.info.run_id
+        assert cell.data.params["dataset"] == dataset
+
+
+def test_a_cell_carries_every_identifying_param_itself(store):
+    log(store, result(level=0.05, seed=7))
+    (cell,) = runs(store, "cell")
+    assert cell.data.params == definition(result(level=0.05, seed=7))
+    assert cell.data.metrics == result().metrics
+
+
+def test_a_cell_carries_edition_environment_and_commit(store, monkeypatch):
+    monkeypatch.setattr(tracking, "git_commit", lambda: "abc-dirty")
+    log(store, result())
+    tags = runs(store, "cell")[0].data.tags
+    assert tags["adbench_text.cell"] == cell_id(definition(result()))
+    assert tags["adbench_text.status"] == "ok"
+    assert tags["adbench_text.edition"] == "published"
+    assert tags["adbench_text.documents"] == "6 training / 6 test documents (sea 3/3, law 3/3)"
+    assert tags["mlflow.source.git.commit"] == "abc-dirty"
+    assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
+
+
+def test_the_inputs_of_a_cell_are_the_corpus_by_our_own_digest(store):
+    log(store, result(level=0.05))
+    inputs = runs(store, "cell")[0].inputs.dataset_inputs
+    found = {each.tags[0].value: each.dataset for each in inputs}
+    assert {context: dataset.name for context, dataset in found.items()} == {
+        "training": "tiny/sea 5%",
+        "testing": "tiny test",
+    }
+    assert {dataset.digest for dataset in found.values()} == {corpus().digest}
+    assert len(corpus().digest) <= 36  # what MLflow takes
+
+
+def test_the_scores_of_the_test_documents_are_an_artifact(store):
+    rng = np.random.default_rng(0)
+    scores = rng.random(6) / 3
+    auroc = float(roc_auc_score(OUTLIER, scores))
+    log(store, result(auroc, scores=scores))
+    (cell,) = runs(store, "cell")
+    table = pd.read_csv(StringIO(artifact(store, cell, "scores.csv")))
+    assert list(table.columns) == ["document", "class", "outlier", "score"]
+    assert table["class"].tolist() == ["sea"] * 3 + ["law"] * 3
+    np.testing.assert_allclose(table["score"], scores, rtol=1e-8)
+    assert roc_auc_score(table["outlier"], table["score"]) == cell.data.metrics["auroc"]
+
+
+def test_outliers_of_the_artifact_are_all_other_classes(store):
+    log(store, result(inlier="law"))
+    rows = artifact(store, runs(store, "cell")[0], "scores.csv").splitlines()
+    assert rows[1:] == ["0,sea,1,0", "1,sea,1,1", "2,sea,1,2", "3,law,0,3", "4,law,0,4", "5,law,0,5"]
+
+
+def test_a_failed_cell_keeps_its_reason_and_traceback(store):
+    log(store, failure())
+    (cell,) = runs(store, "cell")
+    assert cell.info.status == "FAILED"
+    assert cell.data.tags["adbench_text.reason"] == "RuntimeError: no luck"
+    assert cell.data.tags["mlflow.note.content"] == "Failed: RuntimeError: no luck"
+    assert artifact(store, cell, "traceback.txt") == "Traceback: no luck"
+    (record,) = store.cells(["tiny"])
+    assert (record["status"], record["reason"]) == ("failed", "RuntimeError: no luck")
+
+
+def test_a_reason_of_any_length_can_be_logged(store):
+    log(store, failure(), failure(inlier="law"))
+    long = result(scores=None, reason="x" * 20_000, traceback="")
+    log(store, long)
+    assert len(runs(store, "cell")[0].data.tags["adbench_text.reason"]) <= 5000
+
+
+def test_artifacts_lie_beside_the_database_wherever_the_command_runs(store, tmp_path, monkeypatch):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    log(store, result())
+    assert list(elsewhere.iterdir()) == []
+    assert len(list((tmp_path / "mlruns" / "adbench-text" / "tiny").glob("*/artifacts/scores.csv"))) == 1
+
+
+def test_the_password_of_a_server_is_not_kept(store, monkeypatch):
+    monkeypatch.setattr(
+        tracking, "command_line", lambda: "adbench-text run --tracking-uri http://me:secret@host"
+    )
+    log(store, result())
+    for kind in ("sweep", "cell", "summary"):
+        tags = runs(store, kind)[0].data.tags
+        assert tags["mlflow.source.name"] == "adbench-text run --tracking-uri http://***@host"
+        assert "secret" not in str(tags)
+
+
+# Summaries
+
+
+def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
+    figures = {("sea", 0): 0.9, ("sea", 1): 0.8, ("law", 0): 0.5, ("law", 1): 0.6}
+    log(store, *(result(figure, inlier=inlier, seed=seed) for (inlier, seed), figure in figures.items()))
+    (summary,) = runs(store, "summary")
+    metrics = summary.data.metrics
+    assert metrics["cells"] == 4
+    assert metrics["failed_cells"] == 0
+    assert metrics["auroc"] == pytest.approx(0.7)  # of 0.85 and 0.55
+    assert metrics["auroc_std"] == pytest.approx(pstdev([0.85, 0.55]))
+    assert metrics["auroc_std_seeds"] == pytest.approx(stdev([0.7, 0.7]), abs=1e-12)
+    assert metrics["aupr_in"] == pytest.approx(0.35)
+    assert metrics["fit_seconds"] == 2
+    params = definition(result())
+    assert summary.data.params == {k: v for k, v in params.items() if k not in ("inlier", "seed")}
+
+
+def test_splits_count_the_same_however_many_seeds_they_have(store):
+    log(store, result(0.9, seed=0), result(0.7, seed=1), result(0.4, inlier="law"))
+    metrics = runs(store, "summary")[0].data.metrics
+    assert metrics["auroc"] == pytest.approx(0.6)  # of 0.8 and 0.4
+    assert "auroc_std_seeds" not in metrics  # one of the seeds lacks a split
+
+
+def test_there_is_a_summary_for_each_detector_and_level(store):
+    log(store, result(), result(level=0.05), result(detector="e"), result(detector="e", inlier="law"))
+    names = sorted(run.info.run_name for run in runs(store, "summary"))
+    assert [name.removesuffix(" | mean of the splits") for name in names] == [
+        "d k=3 | 0%",
+        "d k=3 | 5%",
+        "e k=3 | 0%",
+    ]
+
+
+def test_a_second_sweep_renews_the_summary_with_all_cells_there_are(store):
+    log(store, result(0.9))
+    (before,) = runs(store, "summary")
+    log(store, result(0.5, inlier="law"))
+    (after,) = runs(store, "summary")
+    assert after.info.run_id == before.info.run_id
+    assert after.data.metrics["cells"] == 2
+    assert after.data.metrics["auroc"] == pytest.approx(0.7)
+
+
+def test_other_code_or_another_corpus_has_its_own_summary(store):
+    log(store, result(0.9))
+    log(store, result(0.5), code_version="new")
+    log(store, result(0.4), dataset_digest="other")
+    log(store, result(0.3), **{"resource.vectors": "other"})
+    assert sorted(run.data.metrics["auroc"] for run in runs(store, "summary")) == [0.3, 0.4, 0.5, 0.9]
+
+
+def test_a_summary_says_how_many_cells_failed_and_keeps_no_figure_of_a_time_when_they_did_not(store):
+    log(store, result(0.9), failure(inlier="law"))
+    metrics = runs(store, "summary")[0].data.metrics
+    assert (metrics["cells"], metrics["failed_cells"], metrics["auroc"]) == (1, 1, 0.9)
+    log(store, failure(figure=1))  # later than the others
+    metrics = runs(store, "summary")[0].data.metrics
+    assert (metrics["cells"], metrics["failed_cells"]) == (0, 2)
+    assert math.isnan(metrics["auroc"])
+
+
+# What is read
+
+
+def test_records_are_flat_and_in_order(store):
+    log(store, result(0.9, inlier="law"), result(0.8, level=0.05, seed=3))
+    first, second = store.cells(["tiny"])
+    assert (first["auroc"], second["auroc"]) == (0.8, 0.9)  # by the time they began
+    assert (first["contamination"], first["seed"], first["inlier"]) == ("0.05", "3", "sea")
+    assert first["cell"] == cell_id(definition(result(level=0.05, seed=3)))
+    assert first["documents"].startswith("6 training")
+    assert first["status"] == "ok"
+
+
+def test_of_equal_definitions_the_newest_counts(store):
+    log(store, result(0.9), result(0.8))  # started at 0.9 and at 0.8
+    (record,) = store.cells(["tiny"])
+    assert record["auroc"] == 0.9
+
+
+def test_failed_cells_are_not_finished(store):
+    log(store, result(), failure(inlier="law"))
+    assert store.finished(["tiny"]) == {cell_id(definition(result()))}
+
+
+def test_there_may_be_more_cells_than_one_answer_holds(store, monkeypatch):
+    log(store, *(result(seed=seed) for seed in range(5)))
+    monkeypatch.setattr(tracking, "_PAGE", 2)
+    assert sorted(record["seed"] for record in store.cells(["tiny"])) == list("01234")
+
+
+def test_every_page_of_a_search_is_asked_for():
+    class Page(list):
+        token = None
+
+    pages = {None: Page([1, 2]), "b": Page([]), "c": Page([3])}
+    pages[None].token, pages["b"].token = "b", "c"
+    asked = []
+
+    def search(*args, page_token=None, **kwargs):
+        asked.append((args, kwargs))
+        return pages[page_token]
+
+    assert list(tracking._pages(search, "x", y=1)) == [1, 2, 3]
+    assert asked == [(("x",), {"y": 1})] * 3
+
+
+def test_experiments_of_others_are_not_ours(store):
+    from mlflow import MlflowClient
+
+    for name in ("adbench-texts/x", "my/adbench-text/y", "adbench-text"):
+        MlflowClient(store.uri).create_experiment(name)
+    log(store, result())
+    assert store.datasets() == ["tiny"]
+    assert Store(store.uri, "my/adbench-text").datasets() == ["y"]
+
+
+def test_a_dataset_without_results_has_no_cells(store):
+    assert store.cells(["tiny", "absent"]) == []
+    assert store.finished(["absent"]) == set()
+
+
+# Cut off
+
+
+def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> None:
+    def cut_off(result, corpus):
+        if result.cell.inlier == "law":
+            raise error
+        return "document,class,outlier,score\n"
+
+    monkeypatch.setattr(tracking, "_scores_csv", cut_off)
+    with pytest.raises(error):
+        log(store, result(), result(inlier="law"))
+
+
+@pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "KILLED"), (ZeroDivisionError, "FAILED")])
+def test_a_sweep_cut_off_while_a_cell_is_logged_leaves_no_half_of_it(error, status, store, monkeypatch):
+    interrupt_in_log(store, monkeypatch, error)
+    (cell,) = runs(store, "cell")
+    assert cell.data.params["inlier"] == "sea"
+    assert [run.info.status for run in runs(store, "sweep")] == [status]
+    assert len(store.finished(["tiny"])) == 1
+
+
+def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_deleted(store, monkeypatch):
+    from mlflow import MlflowClient
+
+    log(store, result())
+    client = MlflowClient(store.uri)
+    experiment = client.get_experiment_by_name("adbench-text/tiny").experiment_id
+    tags = {"adbench_text.kind": "cell", "adbench_text.cell": "other", "mlflow.parentRunId": "another sweep"}
+    client.create_run(experiment, tags=tags)
+    assert len(store.cells(["tiny"])) == 1
+    interrupt_in_log(store, monkeypatch, KeyboardInterrupt)
+    assert {run.info.status for run in runs(store, "cell")} == {"FINISHED", "RUNNING"}
+
+
+def test_ctrl_c_inside_mlflow_waits_until_it_is_done(store):
+    class Client:
+        def search_experiments(self, page_token=None):
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append(True)
+            return []
+
+    done: list[bool] = []
+    store._client._client = Client()
+    with pytest.raises(KeyboardInterrupt):
+        store.datasets()
+    assert done == [True]
+
+
+# Stores that cannot be used
+
+
+def test_a_store_is_not_made_before_it_is_needed(tmp_path):
+    Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_reading_makes_no_store(content, tmp_path):
+    path = tmp_path / "mlflow.db"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(TrackingError, match="There are no results in sqlite:///"):
+        Store(f"sqlite:///{path}", create=False)
+    assert not path.exists() or path.read_bytes() == content
+
+
+def test_a_deleted_experiment_is_told_before_anything_is_written(store):
+    from mlflow import MlflowClient
+
+    log(store, result(dataset="gone"))
+    client = MlflowClient(store.uri)
+    client.delete_experiment(client.get_experiment_by_name("adbench-text/gone").experiment_id)
+    again = Store(store.uri)
+    with pytest.raises(TrackingError, match="The experiment 'adbench-text/gone' was deleted from"):
+        log(again, result(), result(dataset="gone"))
+    assert runs(store, "sweep") == []
+    assert again.datasets() == ["tiny"]
+    assert again.cells(["gone"]) == []
+
+
+def test_a_database_of_another_version_of_mlflow_is_one_line(store, tmp_path):
+    with sqlite3.connect(tmp_path / "mlflow.db") as database:
+        database.execute("UPDATE alembic_version SET version_num = 'unknown'")
+    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$"):
+        Store(store.uri).datasets()
+
+
+def test_an_error_of_mlflow_in_the_midst_is_one_line(store, tmp_path):
+    log(store, result())
+    (tmp_path / "mlflow.db").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
+    with pytest.raises(TrackingError, match=r"^[^\n]+$"):
+        Store(store.uri).datasets()
+
+
+def test_a_server_that_went_away_is_not_waited_for_twice(server):
+    store = Store.__new__(Store)
+    store.uri = server.url
+
+    class Client:
+        calls = 0
+
+        def search_experiments(self, page_token=None):
+            self.calls += 1
+            raise ConnectionError("gone")
+
+    store.__dict__["_client"] = tracking._Client(server.url)
+    store._client._client = client = Client()
+    with pytest.raises(TrackingError, match="gone"):  # the server is there: it may do better next time
+        list(tracking._pages(store._client.search_experiments))
+    server.shutdown()
+    server.server_close()
+    for _ in range(3):
+        with pytest.raises(TrackingError, match="No MLflow server answers at http://127"):
+            list(tracking._pages(store._client.search_experiments))
+    assert client.calls == 2
+
+
+def test_a_server_of_something_else_is_one_line(server):
+    server.answers["/health"] = b"<html>all is well</html>"
+    with pytest.raises(TrackingError, match=r"^The store http://127.* cannot be used: [^\n]+$"):
+        Store(server.url).datasets()
