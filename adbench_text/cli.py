@@ -154,7 +154,7 @@ def run(
     from adbench_text.progress import Watch, count
 
     sweep = _sweep(sweep_file, options)
-    cells = list(dict.fromkeys(sweep.expand()))  # a setting may make configurations of a grid equal
+    cells = sweep.expand()
     if dry_run:
         for cell in cells:
             click.echo(cell)

@@ -1,18 +1,16 @@
 """What a report says, before any format: the tables and the notes under them."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib.resources import files
+from dataclasses import dataclass
 from itertools import product
 from statistics import mean, stdev
 from typing import Any
 
-from adbench_text import notes_on, registry
+from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
+from adbench_text.table import Entry, Report, Table
 
 Record = dict[str, Any]
 
@@ -35,34 +33,6 @@ CELL_COLUMNS = (
     "n_test",
     "status",
 )
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One entry of a table; ``best`` if no other of its row is better."""
-
-    text: str
-    best: bool = False
-
-
-@dataclass(frozen=True)
-class Table:
-    """A table: its header has as many entries as each row. A row that begins a group is set apart."""
-
-    title: str
-    header: list[str]
-    rows: list[list[Entry]]
-    group_starts: set[int] = field(default_factory=set)
-    n_labels: int = 2
-
-
-@dataclass(frozen=True)
-class Report:
-    """Tables for reading, the same figures as one table for programs, and notes."""
-
-    tables: list[Table]
-    wide: Table
-    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -109,30 +79,6 @@ class _Value:
     @property
     def is_whole(self) -> bool:
         return self.figure is not None and self.of[0] == self.of[1]
-
-
-@cache
-def published() -> dict[str, Any]:
-    """Return the figures of the DATE paper."""
-    text = files("adbench_text.reports").joinpath("published.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
-
-
-def _published(metric: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Return label of the column -> dataset -> inlier -> percent."""
-    columns: dict[str, dict[str, dict[str, float]]] = {}
-    if metric == "auroc":
-        names = {"date": "DATE", "cvdd_best": "CVDD†", "ocsvm_best": "OCSVM†", "iforest_best": "IForest†"}
-        for dataset, of_inlier in published()["auroc_semi_supervised"].items():
-            for inlier, figures in of_inlier.items():
-                for key, label in names.items():
-                    columns.setdefault(f"{label} (paper)", {}).setdefault(dataset, {})[inlier] = figures[key]
-    else:
-        of_inlier = published()["aupr_agnews_date"]
-        columns["DATE (paper)"] = {
-            "agnews": {inlier: figures[metric] for inlier, figures in of_inlier.items()}
-        }
-    return columns
 
 
 def _corpora(records: Sequence[Record]) -> dict[str, str]:
@@ -197,7 +143,7 @@ class Comparison:
         self.corpora = _corpora(self.records)
         self.columns = self._columns()
         self.levels = sorted({float(record["contamination"]) for record in self.records})
-        self.published = _published(metric)
+        self.published = published.columns(metric)
         self._of: dict[tuple[Column, str, float], list[Record]] = {}
         for column, record in product(self.columns, self.records):
             if column.holds(record):

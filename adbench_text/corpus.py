@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, UnknownNameError
 from adbench_text.text import CLEANING_VERSION, clean, digest
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
@@ -260,11 +260,20 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     key = digest([edition.digest, *dataset.classes])[:16]
     path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
     parts = _read_cache(path)
-    train, test = parts or (part.cleaned() for part in dataset.read())
+    train, test = parts or (part.cleaned() for part in _read(dataset))
     corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name)
     if parts is None:
         _write_cache(path, (train, test))
     return corpus if limit is None else corpus.limited(limit)
+
+
+def _read(dataset: Dataset) -> tuple[Documents, Documents]:
+    try:
+        return dataset.read()
+    except AdbenchTextError:
+        raise
+    except Exception as error:  # somebody else's plug-in
+        raise DataError(f"{dataset.name} cannot be read: {type(error).__name__}: {error}") from error
 
 
 def _texts_of(data: NDArray[np.uint8]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from adbench_text import registry
 from adbench_text.corpus import LEVELS, Corpus, check_contamination
-from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.provenance import code_version
 
 DEFAULT = "default"
@@ -47,7 +47,7 @@ class Cell:
     @property
     def configuration(self) -> str:
         """The settings in one line, ``"nu=0.2 kernel=linear"``; empty for the defaults."""
-        return " ".join(f"{name}={_plain(value)}" for name, value in self.settings.items())
+        return _in_one_line(self.settings)
 
     @property
     def split(self) -> tuple[str, str, float, int]:
@@ -57,6 +57,10 @@ class Cell:
     def __str__(self) -> str:
         what = " ".join(filter(None, (self.detector, self.configuration)))
         return f"{what} on {self.dataset}/{self.inlier} at {self.contamination:.0%}, seed {self.seed}"
+
+
+def _in_one_line(settings: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
 
 
 def _plain(value: Any) -> str:
@@ -85,6 +89,8 @@ def build_detector(cell: Cell) -> Any:
         raise
     except (TypeError, ValueError) as error:
         raise InvalidValueError(f"{cell.detector} {cell.configuration}: {error}") from error
+    except Exception as error:  # somebody else's plug-in
+        raise PluginError(f"{cell.detector} cannot be made: {type(error).__name__}: {error}") from error
     return built
 
 
@@ -133,6 +139,13 @@ class DetectorChoice:
     name: str
     preset: str = DEFAULT
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """Name of the preset, with what is set on top of it, so that each stands for itself."""
+        return (
+            self.preset if self.preset == DEFAULT else f"{self.preset} {_in_one_line(self.settings)}".strip()
+        )
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one, or several where the preset is a grid."""
@@ -185,12 +198,12 @@ class Sweep:
             ]
             for inlier, level, seed in product(inliers, self.contamination, self.seeds):
                 cells += [
-                    Cell(choice.name, choice.preset, settings, dataset, inlier, level, seed)
+                    Cell(choice.name, choice.label, settings, dataset, inlier, level, seed)
                     for choice, settings in chosen
                 ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
-        return cells
+        return list(dict.fromkeys(cells))  # a setting may make configurations of a grid equal
 
     def _classes(self) -> dict[str, list[str]]:
         """Return the inlier classes to run of each dataset; each one named must be in some dataset."""

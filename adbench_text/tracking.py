@@ -1,4 +1,4 @@
-"""The MLflow store: what is written there, and how it is read back. Nothing else imports mlflow.
+"""The MLflow store: what is written there, and how it is read back.
 
 One experiment per dataset (``adbench-text/20news``). In it a parent run per sweep, below it a
 child run per cell that carries every identifying param itself. A summary run per detector and
@@ -7,11 +7,9 @@ that MLflow's pages, which fold children away, open on the comparison. The kind 
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
-import logging
 import math
-import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from statistics import mean, pstdev, stdev
@@ -23,13 +21,8 @@ from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Result
 from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
-from adbench_text.store_address import (
-    check_reachable,
-    first_line,
-    sqlite_file,
-    tracking_uri,
-    without_password,
-)
+from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store_client import StoreClient, pages
 from adbench_text.sweep import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
@@ -37,46 +30,6 @@ _TAG = "adbench_text."
 _PAGE = 5000  # runs asked for at once
 
 Record = dict[str, Any]
-
-
-class _Client:
-    """MLflow's client, whose errors are ours, each in one line."""
-
-    def __init__(self, uri: str) -> None:
-        self._uri = uri
-        self._lost: TrackingError | None = None
-        self._client = self._attempt(self._connect)
-
-    def _connect(self) -> Any:
-        os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
-        from mlflow import MlflowClient
-
-        for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
-            logging.getLogger(name).setLevel(logging.WARNING)
-        return MlflowClient(self._uri)
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self._client, name)
-        return lambda *args, **kwargs: self._attempt(method, *args, **kwargs)
-
-    def _attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        from mlflow.exceptions import MlflowException
-        from sqlalchemy.exc import SQLAlchemyError
-
-        if self._lost:  # each further attempt would take MLflow minutes
-            raise self._lost
-        try:
-            with interrupts.held_back():  # one in the midst of it may leave a transaction open
-                return function(*args, **kwargs)
-        except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
-            try:
-                check_reachable(self._uri)
-            except TrackingError as lost:
-                self._lost = lost
-                raise
-            raise TrackingError(
-                f"The store {without_password(self._uri)} cannot be used: {first_line(error)}"
-            ) from error
 
 
 class Store:
@@ -111,8 +64,8 @@ class Store:
         self._parents: dict[str, str] = {}
 
     @cached_property
-    def _client(self) -> _Client:  # made at first use: a new database is written then
-        return _Client(f"sqlite:///{self._file}" if self._file else self.uri)
+    def _client(self) -> StoreClient:  # made at first use: a new database is written then
+        return StoreClient(f"sqlite:///{self._file}" if self._file else self.uri)
 
     # Writing
 
@@ -278,7 +231,7 @@ class Store:
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
         prefix = f"{self.experiment}/"
-        found = _pages(self._client.search_experiments)
+        found = pages(self._client.search_experiments)
         return sorted(e.name.removeprefix(prefix) for e in found if e.name.startswith(prefix))
 
     def finished(self, datasets: Iterable[str]) -> set[str]:
@@ -316,23 +269,12 @@ class Store:
     def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
         experiment = self._client.get_experiment_by_name(f"{self.experiment}/{dataset}")
         if experiment is not None:
-            yield from _pages(
+            yield from pages(
                 self._client.search_runs,
                 [experiment.experiment_id],
                 " and ".join(filter(None, (f"tags.`{_TAG}kind` = '{kind}'", also))),
                 max_results=_PAGE,
             )
-
-
-def _pages(search: Callable[..., Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """Yield all that a search of MLflow finds, page after page."""
-    token: str | None = None
-    while True:
-        page = search(*args, page_token=token, **kwargs)
-        yield from page
-        token = page.token
-        if not token:
-            return
 
 
 def _run_tags() -> dict[str, str]:

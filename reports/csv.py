@@ -3,7 +3,7 @@
 import csv
 from io import StringIO
 
-from adbench_text.comparison import Report
+from adbench_text.table import Report
 
 
 def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it

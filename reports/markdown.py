@@ -1,6 +1,6 @@
 """Tables in markdown; the best of a row in bold."""
 
-from adbench_text.comparison import Entry, Report, Table
+from adbench_text.table import Entry, Report, Table
 
 
 def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it

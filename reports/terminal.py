@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from adbench_text.comparison import Entry, Report, Table
+from adbench_text.table import Entry, Report, Table
 
 
 def render(report: Report, width: int | None = None) -> str:

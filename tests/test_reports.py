@@ -4,8 +4,9 @@ import re
 
 import pytest
 
-from adbench_text.comparison import Comparison, Entry, Report, Table
+from adbench_text.comparison import Comparison
 from adbench_text.registry import report as renderer
+from adbench_text.table import Entry, Report, Table
 
 
 def record(detector: str, inlier: str, level: str, seed: str, auroc: float | None) -> dict:

@@ -3,7 +3,7 @@ import pytest
 
 from adbench_text import sweep as module
 from adbench_text.corpus import Corpus, Documents
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.sweep import Cell, DetectorChoice, Sweep, build_detector, cell_id, choose, definition
 
 
@@ -96,6 +96,35 @@ def test_what_a_choice_says_for_itself_goes_first():
 def test_a_setting_that_nobody_has_is_refused(settings, message):
     with pytest.raises(InvalidValueError, match=message):
         choose(["llr", "ocsvm"], None, settings)
+
+
+def test_settings_on_top_of_a_preset_are_part_of_its_name():
+    sweep = Sweep([DetectorChoice("iforest", "paper-grid", {"encoder": "max"})], ["agnews"], ["sci"], [0])
+    assert {cell.preset for cell in sweep.expand()} == {"paper-grid encoder=max"}
+
+
+def test_the_order_of_settings_does_not_matter():
+    one, other = (
+        a_cell(settings={"shrinkage": 1, "smoothing": 2}),
+        a_cell(settings={"smoothing": 2, "shrinkage": 1}),
+    )
+    assert one == other
+    assert one.configuration == other.configuration == "shrinkage=1 smoothing=2"
+
+
+def test_a_setting_that_makes_configurations_of_a_grid_equal_leaves_one():
+    sweep = Sweep([DetectorChoice("iforest", "paper-grid", {"n_estimators": 8})], ["agnews"], ["sci"], [0])
+    assert len(sweep.expand()) == 1
+
+
+def test_a_plug_in_that_cannot_be_made_is_one_line(monkeypatch):
+    class Broken:
+        def __init__(self):
+            raise RuntimeError("no licence")
+
+    monkeypatch.setattr(module.registry, "detector", lambda name: Broken)
+    with pytest.raises(PluginError, match="llr cannot be made: RuntimeError: no licence"):
+        build_detector(a_cell())
 
 
 def test_the_seed_reaches_the_detector():

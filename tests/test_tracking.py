@@ -304,7 +304,7 @@ def test_every_page_of_a_search_is_asked_for():
         asked.append((args, kwargs))
         return pages[page_token]
 
-    assert list(tracking._pages(search, "x", y=1)) == [1, 2, 3]
+    assert list(tracking.pages(search, "x", y=1)) == [1, 2, 3]
     assert asked == [(("x",), {"y": 1})] * 3
 
 
@@ -430,15 +430,15 @@ def test_a_server_that_went_away_is_not_waited_for_twice(server):
             self.calls += 1
             raise ConnectionError("gone")
 
-    store.__dict__["_client"] = tracking._Client(server.url)
+    store.__dict__["_client"] = tracking.StoreClient(server.url)
     store._client._client = client = Client()
     with pytest.raises(TrackingError, match="gone"):  # the server is there: it may do better next time
-        list(tracking._pages(store._client.search_experiments))
+        list(tracking.pages(store._client.search_experiments))
     server.shutdown()
     server.server_close()
     for _ in range(3):
         with pytest.raises(TrackingError, match="No MLflow server answers at http://127"):
-            list(tracking._pages(store._client.search_experiments))
+            list(tracking.pages(store._client.search_experiments))
     assert client.calls == 2
 
 
