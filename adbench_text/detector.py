@@ -6,6 +6,7 @@ library scores normality negates it where it calls that library.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from inspect import Parameter, signature
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -70,9 +71,10 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
     """A PyOD detector that is fitted on texts instead of a matrix.
 
-    A subclass stores its keyword-only hyper-parameters as given, and implements `_fit` and
-    `_score`; it may offer `token_scores`. Everything else (`predict`, `predict_proba`,
-    `decision_scores_`, `threshold_`, `labels_`, ``get_params``, ``clone``) is PyOD's.
+    A subclass stores its keyword-only hyper-parameters as given, hands those it shares on to its
+    base (``**shared``), and implements `_fit` and `_score`; it may offer `token_scores`. Everything
+    else (`predict`, `predict_proba`, `decision_scores_`, `threshold_`, `labels_`, ``get_params``,
+    ``clone``) is PyOD's.
 
     Parameters
     ----------
@@ -96,6 +98,18 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         super().__init__(contamination=contamination)
         self.random_state = random_state
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn asks a class's own __init__ alone; ours hand on what they share as **shared
+        names: set[str] = set()
+        for kind in cls.__mro__:
+            if "__init__" in vars(kind):
+                parameters = signature(vars(kind)["__init__"]).parameters.values()
+                names |= {p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
+                if all(p.kind is not Parameter.VAR_KEYWORD for p in parameters):
+                    break
+        return sorted(names)
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:

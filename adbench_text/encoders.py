@@ -167,10 +167,9 @@ class VectorDetector(TextDetector):
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
         svd_components: int = 100,
-        contamination: float = 0.1,
-        random_state: int | None = None,
+        **shared: Any,
     ) -> None:
-        super().__init__(contamination=contamination, random_state=random_state)
+        super().__init__(**shared)
         self.encoder = encoder
         self.vectors = vectors
         self.normalize = normalize

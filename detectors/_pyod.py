@@ -29,32 +29,14 @@ class PyODDetector(VectorDetector):
 
     wrapped: type[Any]
 
-    def __init__(
-        self,
-        *,
-        encoder: str = "tfidf",
-        vectors: str = "glove-wiki-gigaword-50",
-        normalize: bool = True,
-        svd_components: int = 100,
-        contamination: float = 0.1,
-        random_state: int | None = None,
-        **params: Any,
-    ) -> None:
-        super().__init__(
-            encoder=encoder,
-            vectors=vectors,
-            normalize=normalize,
-            svd_components=svd_components,
-            contamination=contamination,
-            random_state=random_state,
-        )
+    def __init__(self, **params: Any) -> None:
         own = self._own_defaults()
+        shared = self._get_param_names()
         for name in params:
-            if name not in own:
-                raise UnknownNameError(
-                    f"parameter of {type(self).__name__}", name, [*own, *super().get_params()]
-                )
-        self._params = params
+            if name not in own and name not in shared:
+                raise UnknownNameError(f"parameter of {type(self).__name__}", name, [*own, *shared])
+        super().__init__(**{name: value for name, value in params.items() if name not in own})
+        self._params = {name: value for name, value in params.items() if name in own}
 
     @classmethod
     def _own_defaults(cls) -> dict[str, Any]:
@@ -63,10 +45,6 @@ class PyODDetector(VectorDetector):
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
         return {p.name: p.default for p in parameters if p.name not in shared and p.kind not in variable}
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        return sorted(signature(PyODDetector).parameters.keys() - {"params"})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all hyper-parameters, PyOD's own among them."""

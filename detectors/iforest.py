@@ -26,25 +26,8 @@ class IForest(VectorDetector):
         See `TextDetector`.
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 256,
-        encoder: str = "tfidf",
-        vectors: str = "glove-wiki-gigaword-50",
-        normalize: bool = True,
-        svd_components: int = 100,
-        contamination: float = 0.1,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            encoder=encoder,
-            vectors=vectors,
-            normalize=normalize,
-            svd_components=svd_components,
-            contamination=contamination,
-            random_state=random_state,
-        )
+    def __init__(self, *, n_estimators: int = 256, **shared: Any) -> None:
+        super().__init__(**shared)
         self.n_estimators = n_estimators
 
     @classmethod

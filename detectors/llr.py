@@ -77,10 +77,9 @@ class LLR(TextDetector):
         language: str = "en",
         smoothing: float = 1e4,
         shrinkage: float = 5.0,
-        contamination: float = 0.1,
-        random_state: int | None = None,
+        **shared: Any,
     ) -> None:
-        super().__init__(contamination=contamination, random_state=random_state)
+        super().__init__(**shared)
         self.background = background
         self.vectors = vectors
         self.language = language

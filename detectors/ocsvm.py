@@ -30,26 +30,8 @@ class OCSVM(VectorDetector):
         See `TextDetector`; nothing here is random but the encoder's SVD and local vectors.
     """
 
-    def __init__(
-        self,
-        *,
-        kernel: str = "rbf",
-        nu: float = 0.1,
-        encoder: str = "tfidf",
-        vectors: str = "glove-wiki-gigaword-50",
-        normalize: bool = True,
-        svd_components: int = 100,
-        contamination: float = 0.1,
-        random_state: int | None = None,
-    ) -> None:
-        super().__init__(
-            encoder=encoder,
-            vectors=vectors,
-            normalize=normalize,
-            svd_components=svd_components,
-            contamination=contamination,
-            random_state=random_state,
-        )
+    def __init__(self, *, kernel: str = "rbf", nu: float = 0.1, **shared: Any) -> None:
+        super().__init__(**shared)
         self.kernel = kernel
         self.nu = nu
 

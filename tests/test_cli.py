@@ -244,7 +244,7 @@ def test_values_of_settings_are_json_where_they_can_be():
         "run --dry-run -s tiny --inlier sea --contamination 0 -d pyod-knn --encoder svd --set normalize=False"
     )
     (cell,) = adbench(options, "--set n_neighbors=3 --set metric=l1").stdout.splitlines()
-    assert cell.startswith("pyod-knn normalize=false n_neighbors=3 metric=l1 encoder=svd on tiny/sea")
+    assert cell.startswith("pyod-knn encoder=svd metric=l1 n_neighbors=3 normalize=false on tiny/sea")
 
 
 def test_a_cell_that_is_named_twice_is_run_once():

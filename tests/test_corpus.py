@@ -413,3 +413,18 @@ def test_a_cache_that_cannot_be_written_is_one_line(home):
     storage.cache_dir().write_text("a file where the folder should be")
     with pytest.raises(DataError, match=r"^Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$"):
         corpus.load(Colours())
+
+
+def test_a_dataset_of_somebody_else_that_cannot_be_read_is_one_line(home):
+    class Broken(Dataset):
+        name: ClassVar[str] = "broken"
+        classes: ClassVar[tuple[str, ...]] = ("a", "b")
+
+        def edition(self):
+            return Edition("made up", "1")
+
+        def read(self):
+            raise RuntimeError("no licence")
+
+    with pytest.raises(DataError, match="broken cannot be read: RuntimeError: no licence"):
+        corpus.load(Broken())
