@@ -128,7 +128,7 @@ def _tracking_options(command: Any) -> Any:
     "--sweep",
     "sweep_file",
     type=click.Path(path_type=Path),
-    help="TOML file that says all this; options go first.",
+    help="TOML file that says all this; an option given beside it goes first.",
 )
 @click.option(
     "--limit", type=click.IntRange(1), help="At most so many documents per class, for a quick look."
@@ -148,8 +148,9 @@ def run(
 ) -> None:
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
-    Each option marked multiple may be given several times. A cell that is finished under the same
-    definition (corpus, code of the detector, hyper-parameters, seed) is not run again.
+    --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times.
+    A cell that is finished under the same definition (corpus, code of the detector,
+    hyper-parameters, seed) is not run again.
     """
     from adbench_text.progress import Watch, count
 
@@ -193,10 +194,11 @@ def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
     for what, given in (("--detector", detectors), ("--dataset", datasets)):
         if not given:
             raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
-    settings = {**said.get("set", {}), **dict(_setting(text) for text in options["settings"])}
+    settings = dict(_setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("encoder", "vectors") if options[name]}
+    chosen = choose(detectors, said.get("preset"), said.get("set", {}))
     return Sweep(
-        choose(detectors, ask("preset", "preset", None), settings),
+        choose(chosen, options["preset"], settings, override=True),
         list(dict.fromkeys(datasets)),
         list(dict.fromkeys(ask("inliers", "inlier", []))),
         sorted({float(level) for level in ask("levels", "contamination", LEVELS)}),
@@ -270,6 +272,9 @@ def report(
     on_terminal = output is None and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if on_terminal else None
     text = renderer.render(built, width)
+    if not getattr(renderer, "HAS_NOTES", True):
+        for note in built.notes:
+            click.echo(note, err=True)
     if output is None:
         click.echo(text, nl=False)
         return
@@ -324,17 +329,17 @@ def fetch(names: Sequence[str]) -> None:
 @_tracking_options
 def ui(port: int, tracking_uri: str, experiment: str) -> None:
     """Open MLflow's own pages on the store."""
-    import subprocess
+    from adbench_text.store_address import without_password
+    from adbench_text.tracking import Store
 
-    from adbench_text.store_address import check_reachable
-
-    check_reachable(tracking_uri)
+    Store(tracking_uri, experiment, create=False)
     if tracking_uri.startswith(("http://", "https://")):
-        click.echo(f"The store is a server; open {tracking_uri} in a browser.")
+        click.echo(f"The store is a server; open {without_password(tracking_uri)} in a browser.")
         return
     click.echo(f"Open http://127.0.0.1:{port} in a browser (Ctrl-C ends); experiments: {experiment}/...")
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracking_uri, "--port", str(port)]
-    sys.exit(subprocess.run(command, check=False).returncode)
+    sys.stdout.flush()
+    os.execv(sys.executable, command)  # so that what ends this command ends the server
 
 
 if __name__ == "__main__":

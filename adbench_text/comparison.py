@@ -10,6 +10,7 @@ from typing import Any
 
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
+from adbench_text.sweep import percent
 from adbench_text.table import Entry, Report, Table
 
 Record = dict[str, Any]
@@ -250,9 +251,7 @@ class Comparison:
                     )
                     + (self._published_row(self.dataset(digest), names) if extra else [])
                 )
-        title = (
-            f"{METRIC_TITLES[self.metric]} (%), {notes_on.percent(level)} of outliers in the training data"
-        )
+        title = f"{METRIC_TITLES[self.metric]} (%), {percent(level)} of outliers in the training data"
         return Table(title, ["dataset", "inlier", *self._labels(), *extra], rows, starts)
 
     def _value_or_mean(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
@@ -268,7 +267,7 @@ class Comparison:
             starts.add(len(rows))
             for level in self.levels:
                 row = self._row([self.mean(column, digest, level) for column in self.columns])
-                rows.append([Entry(label), Entry(notes_on.percent(level)), *row])
+                rows.append([Entry(label), Entry(percent(level)), *row])
         title = (
             f"{METRIC_TITLES[self.metric]} (%) by contamination of the training data, mean over the splits"
         )
@@ -308,7 +307,7 @@ class Comparison:
             notes.append(notes_on.ORACLE)
         if self._has_published():
             notes.append(notes_on.PUBLISHED)
-        return notes + notes_on.versions(self.records, self.n_superseded)
+        return notes + notes_on.seeds(self.records) + notes_on.versions(self.records, self.n_superseded)
 
     def report(self) -> Report:
         """Return the whole report."""

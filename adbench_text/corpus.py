@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, UnknownNameError
+from adbench_text.provenance import code_version
 from adbench_text.text import CLEANING_VERSION, clean, digest
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
@@ -242,7 +243,8 @@ def contaminate(split: Split, contamination: float, seed: int) -> Split:
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a corpus, cleaned; the result is cached under its edition and the cleaning version.
+    """Load a corpus, cleaned; the result is cached under its edition, the cleaning
+    version and the code that reads it.
 
     Parameters
     ----------
@@ -257,7 +259,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
         If a file is missing or damaged, or a class is empty after cleaning.
     """
     edition = dataset.edition()
-    key = digest([edition.digest, *dataset.classes])[:16]
+    key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
     parts = _read_cache(path)
     train, test = parts or (part.cleaned() for part in _read(dataset))

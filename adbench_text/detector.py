@@ -160,6 +160,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         self
         """
         checked = check_texts(texts)
+        if isinstance(self.contamination, int | float) and not 0 < self.contamination <= 0.5:
+            raise InvalidValueError(f"contamination must be in (0, 0.5], got {self.contamination}.")
         self.check_params()
         self._set_n_classes(None)
         for name in _OF_TRAINING:

@@ -191,6 +191,9 @@ class VectorDetector(TextDetector):
                 f"svd_components must be a whole number of at least 1, got {self.svd_components!r}."
             )
 
+        if self._encoding.reads_file:
+            vectors.check_name(self.vectors)
+
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the vectors of all words of a corpus in one pass over the file."""
         if self._encoding.reads_file:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from adbench_text.sweep import percent
+
 Record = dict[str, Any]
 
 INCOMPLETE = "(n of m): of m cells, only n are finished; the figure is of those alone."
@@ -12,11 +14,6 @@ PUBLISHED = (
     "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
     "†: the best configuration per split, chosen on the test labels."
 )
-
-
-def percent(level: float) -> str:
-    """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
-    return f"{100 * level:g}%"
 
 
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
@@ -40,6 +37,17 @@ def failures(records: Sequence[Record]) -> list[str]:
         others = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
         notes.append(f"failed: {_cell_name(group[0])}{others}: {reason}")
     return notes
+
+
+def seeds(records: Sequence[Record]) -> list[str]:
+    """Say where the figures of detectors come from different seeds."""
+    of: dict[str, set[str]] = {}
+    for record in records:
+        of.setdefault(f"{record['detector']} {record['configuration']}".strip(), set()).add(record["seed"])
+    if len({frozenset(found) for found in of.values()}) < 2:
+        return []
+    listed = "; ".join(f"{name}: {', '.join(sorted(found, key=int))}" for name, found in of.items())
+    return [f"Not all figures are of the same seeds: {listed}."]
 
 
 def versions(records: Sequence[Record], n_superseded: int) -> list[str]:

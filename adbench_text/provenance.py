@@ -22,10 +22,12 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "mlfl
 def code_version(detector: Any) -> str:
     """Digest the code of a detector: its module and those of this package that it imports.
 
-    Comments, docstrings and layout do not count; everything else does, so that a changed method
-    is never mistaken for the one that made an earlier result. 16 hexadecimal digits.
+    Its own package's and this package's, that is. Comments, docstrings and layout do not count;
+    everything else does, so that a changed method is never mistaken for the one that made an
+    earlier result. 16 hexadecimal digits.
     """
     module = detector.__module__
+    tops = {"adbench_text", module.partition(".")[0]}
     state = hashlib.sha256(detector.__qualname__.encode())
     todo, done = [module], set(_PLUMBING)
     while todo:
@@ -36,10 +38,7 @@ def code_version(detector: Any) -> str:
         tree = _parse(name)
         if tree is not None:
             state.update(f"{name}\n{ast.dump(_without_docstrings(tree))}".encode())
-            todo += sorted(_imports(tree), reverse=True)
-    distribution = module.partition(".")[0]
-    if distribution != "adbench_text":  # somebody else's: their own helpers are in their version
-        state.update(_version(distribution).encode())
+            todo += sorted((i for i in _imports(tree, name) if i.partition(".")[0] in tops), reverse=True)
     return state.hexdigest()[:16]
 
 
@@ -60,16 +59,21 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
-def _imports(tree: ast.Module) -> set[str]:
-    """Return the modules of this package that a module imports, wherever in it."""
+def _imports(tree: ast.Module, module: str) -> set[str]:
+    """Return all that a module imports, wherever in it; of ``from a import b`` both a and a.b."""
     found = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            # "from adbench_text import text" names a module, "from adbench_text.text import words" does not
-            found |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name for name in found if name.partition(".")[0] == "adbench_text"}
+        elif isinstance(node, ast.ImportFrom):
+            # relative to the package: of a module its parent, of a package (whose __init__ this is) itself
+            bases = {node.module or ""}
+            if node.level:
+                above = [module.rsplit(".", node.level)[0], module.rsplit(".", max(node.level - 1, 0))[0]]
+                bases = {".".join(filter(None, (base, node.module))) for base in above}
+            for base in bases:
+                found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return found
 
 
 def _version(distribution: str) -> str:
@@ -79,6 +83,7 @@ def _version(distribution: str) -> str:
         return "none"
 
 
+@cache
 def environment() -> dict[str, str]:
     """Return versions and machine, for the record of every run."""
     record = {"adbench-text": __version__, "python": platform.python_version()}
@@ -96,6 +101,7 @@ def _processor() -> str:
     return f"{len(names)} x {names[0]}" if names else platform.processor()
 
 
+@cache
 def git_commit() -> str | None:
     """Return the commit of the checkout this package runs from (with ``-dirty``), None elsewhere."""
     root = Path(__file__).parents[1]

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -172,6 +173,9 @@ def _load(plugin: Plugin) -> Any:
     except PluginError:
         raise
     except ModuleNotFoundError as error:
+        top = (error.name or "").partition(".")[0]
+        if not top or find_spec(top):  # a wrong import, not a missing package
+            raise PluginError(f"{plugin.name} cannot be loaded: {error}") from error
         raise PluginError(
             f"{plugin.name} needs the package {error.name!r}, which is not installed; "
             f"run: pip install {(error.name or '').partition('.')[0]}"

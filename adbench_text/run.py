@@ -7,7 +7,7 @@ from typing import Protocol
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
 from adbench_text.evaluate import Result
-from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition
+from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition, percent
 from adbench_text.tracking import Store
 
 
@@ -106,5 +106,5 @@ def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
 
 def _title(sweep: Sweep) -> str:
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
-    levels = ", ".join(f"{100 * level:g}%" for level in sweep.contamination)
+    levels = ", ".join(percent(level) for level in sweep.contamination)
     return f"{names} at {levels}"

@@ -4,7 +4,7 @@ The settings are environment variables, so that worker processes share them:
 
 ``ADBENCH_TEXT_DATA``     corpora and word vectors; default: the platform's user data directory
 ``ADBENCH_TEXT_CACHE``    what can be made again; default: the platform's user cache directory
-``ADBENCH_TEXT_OFFLINE``  any value but 0 or nothing forbids downloads
+``ADBENCH_TEXT_OFFLINE``  1 or true forbids downloads
 """
 
 import hashlib
@@ -37,7 +37,7 @@ def cache_dir() -> Path:
 
 def is_offline() -> bool:
     """Say whether downloads are forbidden."""
-    return os.environ.get(OFFLINE, "0") not in ("", "0")
+    return os.environ.get(OFFLINE, "").lower() not in ("", "0", "f", "false", "n", "no", "off")
 
 
 def is_file(path: Path) -> bool:

@@ -56,7 +56,12 @@ class Cell:
 
     def __str__(self) -> str:
         what = " ".join(filter(None, (self.detector, self.configuration)))
-        return f"{what} on {self.dataset}/{self.inlier} at {self.contamination:.0%}, seed {self.seed}"
+        return f"{what} on {self.dataset}/{self.inlier} at {percent(self.contamination)}, seed {self.seed}"
+
+
+def percent(level: float) -> str:
+    """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
+    return f"{100 * level:g}%"
 
 
 def _in_one_line(settings: Mapping[str, Any]) -> str:
@@ -96,9 +101,13 @@ def build_detector(cell: Cell) -> Any:
 
 def parameters(detector: Any) -> set[str]:
     """Return the names of a detector's hyper-parameters."""
-    if hasattr(detector, "get_params"):
-        return set(detector().get_params())
-    return set(inspect.signature(detector).parameters)
+    try:
+        if hasattr(detector, "get_params"):
+            return set(detector().get_params())
+        return set(inspect.signature(detector).parameters)
+    except Exception as error:  # somebody else's plug-in
+        what = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
 
 
 def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
@@ -137,24 +146,25 @@ class DetectorChoice:
     """A detector of a sweep with its named configuration and settings on top of it."""
 
     name: str
-    preset: str = DEFAULT
+    preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def label(self) -> str:
         """Name of the preset, with what is set on top of it, so that each stands for itself."""
-        return (
-            self.preset if self.preset == DEFAULT else f"{self.preset} {_in_one_line(self.settings)}".strip()
-        )
+        if self.preset in (None, DEFAULT):  # told by its configuration
+            return DEFAULT
+        return f"{self.preset} {_in_one_line(self.settings)}".strip()
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one, or several where the preset is a grid."""
         detector = registry.detector(self.name)
         presets = detector.presets(dataset) if hasattr(detector, "presets") else {}
         presets = {DEFAULT: [{}], **presets}
-        if self.preset not in presets:
-            raise UnknownNameError(f"preset of {self.name} on {dataset}", self.preset, presets)
-        return [{**settings, **self.settings} for settings in presets[self.preset]]
+        preset = self.preset or DEFAULT
+        if preset not in presets:
+            raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)
+        return [{**settings, **self.settings} for settings in presets[preset]]
 
 
 @dataclass(frozen=True)
@@ -220,12 +230,15 @@ class Sweep:
 
 
 def choose(
-    detectors: Iterable[str | DetectorChoice], preset: str | None, settings: Mapping[str, Any]
+    detectors: Iterable[str | DetectorChoice],
+    preset: str | None,
+    settings: Mapping[str, Any],
+    override: bool = False,
 ) -> list[DetectorChoice]:
     """Give each detector the preset and those of the settings that it has.
 
     A setting ``nu`` goes to every detector with a hyper-parameter of that name, ``ocsvm.nu`` to
-    that one alone. What a choice says for itself goes before what is said for all.
+    that one alone. What a choice says for itself goes first, unless it is to be overridden.
 
     Raises
     ------
@@ -247,8 +260,12 @@ def choose(
             shared[name][parameter] = value
     chosen = []
     for choice in choices:
-        own_preset = choice.preset if choice.preset != DEFAULT else preset or DEFAULT
-        chosen.append(replace(choice, preset=own_preset, settings={**shared[choice.name], **choice.settings}))
+        said: list[Mapping[str, Any]] = [shared[choice.name], choice.settings]
+        presets = [preset, choice.preset]
+        if override:
+            said.reverse()
+            presets.reverse()
+        chosen.append(replace(choice, preset=presets[1] or presets[0], settings={**said[0], **said[1]}))
         if "random_state" in chosen[-1].settings:
             raise InvalidValueError("random_state is the seed of the cell; use --seed instead of --set.")
     return chosen

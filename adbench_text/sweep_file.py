@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.sweep import DEFAULT, DetectorChoice
+from adbench_text.sweep import DetectorChoice
 
 _LISTS: dict[str, tuple[type, ...]] = {
     "detector": (str, dict),
@@ -81,7 +81,7 @@ def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
         _check(key, value, _OF_A_DETECTOR[key], path)
     if "name" not in table:
         raise InvalidValueError(f"{path}: a detector needs a name, got {entry!r}.")
-    return DetectorChoice(table["name"], table.get("preset", DEFAULT), table.get("set", {}))
+    return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}))
 
 
 def _check_keys(table: Mapping[str, Any], known: Mapping[str, Any], path: Path) -> None:

@@ -23,7 +23,7 @@ from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
-from adbench_text.sweep import cell_id
+from adbench_text.sweep import cell_id, percent
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
@@ -144,7 +144,7 @@ class Store:
             tags["mlflow.note.content"] = f"Failed: {result.reason[:5000]}"
         begin = int(result.started * 1000)
         what = f"{cell.detector} {cell.configuration}".strip()
-        name = f"{what} | {cell.inlier} | {100 * cell.contamination:g}% | seed {cell.seed}"
+        name = f"{what} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
         run_id = self._client.create_run(
             self._experiment_id(cell.dataset), start_time=begin, tags=tags, run_name=name
         ).info.run_id
@@ -176,7 +176,7 @@ class Store:
             for context, name, profile in (
                 (
                     "training",
-                    f"{corpus.name}/{cell.inlier} {100 * cell.contamination:g}%",
+                    f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}",
                     {"num_rows": result.metrics.get("n_train")},
                 ),
                 ("testing", f"{corpus.name} test", {"num_rows": len(corpus.test)}),
@@ -216,7 +216,7 @@ class Store:
 
     def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str]) -> str:
         what = " ".join(filter(None, (definition["detector"], definition["configuration"])))
-        name = f"{what} | {100 * float(definition['contamination']):g}% | mean of the splits"
+        name = f"{what} | {percent(float(definition['contamination']))} | mean of the splits"
         tags = {
             f"{_TAG}kind": "summary",
             f"{_TAG}summary": key,

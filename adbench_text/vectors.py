@@ -8,6 +8,7 @@ the words in question and no more.
 import json
 import logging
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +68,12 @@ def locate(name: str) -> Path:
     if len(path.parts) > 1 or path.suffix:
         raise DataError(f"There is no file of word vectors at {path}.")
     raise UnknownNameError("word vectors", name, [*DOWNLOADS, LOCAL])
+
+
+def check_name(name: str) -> None:
+    """Raise UnknownNameError if this is neither a known name nor looks like a path."""
+    with suppress(DataError):  # a name or a path all the same; the file may still be fetched
+        locate(name)
 
 
 def is_here(name: str) -> bool:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from importlib.metadata import version
 from inspect import Parameter, signature
 from typing import Any, Self
@@ -71,7 +72,8 @@ class PyODDetector(VectorDetector):
         _seed_everything(self.random_state)
         self._detector = self.wrapped(**given, **self._params)
         try:
-            self._detector.fit(np.asarray(X, dtype=np.float64))
+            with redirect_stdout(sys.stderr):  # PyOD prints its epochs
+                self._detector.fit(np.asarray(X, dtype=np.float64))
         except ImportError as error:
             raise DetectorError(
                 f"PyOD's {self.wrapped.__name__} needs a package that is not here: {error}"

@@ -90,6 +90,9 @@ class LLR(TextDetector):
         """Raise InvalidValueError if a hyper-parameter is out of range."""
         if self.background not in BACKGROUNDS:
             raise UnknownNameError("background", self.background, BACKGROUNDS)
+        for name in ("smoothing", "shrinkage"):
+            if not isinstance(getattr(self, name), int | float):
+                raise InvalidValueError(f"{name} must be a number, got {getattr(self, name)!r}.")
         if not self.smoothing > 0:
             raise InvalidValueError(f"smoothing must be positive, got {self.smoothing!r}.")
         if not self.shrinkage >= 0:

@@ -15,7 +15,9 @@ from adbench_text.errors import InvalidValueError
 class OCSVM(VectorDetector):
     """One-class SVM on document vectors.
 
-    The grid of the papers (CVDD section 5.1; DATE section 4.2) is the preset ``paper-grid``.
+    The preset ``paper-grid`` is the grid of the papers (CVDD section 5.1; DATE section 4.2) of kernels
+    and nu, on normalised means and tf-idf-weighted means of the word vectors that are chosen:
+    50-dimensional GloVe unless said otherwise, where the papers have 300 dimensions.
 
     Parameters
     ----------

@@ -59,6 +59,15 @@ def _fits_a_matrix(node: ast.ClassDef) -> bool:
     return set(required) <= {"n_features"}
 
 
+def __getattr__(name: str) -> Any:
+    """Find a class again when a pickled detector is loaded."""
+    for member_name, (_, class_name) in _classes().items():
+        if name == f"PyOD{class_name}":
+            return member(member_name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
 def member(name: str) -> Any:
     """Return the text detector around PyOD's detector of this name."""
     from adbench_text.detectors._pyod import PyODDetector  # here, so that listing names imports no library

@@ -1,9 +1,11 @@
-"""One table of every split, level and mean, for programs; figures in percent, notes left out."""
+"""One table of every split, level and mean, for programs; figures in percent."""
 
 import csv
 from io import StringIO
 
 from adbench_text.table import Report
+
+HAS_NOTES = False  # a reader of CSV would choke on them: the command line says them on stderr
 
 
 def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it

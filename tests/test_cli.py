@@ -125,8 +125,9 @@ def test_report_in_all_formats(store, here):
     )
     for result in (terminal, markdown, table, per_cell):
         assert result.exit_code == 0
-        assert result.stderr == ""
         assert "failed" in result.stdout
+    assert terminal.stderr == markdown.stderr == ""
+    assert "edition published" in table.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
     assert table.stdout.startswith("dataset,contamination,inlier,counting,faulty\ntiny,0,sea,")
@@ -178,11 +179,7 @@ def test_fetch(monkeypatch):
 def test_ui(store, monkeypatch):
     commands = []
 
-    def start(command, check):
-        commands.append(command)
-        return subprocess.CompletedProcess(command, 0)
-
-    monkeypatch.setattr(subprocess, "run", start)
+    monkeypatch.setattr(os, "execv", lambda program, command: commands.append(command))
     result = adbench("ui --port 5001")
     assert result.exit_code == 0
     assert "http://127.0.0.1:5001" in result.stdout
@@ -192,7 +189,7 @@ def test_ui(store, monkeypatch):
 
 
 def test_ui_of_a_server_is_its_own(server, monkeypatch):
-    monkeypatch.setattr(subprocess, "run", None)
+    monkeypatch.setattr(os, "execv", None)
     result = adbench(f"ui --tracking-uri {server.url}")
     assert result.exit_code == 0
     assert f"open {server.url} in a browser" in result.stdout
@@ -609,3 +606,27 @@ def test_a_deleted_experiment_is_one_line(store):
         "restore it, or use --experiment."
     )
     assert run("-d counting --inlier sea --experiment new").exit_code == 0
+
+
+def test_what_the_command_line_says_goes_before_the_sweep_file(tmp_path):
+    path = tmp_path / "sweep.toml"
+    path.write_text(
+        'dataset = "tiny"\ninlier = "sea"\ncontamination = 0\npreset = "paper-grid"\n'
+        'detector = [{ name = "ocsvm", set = { nu = 0.2, encoder = "svd" } }]\n'
+    )
+    from_file = adbench(f"run --dry-run --sweep {path}").stdout.splitlines()
+    assert len(from_file) == 2  # nu and encoder of the grid are overridden, the kernel is not
+    said = adbench(f"run --dry-run --sweep {path} --preset default --set nu=0.3").stdout.splitlines()
+    assert said == ["ocsvm encoder=svd nu=0.3 on tiny/sea at 0%, seed 0"]
+
+
+def test_a_level_is_shown_as_it_is():
+    shown = adbench("run --dry-run -d llr -s tiny --inlier sea --contamination 0.025").stdout
+    assert shown == "llr on tiny/sea at 2.5%, seed 0\n"
+
+
+def test_the_notes_of_a_csv_stand_on_stderr(store):
+    adbench("run -s tiny -d counting --inlier sea --contamination 0")
+    result = adbench("report --format csv")
+    assert "edition" not in result.stdout
+    assert "tiny: edition published" in result.stderr

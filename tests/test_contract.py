@@ -1,5 +1,6 @@
 """What every detector and every dataset must do."""
 
+import pickle
 from itertools import product
 from pathlib import Path
 
@@ -144,6 +145,13 @@ def test_wrong_input_is_refused(make, name, wrong):
 
 
 @pytest.mark.parametrize("name", QUICK)
+def test_a_fitted_detector_can_be_pickled(make, name):
+    detector = make(name).fit(TRAIN)
+    again = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(again.decision_function(TEST), detector.decision_function(TEST))
+
+
+@pytest.mark.parametrize("name", QUICK)
 def test_an_unfitted_detector_says_so(make, name):
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         make(name).decision_function(TEST)
@@ -152,6 +160,8 @@ def test_an_unfitted_detector_says_so(make, name):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_a_threshold_outside_its_range_is_refused(make, name):
+    with pytest.raises(ValueError, match="contamination must be in"):
+        make(name).set_params(contamination=0.9).fit(TRAIN)
     with pytest.raises(ValueError, match="contamination must be in"):
         make(name, contamination=0)
 
@@ -168,6 +178,8 @@ def test_a_threshold_outside_its_range_is_refused(make, name):
         ("iforest", {"svd_components": 0.5}, "svd_components must be"),
         ("llr", {"background": "wordfrequency"}, "Did you mean 'wordfreq'"),
         ("llr", {"smoothing": 0}, "smoothing must be"),
+        ("llr", {"smoothing": "abc"}, "smoothing must be a number"),
+        ("iforest", {"vectors": "glove"}, "No word vectors named 'glove'"),
         ("llr", {"shrinkage": -1}, "shrinkage must be"),
         ("llr", {"language": "xx"}, "No language"),
         ("llr", {"background": "vectors", "vectors": "fasttext-local"}, "no order of frequency"),

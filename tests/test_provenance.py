@@ -79,3 +79,19 @@ def test_the_environment_names_the_libraries():
 def test_the_commit_is_that_of_the_checkout():
     commit = git_commit()
     assert commit is None or len(commit.removesuffix("-dirty")) == 40
+
+
+def test_the_helpers_of_another_package_count(tmp_path, monkeypatch):
+    package = tmp_path / "package_of_test"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "helper.py").write_text("K = 1\n")
+    (package / "mine.py").write_text("from .helper import K\n\nclass Mine:\n    k = K\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.invalidate_caches()
+    kind = importlib.import_module("package_of_test.mine").Mine
+    before = code_version.__wrapped__(kind)
+    (package / "helper.py").write_text("K = 2\n")
+    assert code_version.__wrapped__(kind) != before
+    for name in [name for name in sys.modules if name.startswith("package_of_test")]:
+        del sys.modules[name]

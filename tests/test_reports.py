@@ -69,6 +69,7 @@ def test_markdown(small):
 - failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 - (n of m): of m cells, only n are finished; the figure is of those alone.
 - ±: standard deviation over the seeds.
+- Not all figures are of the same seeds: llr: 0, 1; ocsvm nu=0.2: 0.
 """
     )
 
@@ -113,6 +114,7 @@ made-up: edition published; 1,000 training / 20 test documents.
 failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 (n of m): of m cells, only n are finished; the figure is of those alone.
 ±: standard deviation over the seeds.
+Not all figures are of the same seeds: llr: 0, 1; ocsvm nu=0.2: 0.
 *: the best of its row.
 """
     )

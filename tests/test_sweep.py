@@ -40,7 +40,9 @@ def test_an_inlier_class_belongs_to_the_datasets_that_have_it():
 
 def test_a_preset_may_be_a_grid():
     cells = Sweep([DetectorChoice("iforest", "paper-grid")], ["agnews"], ["sci"], [0]).expand()
-    assert [cell.configuration for cell in cells] == [f"n_estimators={n}" for n in (64, 100, 128, 256)]
+    assert [cell.configuration for cell in cells] == [
+        f"encoder=mean n_estimators={n} normalize=false" for n in (64, 100, 128, 256)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +82,7 @@ def test_a_setting_goes_to_the_detectors_that_have_it():
 
 def test_what_a_choice_says_for_itself_goes_first():
     own = DetectorChoice("ocsvm", "paper-grid", {"nu": 0.5})
-    assert choose([own, "iforest"], "default", {"nu": 0.2}) == [own, DetectorChoice("iforest")]
+    assert choose([own, "iforest"], "default", {"nu": 0.2}) == [own, DetectorChoice("iforest", "default")]
 
 
 @pytest.mark.parametrize(
