@@ -20,11 +20,11 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "mlfl
 
 @cache
 def code_version(detector: Any) -> str:
-    """Digest the code of a detector: its module and those of this package that it imports.
+    """Digest the code of a detector or dataset: its module and what that imports, step by step.
 
-    Its own package's and this package's, that is. Comments, docstrings and layout do not count;
-    everything else does, so that a changed method is never mistaken for the one that made an
-    earlier result. 16 hexadecimal digits.
+    Modules of its own package and of this one, that is. Comments, docstrings and layout do not
+    count; everything else does, so that a changed method is never mistaken for the one that made
+    an earlier result. 16 hexadecimal digits.
     """
     module = detector.__module__
     tops = {"adbench_text", module.partition(".")[0]}

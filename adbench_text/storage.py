@@ -96,7 +96,7 @@ class RemoteFile:
         DataError
             If the file is missing and cannot be downloaded, or the download is not the
             published file (nothing is kept then). A file that is already there is taken as
-            it is: whether it is the published one is asked with `is_published`.
+            it is: `file_digest` tells whether it is the published one.
         """
         local = data_dir() / self.path
         if is_file(local):
@@ -124,10 +124,6 @@ class RemoteFile:
                 f"Get the file (md5 {self.md5}) by hand and put it at {local}."
             ) from error
         return local
-
-    def is_published(self) -> bool:
-        """Say whether the local file is the published one, by its digest."""
-        return file_digest(data_dir() / self.path, "md5") == self.md5
 
 
 def file_digest(path: Path, algorithm: str = "sha256") -> str:

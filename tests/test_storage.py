@@ -126,7 +126,7 @@ def test_a_missing_file_is_downloaded_once(home, server, remote):
     assert remote.fetch() == path
     assert server.asked == ["/file.csv"]
     assert everything_in(home) == [path]
-    assert remote.is_published()
+    assert file_digest(path, "md5") == remote.md5
 
 
 def test_a_file_that_is_there_is_taken_as_it_is(home, server, remote):
@@ -134,7 +134,7 @@ def test_a_file_that_is_there_is_taken_as_it_is(home, server, remote):
     path.parent.mkdir(parents=True)
     path.write_text("my own")
     assert remote.fetch().read_text() == "my own"
-    assert not remote.is_published()
+    assert file_digest(path, "md5") != remote.md5
     assert server.asked == []
 
 
