@@ -7,7 +7,7 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, signature
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,24 @@ class TokenScore(NamedTuple):
     start: int
     end: int
     score: float
+
+
+class Observer(Protocol):
+    """Watches a training; a detector that trains in steps tells its ``observer`` of them.
+
+    Attributes
+    ----------
+    trace_every : int
+        Steps between two calls of `trace`; 0 for none.
+    """
+
+    trace_every: int
+
+    def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Take note of the mean losses of the last steps, by name, at a step of `steps`."""
+
+    def trace(self, step: int) -> None:
+        """Look at the detector as it is after a step; ``decision_function`` works then."""
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
@@ -93,7 +111,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Score above which a text is called an outlier.
     labels_ : int array of shape (n_train,)
         1 where a training text is called an outlier.
+    observer : Observer or None
+        Watches the training of a detector that trains in steps; set it before ``fit``.
     """
+
+    observer: Observer | None = None
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         super().__init__(contamination=contamination)

@@ -7,7 +7,7 @@ from itertools import groupby
 from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.evaluate import Result, evaluate
+from adbench_text.evaluate import OnStep, Result, evaluate
 from adbench_text.sweep import Cell
 
 
@@ -16,6 +16,8 @@ def run(
     corpora: Mapping[str, Corpus],
     jobs: int = 1,
     on_start: Callable[[Cell], object] = lambda cell: None,
+    on_step: OnStep = lambda *_: None,
+    trace_every: int = 0,
 ) -> Generator[Result]:
     """Run cells and yield their results as they come.
 
@@ -30,6 +32,10 @@ def run(
         Number of processes; with one, everything runs in this process.
     on_start : callable
         Told of each cell that begins (with several processes: of the first of each split).
+    on_step : callable
+        Told how a training goes; with several processes of none.
+    trace_every : int
+        See `evaluate`.
 
     Raises
     ------
@@ -39,7 +45,7 @@ def run(
     if jobs == 1:
         for cell in cells:
             on_start(cell)
-            yield evaluate(cell, corpora[cell.dataset])
+            yield evaluate(cell, corpora[cell.dataset], on_step, trace_every)
         return
     from joblib import Parallel, delayed
     from joblib.externals.loky.process_executor import TerminatedWorkerError
@@ -47,7 +53,10 @@ def run(
     groups = [list(group) for _, group in groupby(cells, key=lambda cell: cell.split)]
     # loky divides the cores between the workers, so that no two of them fight for one
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
-    tasks = (delayed(_evaluate_all)(_told(group, on_start), corpora[group[0].dataset]) for group in groups)
+    tasks = (
+        delayed(_evaluate_all)(_told(group, on_start), corpora[group[0].dataset], trace_every)
+        for group in groups
+    )
     outputs = None
     try:
         with interrupts.ignored():  # by the workers; this process hears Ctrl-C and ends them
@@ -71,5 +80,5 @@ def _told(group: list[Cell], on_start: Callable[[Cell], object]) -> list[Cell]:
     return group
 
 
-def _evaluate_all(cells: list[Cell], corpus: Corpus) -> list[Result]:
-    return [evaluate(cell, corpus) for cell in cells]
+def _evaluate_all(cells: list[Cell], corpus: Corpus, trace_every: int) -> list[Result]:
+    return [evaluate(cell, corpus, trace_every=trace_every) for cell in cells]

@@ -2,15 +2,17 @@
 
 import time
 import traceback
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.corpus import Corpus, contaminate, one_vs_rest
+from adbench_text.corpus import Corpus, Split, contaminate, one_vs_rest
 from adbench_text.detector import check_scores
 from adbench_text.errors import DetectorError
-from adbench_text.metrics import all_metrics
+from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
 from adbench_text.sweep import Cell, build_detector
 
@@ -31,6 +33,10 @@ class Result:
         in a failed cell is not there.
     scores : float64 array of shape (n_test,), or None
         Abnormality of each test document, None in a failed cell.
+    curves : dict of str to list of (int, float)
+        Steps and values of the losses of a training and of the diagnostic test AUROC, by name.
+    ran_on : dict of str to str
+        Device and precision, where the detector has a choice of them.
     reason : str
         Why the cell failed, in one line; empty if it did not.
     traceback : str
@@ -41,6 +47,8 @@ class Result:
     started: float
     metrics: dict[str, float]
     scores: NDArray[np.float64] | None = field(default=None, repr=False)
+    curves: "Curves" = field(default_factory=dict, repr=False)
+    ran_on: dict[str, str] = field(default_factory=dict)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 
@@ -50,8 +58,23 @@ class Result:
         return "failed" if self.reason else "ok"
 
 
-def evaluate(cell: Cell, corpus: Corpus) -> Result:
-    """Fit the cell's detector on its split and measure it; a detector's failure is a result too."""
+Curves = dict[str, list[tuple[int, float]]]
+OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
+
+
+def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
+    """Fit the cell's detector on its split and measure it; a detector's failure is a result too.
+
+    Parameters
+    ----------
+    cell : Cell
+    corpus : Corpus
+    on_step : callable
+        Told of the cell, the step, the number of steps and the losses while a detector trains.
+    trace_every : int
+        Steps of a training between two looks at the test AUROC, 0 for none. They are a diagnostic:
+        they change nothing, and nothing is chosen by them.
+    """
     started = time.time()
     measured: dict[str, float] = {}
     try:
@@ -61,16 +84,44 @@ def evaluate(cell: Cell, corpus: Corpus) -> Result:
         measured["n_test"] = len(split.test)
         measured["n_test_outliers"] = int(split.outlier.sum())
         detector = build_detector(cell)
+        training = _Training(cell, detector, split, on_step, trace_every)
+        if hasattr(detector, "observer"):
+            detector.observer = training
         with Stopwatch() as watch:
             detector.fit(split.train)
-        measured["fit_seconds"] = watch.seconds
+        measured["fit_seconds"] = watch.seconds - training.seconds
         with Stopwatch() as watch:
             scores = detector.decision_function(split.test)
         measured["score_seconds"] = watch.seconds
         scores = check_scores(scores, len(split.test))
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
-        return Result(cell, started, {**all_metrics(split.outlier, scores), **measured}, scores)
+        metrics = {**all_metrics(split.outlier, scores), **measured}
+        ran_on = getattr(detector, "ran_on_", {})
+        return Result(cell, started, metrics, scores, training.curves, ran_on)
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return Result(cell, started, measured, None, reason, traceback.format_exc())
+        return Result(cell, started, measured, reason=reason, traceback=traceback.format_exc())
+
+
+class _Training:
+    """Watches the training of a cell; see `adbench_text.detector.Observer`."""
+
+    def __init__(self, cell: Cell, detector: Any, split: Split, on_step: OnStep, trace_every: int) -> None:
+        self.cell, self.detector, self.split = cell, detector, split
+        self.on_step, self.trace_every = on_step, trace_every
+        self.curves: Curves = {}
+        self.seconds = 0.0  # spent on looks at the test texts
+
+    def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Keep the losses and pass them on."""
+        for name, value in losses.items():
+            self.curves.setdefault(name, []).append((step, value))
+        self.on_step(self.cell, step, steps, losses)
+
+    def trace(self, step: int) -> None:
+        """Score the test texts."""
+        begin = time.perf_counter()
+        value = auroc(self.split.outlier, self.detector.decision_function(self.split.test))
+        self.curves.setdefault("diagnostic_test_auroc", []).append((step, value))
+        self.seconds += time.perf_counter() - begin

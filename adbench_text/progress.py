@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -10,6 +11,9 @@ if TYPE_CHECKING:
 
     from adbench_text.evaluate import Result
     from adbench_text.sweep import Cell
+
+
+_QUIET_SECONDS = 30.0  # between two lines on a training, where there is no live bar
 
 
 def duration(seconds: float) -> str:
@@ -32,7 +36,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._todo = self._n_done = self._n_failed = 0
-        self._begin = time.monotonic()
+        self._begin = self._cell_began = self._said = time.monotonic()
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
@@ -76,8 +80,21 @@ class Watch:
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
+        self._cell_began = self._said = time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, description=str(cell))
+
+    def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Show how far the training of a cell is, its losses, and how long the rest may take."""
+        now = time.monotonic()
+        left = (now - self._cell_began) / step * (steps - step)
+        values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
+        how = f"step {step:,}/{steps:,}, {duration(left)} left; {values}"
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{how}; {cell}")
+        elif now - self._said > _QUIET_SECONDS:
+            self._said = now
+            self.say(f"    {how}")
 
     def done(self, result: "Result") -> None:
         """Count a cell, and show how long the rest may take."""

@@ -14,8 +14,8 @@ from typing import Any
 from adbench_text import __version__
 
 # What a detector imports of ours but what cannot change its scores.
-_PLUMBING = {"adbench_text", "adbench_text.errors", "adbench_text.shared", "adbench_text.storage"}
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "mlflow", "wordfreq")
+_PLUMBING = {f"adbench_text{name}" for name in ("", ".errors", ".provenance", ".shared", ".storage")}
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
 
 
 @cache

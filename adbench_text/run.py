@@ -1,6 +1,6 @@
 """Runs a sweep from names to logged results."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Protocol
 
@@ -23,12 +23,21 @@ class Watcher(Protocol):
     def started(self, cell: Cell) -> None:
         """Take note of a cell that begins."""
 
+    def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Take note of how the training of a cell goes."""
+
     def done(self, result: Result) -> None:
         """Take note of a cell that has ended."""
 
 
 def run_sweep(
-    sweep: Sweep, cells: Sequence[Cell], store: Store, watcher: Watcher, jobs: int = 1, rerun: bool = False
+    sweep: Sweep,
+    cells: Sequence[Cell],
+    store: Store,
+    watcher: Watcher,
+    jobs: int = 1,
+    rerun: bool = False,
+    trace_every: int = 0,
 ) -> list[Result]:
     """Run the cells of a sweep that are not finished yet, and log each as soon as it is.
 
@@ -43,6 +52,8 @@ def run_sweep(
         Number of processes.
     rerun : bool
         Run finished cells again.
+    trace_every : int
+        See `adbench_text.evaluate.evaluate`.
 
     Returns
     -------
@@ -61,7 +72,8 @@ def run_sweep(
         return results
     with store.sweep({cell.dataset: corpora[cell.dataset] for cell in todo}, _title(sweep)):
         try:
-            with closing(engine.run(todo, corpora, jobs, watcher.started)) as running:
+            cells_run = engine.run(todo, corpora, jobs, watcher.started, watcher.step, trace_every)
+            with closing(cells_run) as running:
                 for result in running:
                     store.log(result, definitions[result.cell], corpora[result.cell.dataset])
                     results.append(result)

@@ -28,6 +28,7 @@ from adbench_text.sweep import cell_id, percent
 DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
 _PAGE = 5000  # runs asked for at once
+_BATCH = 1000  # metrics that MLflow takes at once
 
 Record = dict[str, Any]
 
@@ -138,6 +139,7 @@ class Store:
             f"{_TAG}documents": corpus.counts(),
             "mlflow.parentRunId": self._parents[cell.dataset],
             **_run_tags(),
+            **{f"env.{name}": value for name, value in result.ran_on.items()},
         }
         if result.reason:
             tags[f"{_TAG}reason"] = result.reason[:5000]
@@ -153,6 +155,11 @@ class Store:
             metrics=[Metric(key, value, begin, 0) for key, value in result.metrics.items()],
             params=[Param(key, value) for key, value in definition.items()],
         )
+        points = [
+            Metric(name, value, begin, step) for name, curve in result.curves.items() for step, value in curve
+        ]
+        for i in range(0, len(points), _BATCH):
+            self._client.log_batch(run_id, metrics=points[i : i + _BATCH])
         self._log_inputs(run_id, result, corpus)
         if result.scores is not None:
             self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
