@@ -42,10 +42,11 @@ class Name(click.ParamType[str]):
             datasets = ctx.params.get("datasets") or registry.names("datasets")
             return [name for dataset in datasets for name in registry.dataset(dataset).classes]
         if self.kind in ("vectors", "fetchable"):
-            from adbench_text import vectors
+            from adbench_text import vectors, wordpiece
 
-            others = [vectors.LOCAL] if self.kind == "vectors" else registry.names("datasets")
-            return [*others, *vectors.DOWNLOADS]
+            if self.kind == "vectors":
+                return [vectors.LOCAL, *vectors.DOWNLOADS]
+            return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
         return registry.names(self.kind)
 
 
@@ -124,6 +125,7 @@ def _tracking_options(command: Any) -> Any:
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
 )
+@click.option("--device", help="Short for --set device=...: auto, cpu or cuda.")
 @click.option(
     "--sweep",
     "sweep_file",
@@ -135,12 +137,22 @@ def _tracking_options(command: Any) -> Any:
 )
 @click.option("--jobs", "-j", default=1, type=click.IntRange(1), help="Processes to run on.")
 @click.option("--rerun", is_flag=True, help="Run finished cells again.")
+@click.option(
+    "--trace",
+    "trace_every",
+    default=0,
+    type=click.IntRange(0),
+    metavar="STEPS",
+    help="Log the test AUROC every so many steps of a training, as a diagnostic.  [default: off]",
+    show_default=False,
+)
 @click.option("--dry-run", is_flag=True, help="Print the cells and run nothing.")
 @_tracking_options
 def run(
     sweep_file: Path | None,
     jobs: int,
     rerun: bool,
+    trace_every: int,
     dry_run: bool,
     tracking_uri: str,
     experiment: str,
@@ -167,7 +179,8 @@ def run(
 
     with Watch() as watch:
         try:
-            results = run_sweep(sweep, cells, Store(tracking_uri, experiment), watch, jobs, rerun)
+            store = Store(tracking_uri, experiment)
+            results = run_sweep(sweep, cells, store, watch, jobs, rerun, trace_every)
         except KeyboardInterrupt:
             watch.say("Interrupted. Finished cells are kept; the same command goes on from there.")
             raise
@@ -195,7 +208,7 @@ def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
         if not given:
             raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
     settings = dict(_setting(text) for text in options["settings"])
-    settings |= {name: options[name] for name in ("encoder", "vectors") if options[name]}
+    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
     chosen = choose(detectors, said.get("preset"), said.get("set", {}))
     return Sweep(
         choose(chosen, options["preset"], settings, override=True),
@@ -308,20 +321,22 @@ def list_(what: str) -> None:
 @main.command()
 @click.argument("names", nargs=-1, required=True, type=Name("fetchable"))
 def fetch(names: Sequence[str]) -> None:
-    """Get datasets and word vectors ahead of time."""
-    from adbench_text import corpus, registry, vectors
+    """Get datasets, word vectors and vocabularies ahead of time."""
+    from adbench_text import corpus, registry, vectors, wordpiece
     from adbench_text.errors import UnknownNameError
 
     datasets = registry.names("datasets")
+    known = [*datasets, *vectors.DOWNLOADS, wordpiece.FETCHED]
     for name in names:
-        if name not in datasets and name not in vectors.DOWNLOADS:
-            raise UnknownNameError("dataset or word vectors", name, [*datasets, *vectors.DOWNLOADS])
+        if name not in known:
+            raise UnknownNameError("dataset, word vectors or vocabulary", name, known)
     for name in names:
-        if name in vectors.DOWNLOADS:
-            click.echo(f"{name}: {vectors.fetch(name)}")
-        else:
+        if name in datasets:
             loaded = corpus.load(registry.dataset(name))
             click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
+        else:
+            file = wordpiece.BERT_FILE.fetch() if name == wordpiece.FETCHED else vectors.fetch(name)
+            click.echo(f"{name}: {file}")
 
 
 @main.command()
