@@ -1,0 +1,234 @@
+"""AdamW with AMSGrad for a network trained in half precision, most of whose embeddings rest.
+
+Two things that torch's own optimiser leaves on the table:
+
+- all weights, and all gradients, are views of one vector each: one kernel instead of hundreds;
+- the rows of an embedding that a batch does not read still move (their momentum fades, their
+  weights decay). That motion has a closed form, so it is made up for when a row is next read.
+"""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+BETAS, EPS = (0.9, 0.999), 1e-8
+
+
+class FlatAdamW:
+    """AdamW (amsgrad) with gradient clipping (Loshchilov and Hutter, 2019; Reddi et al., 2018).
+
+    Parameters
+    ----------
+    module : nn.Module
+        Holds the weights in fp32, all on one device; they become views of one vector.
+    working : nn.Module
+        Computes the gradients: `module` itself, or a copy of it of another type whose weights
+        follow those of `module`.
+    table : nn.Parameter or None
+        Weights of an embedding with sparse gradients that both share, updated row by row.
+    dtype : torch.dtype
+        What `working` computes in.
+    n_steps : int
+        How many steps there will be.
+    learning_rate, weight_decay, max_norm : float
+        max_norm is that of all gradients together (they are scaled down to it).
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        working: nn.Module,
+        table: nn.Parameter | None,
+        dtype: torch.dtype,
+        n_steps: int,
+        learning_rate: float,
+        weight_decay: float,
+        max_norm: float = 1.0,
+    ) -> None:
+        self.max_norm = max_norm
+        self._rows = None if table is None else LazyRows(table, n_steps, learning_rate, weight_decay)
+        self._master = nn.Parameter(_flatten(module, table, torch.float32))
+        self._working = self._master.detach()
+        if working is not module:
+            self._working = _flatten(working, table, dtype)
+        self._gradient = torch.zeros_like(self._working)
+        _spread(self._gradient, working, table, "grad")
+        self._master.grad = torch.zeros_like(self._master)
+        self._adamw = torch.optim.AdamW(
+            [self._master], learning_rate, BETAS, EPS, weight_decay, amsgrad=True, fused=True
+        )
+        self._table = table
+
+    def read(self, ids: Tensor) -> None:
+        """Bring the rows of the table that are about to be read up to date."""
+        if self._rows is not None:
+            self._rows.catch_up(torch.unique(ids))
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Update all weights from their gradients, and clear these."""
+        gradient = self._master.grad
+        assert gradient is not None
+        gradient.copy_(self._gradient)
+        norms = [torch.linalg.vector_norm(gradient)]
+        if self._rows is not None:
+            rows, values = self._rows.gradient()
+            norms.append(torch.linalg.vector_norm(values))
+        norm = torch.linalg.vector_norm(torch.stack(norms))
+        scale = (self.max_norm / (norm + 1e-6)).clamp(max=1.0)
+        gradient.mul_(scale)
+        self._adamw.step()
+        if self._working.dtype != self._master.dtype:
+            self._working.copy_(self._master)
+        if self._rows is not None:
+            self._rows.step(rows, values.mul_(scale))
+        self._gradient.zero_()
+
+    def forget(self) -> None:
+        """Clear the gradients without a step."""
+        self._gradient.zero_()
+        if self._table is not None:
+            self._table.grad = None
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """Bring all rows of the table up to date for a look at the network, and put them back."""
+        if self._rows is None:
+            yield
+            return
+        before = {name: value.clone() for name, value in self._rows.state().items()}
+        self._rows.finish()
+        try:
+            yield
+        finally:
+            self._rows.load(before)
+
+    def finish(self) -> None:
+        """Bring all rows of the table up to date, for good."""
+        if self._rows is not None:
+            self._rows.finish()
+
+    def state(self) -> dict[str, Tensor]:
+        """Return everything that a training goes on from, by name."""
+        state = {f"flat.{name}": value for name, value in self._adamw.state[self._master].items()}
+        state["flat.weight"] = self._master.detach()
+        return state | (self._rows.state() if self._rows is not None else {})
+
+    @torch.no_grad()
+    def load(self, state: dict[str, Tensor]) -> None:
+        """Go on from a `state`."""
+        names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
+        self._adamw.state[self._master] = {name: state[f"flat.{name}"] for name in names}
+        self._master.copy_(state["flat.weight"])
+        self._working.copy_(self._master)
+        if self._rows is not None:
+            self._rows.load(state)
+
+
+def _own(module: nn.Module, table: nn.Parameter | None) -> list[nn.Parameter]:
+    return [p for p in module.parameters() if p is not table]
+
+
+def _flatten(module: nn.Module, table: nn.Parameter | None, dtype: torch.dtype) -> Tensor:
+    """Put the weights of a module into one vector and make them views of it."""
+    flat = torch.cat([p.detach().flatten() for p in _own(module, table)]).to(dtype)
+    _spread(flat, module, table, "data")
+    return flat
+
+
+def _spread(flat: Tensor, module: nn.Module, table: nn.Parameter | None, what: str) -> None:
+    parameters = _own(module, table)
+    for p, part in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
+        setattr(p, what, part.view(p.shape))
+
+
+class LazyRows:
+    """AdamW (amsgrad) of an embedding's rows, each caught up with only when it is read.
+
+    A row without gradients has at step s + k the first moment b1^k m_s, while its greatest second
+    moment stays: it moves by lr m_s / (sqrt(v_max) + eps(s)) times the sum over k of b1^k c(s + k),
+    with c(t) = sqrt(1 - b2^t) / (1 - b1^t) the bias corrections and eps(t) = eps sqrt(1 - b2^t).
+    That sum up to k = j is G(s) - b1^j G(s + j), with G(s) the sum to infinity, tabulated once.
+
+    Parameters
+    ----------
+    weight : nn.Parameter of shape (n_rows, size)
+        On the CPU.
+    n_steps, learning_rate, weight_decay
+        See `FlatAdamW`.
+    """
+
+    def __init__(self, weight: nn.Parameter, n_steps: int, learning_rate: float, weight_decay: float) -> None:
+        self.weight = weight
+        self.learning_rate, self.keep = learning_rate, 1 - learning_rate * weight_decay
+        self.moments = weight.new_zeros(3, *weight.shape)  # first, second, greatest second
+        self.last = torch.zeros(len(weight), dtype=torch.int64)  # the step up to which a row has come
+        self.now = 0
+        b1, b2 = BETAS
+        tail = 400  # b1^400 is below 1e-18
+        self.eps = weight.new_tensor([EPS * math.sqrt(1 - b2 ** max(t, 1)) for t in range(n_steps + 1)])
+        self.correction = [math.sqrt(1 - b2**t) / (1 - b1**t) for t in range(1, n_steps + tail + 1)]
+        sums = [0.0] * (n_steps + tail + 1)
+        for s in range(n_steps + tail - 1, -1, -1):
+            sums[s] = b1 * (self.correction[s] + sums[s + 1])  # correction[s] is that of step s + 1
+        self.sums = torch.tensor(sums[: n_steps + 1], dtype=torch.float64)
+
+    @torch.no_grad()
+    def catch_up(self, rows: Tensor) -> None:
+        """Let rows (n,), each once, make the steps they have missed."""
+        rows = rows[self.last[rows] < self.now]
+        last = self.last[rows]
+        missed = (self.now - last).double()
+        fade = BETAS[0] ** missed
+        first, second, greatest = self.moments[:, rows]
+        way = self.learning_rate * (self.sums[last] - fade * self.sums[self.now])
+        step = _column(way, first) * first / (greatest.sqrt() + self.eps[last][:, None])
+        self.weight[rows] = self.weight[rows] * _column(self.keep**missed, first) - step
+        self.moments[0, rows] = first * _column(fade, first)
+        self.moments[1, rows] = second * _column(BETAS[1] ** missed, first)
+        self.last[rows] = self.now
+
+    def gradient(self) -> tuple[Tensor, Tensor]:
+        """Return the rows that have a gradient, each once, and the gradients; forget them."""
+        assert self.weight.grad is not None
+        gradient = self.weight.grad.coalesce()
+        self.weight.grad = None
+        return gradient.indices()[0], gradient.values()
+
+    @torch.no_grad()
+    def step(self, rows: Tensor, gradient: Tensor) -> None:
+        """Update rows (n,), caught up with, from their gradients (n, size)."""
+        self.now += 1
+        first, second, greatest = self.moments[:, rows]
+        first.lerp_(gradient, 1 - BETAS[0])
+        second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        greatest = torch.maximum(greatest, second)
+        rate = self.learning_rate * self.correction[self.now - 1]
+        divisor = greatest.sqrt() + self.eps[self.now]
+        self.weight[rows] = (self.weight[rows] * self.keep).addcdiv_(first, divisor, value=-rate)
+        self.moments[:, rows] = torch.stack([first, second, greatest])
+        self.last[rows] = self.now
+
+    def finish(self) -> None:
+        """Let all rows come up to the last step."""
+        self.catch_up(torch.arange(len(self.weight)))
+
+    def state(self) -> dict[str, Tensor]:
+        """Return what `load` needs, by name."""
+        state = {"weight": self.weight.detach(), "moments": self.moments, "last": self.last}
+        return {f"rows.{name}": value for name, value in state.items()} | {"rows.now": torch.tensor(self.now)}
+
+    @torch.no_grad()
+    def load(self, state: dict[str, Tensor]) -> None:
+        """Go on from a `state`."""
+        self.weight.copy_(state["rows.weight"])
+        self.moments.copy_(state["rows.moments"])
+        self.last.copy_(state["rows.last"])
+        self.now = int(state["rows.now"])
+
+
+def _column(values: Tensor, like: Tensor) -> Tensor:
+    return values.to(like.dtype)[:, None]

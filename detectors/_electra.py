@@ -1,0 +1,314 @@
+"""DATE's networks and objective (Manolache et al., NAACL 2021, section 3).
+
+B windows of L tokens each, padded at their end; H the width of a network, K mask patterns, V word
+pieces. A window begins with [CLS]; the tokens after it are what may be masked, replaced and scored.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Sizes of a transformer encoder (section 4.2).
+
+    Parameters
+    ----------
+    hidden, layers, heads, feed_forward : int
+        Width, depth, attention heads and inner width.
+    dropout : float
+        Share of activations dropped in training, in [0, 1).
+    """
+
+    hidden: int = 256
+    layers: int = 4
+    heads: int = 4
+    feed_forward: int = 1024
+    dropout: float = 0.0
+
+
+class Embeddings(nn.Module):
+    """Token, position and token-type embeddings, shared by generator and discriminator."""
+
+    def __init__(self, n_pieces: int, n_positions: int, size: int = 128, sparse: bool = False) -> None:
+        super().__init__()
+        self.token = nn.Embedding(n_pieces, size, sparse=sparse)
+        self.position = nn.Embedding(n_positions, size)
+        # there is one type only, yet it is drawn: at a learning rate of 1e-5 the start is most of it
+        self.token_type = nn.Embedding(1, size)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return (B, L, size) of ids (B, L)."""
+        place = self.position.weight[: ids.shape[1]] + self.token_type.weight
+        token: Tensor = self.token(ids)
+        return token.to(place.dtype) + place
+
+
+class Block(nn.Module):
+    """One post-LayerNorm transformer layer, as in BERT."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.heads, self.dropout = shape.heads, shape.dropout
+        self.query_key_value = nn.Linear(shape.hidden, 3 * shape.hidden)
+        self.attended = nn.Linear(shape.hidden, shape.hidden)
+        self.attention_norm = nn.LayerNorm(shape.hidden, eps=1e-12)
+        self.expand = nn.Linear(shape.hidden, shape.feed_forward)
+        self.contract = nn.Linear(shape.feed_forward, shape.hidden)
+        self.norm = nn.LayerNorm(shape.hidden, eps=1e-12)
+
+    def forward(self, x: Tensor, bias: Tensor) -> Tensor:
+        """Return (B, L, H) of x (B, L, H) and what is added to the attention logits, (B, 1, 1, L)."""
+        p = self.dropout if self.training else 0.0
+        # (B, L, 3H) -> three of (B, heads, L, H / heads)
+        q, k, v = self.query_key_value(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        context = _attention(q, k, v, bias, p).transpose(1, 2).flatten(2)
+        x = self.attention_norm(x + F.dropout(self.attended(context), p))
+        out: Tensor = self.norm(x + F.dropout(self.contract(F.gelu(self.expand(x))), p))
+        return out
+
+
+def _attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float) -> Tensor:
+    """Return the scaled dot-product attention, (B, heads, L, H / heads)."""
+    if q.is_cuda or not q.requires_grad:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
+    # on a CPU the backward pass of the fused kernel takes longer than all else of a short text
+    logits = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
+    return F.dropout(logits.softmax(-1), dropout) @ v
+
+
+class Encoder(nn.Module):
+    """Embeddings and a stack of layers on them."""
+
+    def __init__(self, embeddings: Embeddings, shape: Shape) -> None:
+        super().__init__()
+        size = embeddings.token.embedding_dim
+        self.embeddings = embeddings
+        self.norm = nn.LayerNorm(size, eps=1e-12)
+        self.dropout = shape.dropout
+        self.project = nn.Linear(size, shape.hidden)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Tensor:
+        """Return (B, L, H) of ids (B, L), of which the first `lengths` (B,) of each row are real."""
+        p = self.dropout if self.training else 0.0
+        x: Tensor = self.project(F.dropout(self.norm(self.embeddings(ids)), p))
+        bias = torch.zeros(ids.shape, dtype=x.dtype, device=x.device)
+        bias = bias.masked_fill_(~is_real(ids, lengths), -math.inf)[:, None, None, :]
+        for block in self.blocks:
+            x = block(x, bias)
+        return x
+
+
+def is_real(ids: Tensor, lengths: Tensor) -> Tensor:
+    """Return (B, L): which tokens are no pads."""
+    return torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
+
+
+class Judgement(NamedTuple):
+    """What the discriminator says: logits of "replaced" (B, L), and of each mask pattern (B, K)."""
+
+    rtd: Tensor
+    rmd: Tensor
+
+
+class Discriminator(nn.Module):
+    """Tells which tokens were replaced, and by which mask pattern they were chosen."""
+
+    def __init__(self, embeddings: Embeddings, shape: Shape, n_patterns: int) -> None:
+        super().__init__()
+        H = shape.hidden
+        self.encoder = Encoder(embeddings, shape)
+        self.rtd_head = nn.Sequential(nn.Linear(H, H), nn.GELU(), nn.Linear(H, 1))
+        self.rmd_head = nn.Sequential(nn.Linear(H, H), nn.ReLU(), nn.Linear(H, n_patterns))
+        self.apply(_init)
+
+    def forward(self, ids: Tensor, lengths: Tensor) -> Judgement:
+        """Judge ids (B, L), of which the first `lengths` (B,) of each row are real."""
+        x = self.encoder(ids, lengths)
+        return Judgement(self.rtd_head(x).squeeze(-1).float(), self.rmd_head(x[:, 0]).float())
+
+
+def _init(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=0.02)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+class RandomGenerator(nn.Module):
+    """Draws uniformly from all word pieces: the generator of the final model (section 4.4)."""
+
+    def __init__(self, first: int, n_pieces: int) -> None:
+        super().__init__()
+        self.first, self.n_pieces = first, n_pieces
+
+    def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
+        """Replace by ids `first` ... `n_pieces` - 1."""
+        drawn = self.first + (noise * (self.n_pieces - self.first)).long()
+        return torch.where(masked, drawn, ids), None
+
+
+class LearnedGenerator(nn.Module):
+    """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
+
+    def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int) -> None:
+        super().__init__()
+        size = embeddings.token.embedding_dim
+        self.mask_id = mask_id
+        self.encoder = Encoder(embeddings, shape)
+        self.head = nn.Sequential(nn.Linear(shape.hidden, size), nn.GELU(), nn.LayerNorm(size, eps=1e-12))
+        self.bias = nn.Parameter(torch.zeros(embeddings.token.num_embeddings))
+        for part in (self.encoder.project, self.encoder.blocks, self.head):
+            part.apply(_init)
+
+    def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """Replace by a draw from the model's softmax; no gradient flows through the draw."""
+        x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths)[masked]  # (n_masked, H)
+        logits = (self.head(x) @ self.encoder.embeddings.token.weight.T + self.bias).float()
+        with torch.no_grad():
+            cumulative = logits.softmax(-1).cumsum(-1)  # (n_masked, V)
+            threshold = noise[masked][:, None] * cumulative[:, -1:]
+            drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)
+            drawn = drawn.clamp_(max=logits.shape[-1] - 1)
+        replaced = ids.masked_scatter(masked, drawn)
+        return replaced, F.cross_entropy(logits, ids[masked], reduction="sum")
+
+
+def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
+    """Draw K different patterns over the tokens after [CLS], each masking the same share of them.
+
+    Source: section 3.1. Pattern positions are absolute: a short text sees the beginning of each.
+
+    Returns
+    -------
+    bool tensor of shape (n_patterns, length + 2)
+        False for [CLS] and for the [SEP] of a full window; of the `length` tokens between
+        ``int(share * length)`` are True in each row.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than `n_patterns` different ones.
+    """
+    if n_patterns_of(length, share) < n_patterns:
+        raise ValueError(f"there are only {n_patterns_of(length, share)} patterns, got {n_patterns=}")
+    n_masked = int(share * length)
+    found: dict[bytes, Tensor] = {}
+    while len(found) < n_patterns:
+        pattern = torch.zeros(length + 2, dtype=torch.bool)
+        pattern[1 + torch.randperm(length, generator=generator)[:n_masked]] = True
+        found.setdefault(pattern.numpy().tobytes(), pattern)
+    return torch.stack(list(found.values()))
+
+
+def n_patterns_of(length: int, share: float) -> int:
+    """Return how many different patterns there are."""
+    return math.comb(length, int(share * length))
+
+
+def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:
+    """Bound the chance that two of N random patterns share at least p masked positions.
+
+    Source: Appendix A: UB_N = C(N, 2) C(S, p) (C(S - p, M - p) / C(S, M))^2, with S positions of
+    which each pattern masks M.
+    """
+    S, M, p = length, n_masked, n_shared
+    return math.comb(n_patterns, 2) * math.comb(S, p) * (math.comb(S - p, M - p) / math.comb(S, M)) ** 2
+
+
+class Corruption(NamedTuple):
+    """How a batch is corrupted: what is masked (B, L), by which pattern (B,), noise (B, L)."""
+
+    masked: Tensor
+    pattern: Tensor
+    noise: Tensor
+
+
+class Losses(NamedTuple):
+    """The weighted total and its named parts, each a scalar."""
+
+    total: Tensor
+    rtd: Tensor
+    rmd: Tensor
+    mlm: Tensor
+
+
+class Objective(nn.Module):
+    """DATE's loss (section 3.4): weighted sum of RTD, RMD and, with a learned generator, MLM.
+
+    Parameters
+    ----------
+    generator : nn.Module
+        Maps ids and lengths, what is masked (B, L) and noise (B, L) in [0, 1) to replaced ids (B, L)
+        and to the summed MLM loss, None if there is nothing to learn.
+    discriminator : nn.Module
+        Maps ids and lengths to a `Judgement`.
+    rtd_weight, rmd_weight, mlm_weight : float
+        Weights of the losses; 50, 100 and 1 in the paper.
+    """
+
+    def __init__(
+        self,
+        generator: nn.Module,
+        discriminator: nn.Module,
+        rtd_weight: float = 50.0,
+        rmd_weight: float = 100.0,
+        mlm_weight: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.generator, self.discriminator = generator, discriminator
+        self.rtd_weight, self.rmd_weight, self.mlm_weight = rtd_weight, rmd_weight, mlm_weight
+
+    @property
+    def learned(self) -> list[str]:
+        """Names of the losses that move a weight, the total first."""
+        weights = {"rtd": self.rtd_weight, "rmd": self.rmd_weight}
+        if any(True for _ in self.generator.parameters()):
+            weights["mlm"] = self.mlm_weight
+        return ["total", *(name for name, weight in weights.items() if weight)]
+
+    def forward(
+        self, ids: Tensor, lengths: Tensor, corruption: Corruption, scored: Tensor | None = None
+    ) -> Losses:
+        """Corrupt ids (B, L) and return the losses of the discriminator's judgement.
+
+        Parameters
+        ----------
+        ids : int tensor of shape (B, L)
+        lengths : int tensor of shape (B,)
+        corruption : Corruption
+        scored : float tensor of shape (3,), optional
+            By how many tokens, windows and masked tokens to divide the sums: those of this batch,
+            unless it is a part of a larger one.
+        """
+        masked, pattern, noise = corruption
+        replaced, mlm = self.generator(ids, lengths, masked, noise)  # eq. 1
+        judgement = self.discriminator(replaced, lengths)
+        real = is_real(ids, lengths)
+        real[:, 0] = False  # [CLS] is never replaced
+        if scored is None:
+            scored = n_scored(ids, lengths, masked)
+        n_tokens, n_windows, n_masked = scored.unbind()
+        # a replacement that happens to be the original is one
+        label = (replaced != ids).float()
+        per_token = F.binary_cross_entropy_with_logits(judgement.rtd, label, reduction="none")
+        rtd = (per_token * real).sum() / n_tokens  # eq. 3
+        rmd = judgement.rmd.new_zeros(())
+        if self.rmd_weight:
+            rmd = F.cross_entropy(judgement.rmd, pattern, reduction="sum") / n_windows  # eq. 2
+        mlm = rtd.new_zeros(()) if mlm is None else mlm / n_masked
+        total = self.rtd_weight * rtd + self.rmd_weight * rmd + self.mlm_weight * mlm  # eq. 5
+        return Losses(total, rtd, rmd, mlm)
+
+
+def n_scored(ids: Tensor, lengths: Tensor, masked: Tensor) -> Tensor:
+    """Return the numbers of tokens after [CLS], of windows and of masked tokens, (3,), each at least 1."""
+    n_windows = torch.full_like(lengths[0], len(ids))
+    counts = torch.stack([lengths.sum() - n_windows, n_windows, masked.sum()])
+    return counts.clamp(min=1).float()

@@ -1,0 +1,141 @@
+"""Scores texts with a trained DATE: in fp32 and by length, so that a score depends on its text alone."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from adbench_text.detectors._electra import Discriminator, Objective, is_real
+from adbench_text.detectors._windows import Windows, scoring_batches
+from adbench_text.errors import DetectorError
+
+_TOKENS = 8192  # of a batch
+
+
+class TokenNormality(NamedTuple):
+    """A score of section 3.5: the normality of a token from p = P(replaced), and the most it can be."""
+
+    of: Callable[[Tensor], Tensor]
+    most: float
+
+
+SCORES = {
+    # pseudo label: P(original), since in a clean text every token is
+    "pl": TokenNormality(lambda p: 1 - p, 1.0),
+    # maximum probability
+    "mp": TokenNormality(lambda p: torch.maximum(p, 1 - p), 1.0),
+    # negative entropy, as in the released code: the sum of (q + 1) log2(q + 1) over q = p, 1 - p
+    "ne": TokenNormality(lambda p: (p + 1) * torch.log2(p + 1) + (2 - p) * torch.log2(2 - p), 2.0),
+}
+
+
+def window_scores(discriminator: Discriminator, windows: Windows, score: str) -> NDArray[np.float64]:
+    """Return how abnormal each window is: the mean over its tokens, [CLS] left out.
+
+    Parameters
+    ----------
+    discriminator : Discriminator
+    windows : Windows
+    score : {"pl", "mp", "ne"}
+
+    Returns
+    -------
+    float64 array of shape (n_windows,)
+        At least 0.
+    """
+    of, most = SCORES[score]
+
+    def judge(ids: Tensor, lengths: Tensor) -> Tensor:
+        normality = of(discriminator(ids, lengths).rtd.sigmoid())
+        counted = _counted(windows, ids, lengths)
+        abnormality: Tensor = most - (normality * counted).sum(1) / counted.sum(1)
+        return abnormality
+
+    return _over(windows, judge)
+
+
+def rmd_scores(
+    objective: Objective, windows: Windows, patterns: Tensor, noise: Tensor
+) -> NDArray[np.float64]:
+    """Return how abnormal each window is by the general pseudo-label score (eq. 6), K passes.
+
+    Parameters
+    ----------
+    objective : Objective
+    windows : Windows
+    patterns : bool tensor of shape (K, max_length + 2)
+        Each is applied to every window in turn.
+    noise : float tensor of shape (K, max_length + 2)
+        What the generator replaces by; the same for every window.
+
+    Returns
+    -------
+    float64 array of shape (n_windows,)
+        1 - the mean probability that the RMD head gives to the pattern applied, in [0, 1].
+    """
+
+    def judge(ids: Tensor, lengths: Tensor) -> Tensor:
+        real, L = is_real(ids, lengths), ids.shape[1]
+        found = torch.zeros(len(ids), device=ids.device)
+        for k in range(len(patterns)):
+            masked = patterns[k, :L] & real
+            replaced, _ = objective.generator(ids, lengths, masked, noise[k, :L].expand_as(ids))
+            found += objective.discriminator(replaced, lengths).rmd.softmax(-1)[:, k]
+        return 1 - found / len(patterns)
+
+    return _over(windows, judge)
+
+
+def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> list[NDArray[np.float64]]:
+    """Return how abnormal each piece of each text is; where windows overlap, the mean of theirs."""
+    of, most = SCORES[score]
+    n_pieces = windows.n_pieces
+    sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
+    for rows, p in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd.sigmoid()):
+        abnormality = (most - of(p)).double().cpu().numpy()
+        for row, values in zip(rows, abnormality, strict=True):
+            text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2
+            sums[text][begin : begin + held] += values[1 : 1 + held]
+            counts[text][begin : begin + held] += 1
+    return [total / count for total, count in zip(sums, counts, strict=True)]
+
+
+def _counted(windows: Windows, ids: Tensor, lengths: Tensor) -> Tensor:
+    """Return (B, L): the tokens that a pattern may mask, which are those that count."""
+    counted: Tensor = is_real(ids, lengths)
+    counted[:, 0] = False
+    counted[:, windows.max_length + 1 :] = False  # [SEP] of a full window
+    return counted
+
+
+def _over(windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]) -> NDArray[np.float64]:
+    result = np.empty(len(windows))
+    for rows, values in _in_batches(windows, judge):
+        result[rows] = values.cpu().numpy()
+    return result
+
+
+def _in_batches(
+    windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]
+) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
+    """Yield the row numbers of each batch and what is judged of it; smaller ones if memory runs out."""
+    n_tokens, done = _TOKENS, 0
+    while done < len(windows):
+        for rows in scoring_batches(windows.lengths, n_tokens, done):
+            try:
+                with torch.inference_mode():
+                    values = judge(*windows.batch(rows))
+            except torch.OutOfMemoryError as error:
+                torch.cuda.empty_cache()
+                if len(rows) == 1:
+                    raise DetectorError(
+                        f"The memory of {windows.device} does not hold one window of "
+                        f"{windows.lengths[rows[0]]} tokens; lower max_length or use --device cpu."
+                    ) from error
+                n_tokens //= 2
+                break
+            yield rows, values
+            done += len(rows)

@@ -1,0 +1,215 @@
+"""Trains DATE: batches, corruption, steps, checkpoints, and what to do when memory runs out."""
+
+import copy
+import ctypes
+import math
+import sys
+import time
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from adbench_text import storage
+from adbench_text.detector import Observer
+from adbench_text.detectors._adamw import FlatAdamW
+from adbench_text.detectors._electra import Corruption, Losses, Objective, is_real, n_scored
+from adbench_text.detectors._windows import Windows, training_batches
+from adbench_text.errors import DetectorError
+
+_OBSERVED = 50  # steps between two looks at the losses: each look waits for the device
+_CHECKPOINT_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train.
+
+    Parameters
+    ----------
+    steps, batch_size : int
+    learning_rate, weight_decay : float
+    patterns : bool tensor of shape (K, max_length + 2), or None
+        Mask patterns, on the device; None masks anew each time.
+    mask_share : float
+        For the latter: the chance of a token to be masked.
+    seed : int
+        Of everything random: what is drawn in step t is a function of it and t.
+    dtype : torch.dtype
+        What the networks compute in.
+    """
+
+    steps: int
+    batch_size: int
+    learning_rate: float
+    weight_decay: float
+    patterns: Tensor | None
+    mask_share: float
+    seed: int
+    dtype: torch.dtype
+
+    def seed_of(self, step: int) -> int:
+        """Return the seed of what is drawn in a step."""
+        return int(np.random.SeedSequence([self.seed, step]).generate_state(1)[0])
+
+    def corruption(self, step: int, ids: Tensor, lengths: Tensor) -> Corruption:
+        """Draw what is masked in a batch of ids (B, L), and by what it is replaced."""
+        device = ids.device
+        random = torch.Generator(device).manual_seed(self.seed_of(step))
+        noise = torch.rand(ids.shape, generator=random, device=device)
+        if self.patterns is None:
+            pattern = lengths.new_zeros(len(ids))
+            masked = torch.rand(ids.shape, generator=random, device=device) < self.mask_share
+            masked[:, 0] = False
+        else:
+            pattern = torch.randint(len(self.patterns), (len(ids),), generator=random, device=device)
+            masked = self.patterns[pattern, : ids.shape[1]]
+        return Corruption(masked & is_real(ids, lengths), pattern, noise)
+
+
+def train(
+    objective: Objective,
+    windows: Windows,
+    training: Training,
+    observer: Observer | None = None,
+    checkpoint: Path | None = None,
+) -> None:
+    """Train the networks of an objective on windows; all are on one device.
+
+    Parameters
+    ----------
+    objective : Objective
+        Its weights are what is trained; they are in fp32.
+    windows : Windows
+    training : Training
+    observer : Observer, optional
+        Is told how it goes.
+    checkpoint : Path, optional
+        Where the state is written every minute, to go on from there after an interruption with the
+        result of an uninterrupted training; removed at the end.
+    """
+    device = windows.device
+    if device.type == "cpu":
+        _keep_memory()
+    token = objective.discriminator.encoder.embeddings.token
+    table = token.weight if token.sparse else None
+    working = objective
+    if training.dtype != torch.float32:
+        working = copy.deepcopy(objective, {id(table): table})
+    optimizer = FlatAdamW(
+        objective,
+        working,
+        table,
+        training.dtype,
+        training.steps,
+        training.learning_rate,
+        training.weight_decay,
+    )
+    embeddings = working.discriminator.encoder.embeddings
+    reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
+    done, sums, parts = 0, torch.zeros(len(Losses._fields), device=device), 1
+    if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
+        optimizer.load(state)
+        done, sums = int(state["done"]), state["sums"]
+    saved = time.monotonic()
+    batches = islice(training_batches(windows.lengths, training.batch_size, training.seed), done, None)
+    try:
+        with torch.random.fork_rng([device] if device.type == "cuda" else []):
+            for step in range(done + 1, training.steps + 1):
+                torch.manual_seed(training.seed_of(step) + 1)  # of dropout
+                working.train()
+                ids, lengths = windows.batch(next(batches))
+                corruption = training.corruption(step, ids, lengths)
+                losses, parts = _backward(working, optimizer, (ids, lengths, *corruption), parts)
+                optimizer.step()
+                sums += torch.stack(losses)
+                if step % _OBSERVED == 0 or step == training.steps:
+                    _tell(observer, objective, step, training.steps, sums / ((step - 1) % _OBSERVED + 1))
+                    sums.zero_()
+                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
+                    with optimizer.whole():
+                        observer.trace(step)
+                if checkpoint is not None and time.monotonic() - saved > _CHECKPOINT_SECONDS:
+                    _write(checkpoint, optimizer.state() | {"done": torch.tensor(step), "sums": sums})
+                    saved = time.monotonic()
+    finally:
+        reading.remove()
+    optimizer.finish()
+    objective.eval()
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
+
+
+def _backward(
+    working: Objective, optimizer: FlatAdamW, batch: tuple[Tensor, ...], parts: int
+) -> tuple[Losses, int]:
+    """Put the gradients of a batch's losses in place, in as many parts as the memory asks for."""
+    ids, lengths, masked, *_ = batch
+    counts = n_scored(ids, lengths, masked)
+    while True:
+        try:
+            total = [torch.zeros((), device=ids.device)] * len(Losses._fields)
+            for part in zip(*(tensor.chunk(parts) for tensor in batch), strict=True):
+                losses = working(part[0], part[1], Corruption(*part[2:]), counts)
+                losses.total.backward()
+                total = [a + b.detach() for a, b in zip(total, losses, strict=True)]
+            return Losses(*total), parts
+        except torch.OutOfMemoryError as error:
+            optimizer.forget()
+            if parts >= len(ids):
+                raise DetectorError(
+                    f"The memory of {ids.device} does not hold one window of {ids.shape[1]} tokens; "
+                    "lower max_length or use --device cpu."
+                ) from error
+            parts *= 2
+        torch.cuda.empty_cache()
+        warnings.warn(
+            f"The memory of {ids.device} does not hold a batch of {len(ids)} windows: "
+            f"its gradient is now summed over {parts} parts.",
+            stacklevel=2,
+        )
+
+
+def _tell(observer: Observer | None, objective: Objective, step: int, steps: int, losses: Tensor) -> None:
+    values = dict(zip(Losses._fields, losses.tolist(), strict=True))
+    if not math.isfinite(values["total"]):
+        raise DetectorError(f"The loss is {values['total']} at step {step}; lower learning_rate.")
+    if observer is not None:
+        observer.losses(step, steps, {f"loss_{name}": values[name] for name in objective.learned})
+
+
+def _write(path: Path, state: dict[str, Tensor]) -> None:
+    with storage.atomic_path(path) as temporary:
+        save_file({name: value.contiguous() for name, value in state.items()}, temporary)
+
+
+def _read(path: Path, device: torch.device) -> dict[str, Tensor] | None:
+    try:
+        return load_file(path, device=str(device))
+    except (OSError, SafetensorError):  # none there, or a damaged one: begin anew
+        return None
+
+
+@cache
+def _keep_memory() -> None:
+    """Tell the allocator of glibc to keep what is freed.
+
+    A step frees and takes some hundred megabytes; given back to the system each time, every page
+    of them must be cleared anew, which took a third of a step's time.
+    """
+    if sys.platform == "linux":
+        try:
+            mallopt = ctypes.CDLL(None).mallopt
+        except (OSError, AttributeError):  # another C library
+            return
+        M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
+        mallopt(M_MMAP_THRESHOLD, 32 << 20)  # the most that it takes
+        mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
+        mallopt(M_TOP_PAD, 64 << 20)

@@ -1,0 +1,111 @@
+"""Texts cut into overlapping windows of word pieces, and batches of them that waste little on pads."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from adbench_text.wordpiece import Pieces, WordPiece
+
+STRIDE = 0.8  # of the window with its [CLS] and [SEP], as in DATE's released code
+_ROUND = 8  # tokens
+_BUCKET = 50  # batches whose windows are sorted by length among themselves
+
+
+class Windows:
+    """Windows of texts: [CLS], at most `max_length` pieces, [SEP].
+
+    A text longer than that gets several, each beginning 80 % of a window after the one before; the
+    last ends with the text. An empty text gets one without pieces.
+
+    Attributes
+    ----------
+    max_length : int
+    n_pieces : int64 array of shape (n_texts,)
+        Pieces of each text.
+    lengths : int64 array of shape (n_windows,)
+        Tokens of each window, [CLS] and [SEP] among them.
+    text : int64 array of shape (n_windows,)
+        Number of the text that each belongs to, ascending.
+    begin : int64 array of shape (n_windows,)
+        Place of its first piece in its text.
+    """
+
+    def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
+        self.max_length = max_length
+        stride = int(STRIDE * (max_length + 2))
+        self.n_pieces = n_pieces = np.diff(pieces.ends)
+        n_windows = 1 + np.maximum(0, -(-(n_pieces - max_length) // stride))
+        self.text = np.repeat(np.arange(len(n_pieces)), n_windows)
+        first = np.cumsum(n_windows) - n_windows
+        self.begin = (np.arange(len(self.text)) - first[self.text]) * stride
+        held = np.minimum(n_pieces[self.text] - self.begin, max_length)
+        self.lengths = held + 2
+        ends = np.cumsum(self.lengths)
+        self._starts = ends - self.lengths
+        flat = np.empty(ends[-1], dtype=np.int64)
+        inner = np.ones(len(flat), dtype=np.bool_)
+        inner[self._starts] = inner[ends - 1] = False
+        flat[self._starts], flat[ends - 1] = vocabulary.cls, vocabulary.sep
+        source = np.repeat(pieces.ends[self.text] + self.begin - np.cumsum(held) + held, held)
+        flat[inner] = pieces.ids[source + np.arange(len(source))]
+        self._flat = torch.from_numpy(flat)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def device(self) -> torch.device:
+        """Where batches are made."""
+        return self._flat.device
+
+    def to(self, device: torch.device) -> "Windows":
+        """Move the ids to a device, once, so that batches are made there."""
+        self._flat = self._flat.to(device)
+        return self
+
+    def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Return ids (B, L), padded to the longest of these windows (in eights), and their lengths (B,)."""
+        device = self.device
+        place = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]]))
+        starts, lengths = place.to(device, non_blocking=True)
+        # few different shapes: the CPU's matrix kernels are made anew for each
+        longest = -(-int(self.lengths[rows].max()) // _ROUND) * _ROUND
+        column = torch.arange(min(longest, self.max_length + 2), device=device)
+        index = (starts[:, None] + column).clamp_(max=len(self._flat) - 1)
+        return self._flat[index].masked_fill_(column >= lengths[:, None], 0), lengths
+
+
+def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> Iterator[NDArray[np.int64]]:
+    """Yield row numbers without end, every window once in each epoch.
+
+    Windows of like length stand together: each epoch is shuffled, cut into stretches of 50 batches,
+    and each stretch sorted by length before it is cut into batches, whose order is shuffled. The
+    last batch of an epoch may be smaller. A function of the seed alone, so that a training can be
+    taken up anywhere.
+    """
+    epoch = 0
+    while True:
+        rng = np.random.default_rng([seed, epoch])
+        order = rng.permutation(len(lengths))
+        batches = []
+        for begin in range(0, len(order), batch_size * _BUCKET):
+            stretch = order[begin : begin + batch_size * _BUCKET]
+            stretch = stretch[np.argsort(lengths[stretch], kind="stable")]
+            batches += [stretch[i : i + batch_size] for i in range(0, len(stretch), batch_size)]
+        yield from (batches[i] for i in rng.permutation(len(batches)))
+        epoch += 1
+
+
+def scoring_batches(lengths: NDArray[np.int64], n_tokens: int, done: int = 0) -> Iterator[NDArray[np.int64]]:
+    """Yield row numbers, longest windows first, each batch padded to at most `n_tokens` tokens.
+
+    The first `done` windows are left out.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    while done < len(order):
+        n = max(1, n_tokens // int(lengths[order[done]]))
+        yield order[done : done + n]
+        done += n

@@ -1,0 +1,354 @@
+"""DATE: a transformer trained from scratch to tell replaced tokens and the mask pattern used.
+
+Manolache, Brad and Burceanu, "DATE: Detecting Anomalies in Text via Self-Supervision of
+Transformers", NAACL 2021. Tokens under one of K fixed mask patterns are replaced by a generator;
+a discriminator learns which tokens were replaced (RTD) and which pattern was used (RMD). A clean
+text is abnormal where the discriminator takes its tokens for replaced ones.
+
+With a uniform generator the score is nearly a likelihood ratio of word pieces between training
+text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
+generator over it cannot show the network any: measured on ``pydocs``, see the README.
+
+Where this leaves the paper (P) or its released code (C); the preset ``paper`` takes the side of
+the paper, and what the code does in effect where the paper is silent:
+
+- Dropout is 0. C asks for 0.5, but an evaluation after the first step switches it off for good.
+- All K patterns stay as drawn. In C that same evaluation wipes pattern 0.
+- Pads are not attended to, and RTD is averaged over the tokens after [CLS] alone. C has no
+  attention mask, and averages over pads (77 % of a batch of AG News), [CLS] and [SEP].
+- The first word piece is masked where its pattern says so. C masks it always.
+- As in C, [SEP] of a window that is not full may be masked, and counts as a token.
+- All weights are decayed alike. C decays biases and LayerNorm weights by 0.01, where it meant 0:
+  at a learning rate of 1e-5 neither moves anything.
+- The random generator draws from all ids from 5 on (C leaves out the last), and nothing but it
+  is run. C runs the learned generator too, and throws its work away.
+- A long text's last window ends with the text. C goes on while a window begins inside the text,
+  so that a few pieces of the window before can make one of their own, which weighs as much.
+- Batches hold windows of like length, and are computed in bfloat16 where the hardware has it;
+  scores are computed in fp32, so that they depend on the text alone.
+- The result is that of the last step. C scores the test set every 500 steps and P names no rule.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from adbench_text import provenance, storage, wordpiece
+from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.detectors._electra import (
+    Discriminator,
+    Embeddings,
+    LearnedGenerator,
+    Objective,
+    RandomGenerator,
+    Shape,
+    mask_patterns,
+    n_patterns_of,
+)
+from adbench_text.detectors._scoring import SCORES, rmd_scores, token_scores, window_scores
+from adbench_text.detectors._training import Training, train
+from adbench_text.detectors._windows import Windows
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.text import HashedTexts, digest
+from adbench_text.wordpiece import BERT, TRAINED, WordPiece
+
+GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
+PL_RMD = "pl_rmd"
+
+
+class DATE(TextDetector):
+    """DATE; see the head of the module.
+
+    Presets: ``paper``, the paper's configuration for 20 Newsgroups and AG News (the latter's for
+    any other dataset), and ``electra``, its "ELECTRA adapted for anomaly detection".
+
+    Parameters
+    ----------
+    vocabulary : {"trained", "bert-base-uncased"}
+        Word pieces trained on the training texts, or BERT's.
+    vocabulary_size : int, default 30522
+        Of a trained vocabulary, at most.
+    max_length : int, default 128
+        Word pieces of a window; longer texts are cut into windows that overlap by a fifth.
+    n_patterns : int, default 50
+        Number of mask patterns; 0 masks anew each time (then there is no RMD).
+    mask_share : float, default 0.5
+        Share of positions that a pattern masks, in (0, 1).
+    generator : {"random", "small", "large"}, default "random"
+        What replaces the masked tokens: uniform draws, or a masked language model of one layer
+        of width 16 or 64, trained along.
+    rtd_weight, rmd_weight, mlm_weight : float
+        Weights of the losses, at least 0; 50, 100 and 1 in the paper.
+    score : {"pl", "mp", "ne", "pl_rmd"}, default "pl"
+        Pseudo-label, maximum probability or negative entropy over RTD, or pseudo-label over RMD
+        (one pass per pattern).
+    steps : int, default 5000
+        Batches to train on.
+    batch_size : int, default 16
+        Windows of a batch.
+    learning_rate, weight_decay : float
+        Of AdamW with AMSGrad; gradients are clipped to norm 1.
+    dropout : float, default 0
+        Share of activations dropped in training, in [0, 1).
+    layers, hidden : int
+        Depth and width of the discriminator; `hidden` a multiple of 4, its number of heads.
+    device : {"auto", "cpu", "cuda"}, default "auto"
+        ``auto`` takes a GPU where there is one.
+    precision : {"auto", "bf16", "fp32"}, default "auto"
+        Of training; ``auto`` takes bfloat16 where the hardware multiplies in it.
+    contamination, random_state
+        See `TextDetector`. The same seed, device and number of threads give the same scores.
+
+    Attributes
+    ----------
+    ran_on_ : dict of str to str
+        Device and precision of the training.
+
+    Notes
+    -----
+    A training of more than a minute leaves a checkpoint in the cache directory, and goes on from
+    there, with the result of an uninterrupted one, when the same is fitted again.
+    """
+
+    def __init__(
+        self,
+        *,
+        vocabulary: str = BERT,
+        vocabulary_size: int = 30522,
+        max_length: int = 128,
+        n_patterns: int = 50,
+        mask_share: float = 0.5,
+        generator: str = "random",
+        rtd_weight: float = 50.0,
+        rmd_weight: float = 100.0,
+        mlm_weight: float = 1.0,
+        score: str = "pl",
+        steps: int = 5000,
+        batch_size: int = 16,
+        learning_rate: float = 1e-5,
+        weight_decay: float = 0.1,
+        dropout: float = 0.0,
+        layers: int = 4,
+        hidden: int = 256,
+        device: str = "auto",
+        precision: str = "auto",
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.vocabulary = vocabulary
+        self.vocabulary_size = vocabulary_size
+        self.max_length = max_length
+        self.n_patterns = n_patterns
+        self.mask_share = mask_share
+        self.generator = generator
+        self.rtd_weight = rtd_weight
+        self.rmd_weight = rmd_weight
+        self.mlm_weight = mlm_weight
+        self.score = score
+        self.steps = steps
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.dropout = dropout
+        self.layers = layers
+        self.hidden = hidden
+        self.device = device
+        self.precision = precision
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``paper`` (section 4.2) and ``electra`` (section 4.4)."""
+        paper: dict[str, Any] = {"vocabulary": BERT, "max_length": 128, "n_patterns": 50, "mask_share": 0.5}
+        if dataset == "20news":
+            paper |= {"max_length": 498, "n_patterns": 25, "mask_share": 0.25}
+        return {
+            "paper": [paper],
+            "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
+        }
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        for name, known in (
+            ("vocabulary", (TRAINED, BERT)),
+            ("generator", GENERATORS),
+            ("score", (*SCORES, PL_RMD)),
+            ("device", ("auto", "cpu", "cuda")),
+            ("precision", ("auto", "bf16", "fp32")),
+        ):
+            if getattr(self, name) not in known:
+                raise UnknownNameError(name, str(getattr(self, name)), known)
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+        for name, (range_, holds) in _RANGES.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
+                raise InvalidValueError(f"{name} must be {range_}, got {value!r}.")
+        if self.hidden % 4:
+            raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        possible = n_patterns_of(self.max_length, self.mask_share)
+        if self.n_patterns and possible < self.n_patterns:
+            raise InvalidValueError(
+                f"n_patterns must be at most {possible}, which is how many there are for "
+                f"mask_share={self.mask_share} of max_length={self.max_length}, got {self.n_patterns}."
+            )
+        if self.rmd_weight and not self.n_patterns:
+            raise InvalidValueError("n_patterns=0 leaves nothing for RMD to tell: set rmd_weight=0 too.")
+        needed = "rmd_weight" if self.score == PL_RMD else "rtd_weight"
+        if not getattr(self, needed):
+            raise InvalidValueError(f"score={self.score!r} is learned by nothing when {needed}=0.")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Cut the words of a corpus into BERT's pieces, once for all its splits."""
+        if self.vocabulary == BERT:
+            wordpiece.bert().encode(texts)
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of BERT's vocabulary, where used."""
+        return {"vocabulary": wordpiece.bert().digest} if self.vocabulary == BERT else {}
+
+    def _fit(self, texts: list[str]) -> None:
+        seed = self.random_state
+        if seed is None:
+            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        auto = "cuda" if torch.cuda.is_available() else "cpu"
+        self._device = torch.device(auto if self.device == "auto" else self.device)
+        dtype = self._dtype()
+        self.ran_on_ = {"device": _describe(self._device), "precision": str(dtype).removeprefix("torch.")}
+        self._pieces = wordpiece.bert() if self.vocabulary == BERT else self._train_vocabulary(texts)
+        self._patterns: Tensor | None = None
+        random = torch.Generator().manual_seed(seed)
+        if self.n_patterns:
+            drawn = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
+            self._patterns = drawn.to(self._device)
+        # what a masked token is replaced by when the RMD head is asked, the same for every text
+        shape = max(self.n_patterns, 1), self.max_length + 2
+        self._noise = torch.rand(shape, generator=random).to(self._device)
+        with torch.random.fork_rng([]):
+            torch.manual_seed(seed)
+            self._objective = self._build().to(self._device)
+        training = Training(
+            self.steps,
+            self.batch_size,
+            self.learning_rate,
+            self.weight_decay,
+            self._patterns,
+            self.mask_share,
+            seed,
+            dtype,
+        )
+        self._training_texts = texts  # so that an observer may ask for scores
+        train(self._objective, self._windows(texts), training, self.observer, self._checkpoint(texts, seed))
+
+    def _train_vocabulary(self, texts: list[str]) -> WordPiece:
+        return wordpiece.train(HashedTexts(texts), self.vocabulary_size)
+
+    def _dtype(self) -> torch.dtype:
+        wanted = self.precision
+        if wanted == "auto":
+            if self._device.type == "cuda":
+                fast = torch.cuda.is_bf16_supported(including_emulation=False)
+            else:
+                capable: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+                fast = bool(capable.get("amx_bf16") or capable.get("avx512_bf16"))
+            wanted = "bf16" if fast else "fp32"
+        return {"bf16": torch.bfloat16, "fp32": torch.float32}[wanted]
+
+    def _build(self) -> Objective:
+        # only the rows of the pieces in a batch have a gradient, unless a learned generator ranks them all
+        sparse = self._device.type == "cpu" and self.generator == "random"
+        embeddings = Embeddings(self._pieces.size, self.max_length + 2, sparse=sparse)
+        shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
+        discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1))
+        generator: torch.nn.Module
+        if self.generator == "random":
+            generator = RandomGenerator(wordpiece.FIRST, self._pieces.size)
+        else:
+            small = Shape(GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)
+            generator = LearnedGenerator(embeddings, small, self._pieces.mask)
+        return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
+
+    def _checkpoint(self, texts: list[str], seed: int) -> Path:
+        """Return the place of the checkpoint of exactly this training."""
+        settings = {name: value for name, value in self.get_params().items() if name != "contamination"}
+        kind: Any = type(self)
+        of = [
+            digest(texts),
+            repr(sorted({**settings, "seed": seed}.items())),
+            repr([self.resources(), self.ran_on_, torch.__version__, provenance.code_version(kind)]),
+        ]
+        return storage.cache_dir() / "checkpoints" / f"date-{digest(of)}.safetensors"
+
+    def _windows(self, texts: Sequence[str]) -> Windows:
+        return Windows(self._pieces.encode(texts), self._pieces, self.max_length).to(self._device)
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        windows = self._windows(texts)
+        self._objective.eval()
+        if self._patterns is not None and self.score == PL_RMD:
+            of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
+        else:
+            of_window = window_scores(self._objective.discriminator, windows, self.score)
+        return np.bincount(windows.text, of_window) / np.bincount(windows.text)
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return how abnormal each word of each text is: the mean of its word pieces.
+
+        A text's score is the mean over its pieces and [SEP] (over its windows, if it is long).
+
+        Raises
+        ------
+        InvalidValueError
+            If the score is ``pl_rmd``, which judges a text as a whole.
+        """
+        if self.score == PL_RMD:
+            raise InvalidValueError(f"score={PL_RMD!r} judges a text as a whole; tokens have no scores.")
+        self._objective.eval()
+        of_text = token_scores(self._objective.discriminator, self._windows(texts), self.score)
+        return [self._of_words(*pair) for pair in zip(texts, of_text, strict=True)]
+
+    def _of_words(self, text: str, of_piece: NDArray[np.float64]) -> list[TokenScore]:
+        found, end = [], 0
+        for start, stop, n_pieces in self._pieces.words(text):
+            begin, end = end, end + n_pieces
+            found.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))
+        return found
+
+
+_WHOLE = {
+    "vocabulary_size": 100,
+    "max_length": 1,
+    "n_patterns": 0,
+    "steps": 1,
+    "batch_size": 1,
+    "layers": 1,
+    "hidden": 4,
+}  # and the least that each may be
+_Test = Callable[[float], bool]
+_RANGES: dict[str, tuple[str, _Test]] = {
+    "mask_share": ("in (0, 1)", lambda value: 0 < value < 1),
+    "dropout": ("in [0, 1)", lambda value: 0 <= value < 1),
+    "learning_rate": ("positive", lambda value: 0 < value < math.inf),
+    **dict.fromkeys(
+        ("rtd_weight", "rmd_weight", "mlm_weight", "weight_decay"),
+        ("at least 0", lambda value: 0 <= value < math.inf),
+    ),
+}
+
+
+def _describe(device: torch.device) -> str:
+    if device.type == "cuda":
+        return torch.cuda.get_device_name(device)
+    return f"cpu, {torch.get_num_threads()} threads"
