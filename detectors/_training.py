@@ -22,7 +22,7 @@ from adbench_text.detector import Observer
 from adbench_text.detectors._adamw import FlatAdamW
 from adbench_text.detectors._electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors._windows import Windows, training_batches
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DataError, DetectorError
 
 _OBSERVED = 50  # steps between two looks at the losses: each look waits for the device
 _CHECKPOINT_SECONDS = 60.0
@@ -137,7 +137,8 @@ def train(
                     with optimizer.whole():
                         observer.trace(step)
                 if checkpoint is not None and time.monotonic() - saved > _CHECKPOINT_SECONDS:
-                    _write(checkpoint, optimizer.state() | {"done": torch.tensor(step), "sums": sums})
+                    state = optimizer.state() | {"done": torch.tensor(step), "sums": sums}
+                    checkpoint = checkpoint if _write(checkpoint, state) else None
                     saved = time.monotonic()
     finally:
         reading.remove()
@@ -185,9 +186,14 @@ def _tell(observer: Observer | None, objective: Objective, step: int, steps: int
         observer.losses(step, steps, {f"loss_{name}": values[name] for name in objective.learned})
 
 
-def _write(path: Path, state: dict[str, Tensor]) -> None:
-    with storage.atomic_path(path) as temporary:
-        save_file({name: value.contiguous() for name, value in state.items()}, temporary)
+def _write(path: Path, state: dict[str, Tensor]) -> bool:
+    try:
+        with storage.atomic_path(path) as temporary:
+            save_file({name: value.contiguous() for name, value in state.items()}, temporary)
+    except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
+        warnings.warn(f"The training goes on without checkpoints: {error}", stacklevel=2)
+        return False
+    return True
 
 
 def _read(path: Path, device: torch.device) -> dict[str, Tensor] | None:

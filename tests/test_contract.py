@@ -55,10 +55,24 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
+SMALL = {  # networks that learn these few words in seconds
+    "date": {
+        "vocabulary": "trained",
+        "max_length": 64,
+        "n_patterns": 5,
+        "steps": 150,
+        "learning_rate": 1e-3,
+        "layers": 1,
+        "hidden": 32,
+    }
+}
+
+
 @pytest.fixture
 def make(vectors: str):
     def make(name: str, **settings):
         kind = registry.detector(name)
+        settings = {**SMALL.get(name, {}), **settings}
         if "vectors" in parameters(kind):
             settings = {"vectors": vectors, **settings}
         return kind(random_state=0, **settings)
@@ -180,6 +194,19 @@ def test_a_threshold_outside_its_range_is_refused(make, name):
         ("llr", {"smoothing": 0}, "smoothing must be"),
         ("llr", {"smoothing": "abc"}, "smoothing must be a number"),
         ("iforest", {"vectors": "glove"}, "No word vectors named 'glove'"),
+        ("date", {"score": "plrmd"}, "Did you mean 'pl_rmd'"),
+        ("date", {"vocabulary": "bert"}, "No vocabulary named 'bert'"),
+        ("date", {"steps": 0}, "steps must be a whole number of at least 1, got 0"),
+        ("date", {"batch_size": 1.5}, "batch_size must be a whole number"),
+        ("date", {"mask_share": 1}, "mask_share must be in"),
+        ("date", {"learning_rate": float("nan")}, "learning_rate must be positive, got nan"),
+        ("date", {"rtd_weight": -1}, "rtd_weight must be at least 0"),
+        ("date", {"dropout": "none"}, "dropout must be in"),
+        ("date", {"hidden": 30}, "hidden must be a multiple of 4"),
+        ("date", {"max_length": 4, "n_patterns": 7}, "n_patterns must be at most 6"),
+        ("date", {"n_patterns": 0}, "set rmd_weight=0 too"),
+        ("date", {"rtd_weight": 0}, "score='pl' is learned by nothing when rtd_weight=0"),
+        ("date", {"rmd_weight": 0, "score": "pl_rmd"}, "score='pl_rmd' is learned by nothing"),
         ("llr", {"shrinkage": -1}, "shrinkage must be"),
         ("llr", {"language": "xx"}, "No language"),
         ("llr", {"background": "vectors", "vectors": "fasttext-local"}, "no order of frequency"),

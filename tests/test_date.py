@@ -1,0 +1,383 @@
+"""DATE as a detector: training, checkpoints, scores of texts and of their words."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import nn
+
+from adbench_text import storage
+from adbench_text.detectors import _training
+from adbench_text.detectors._electra import Judgement, RandomGenerator
+from adbench_text.detectors._scoring import SCORES, rmd_scores, window_scores
+from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date import DATE
+from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.wordpiece import Pieces
+
+WORDS = "ship harbour sail tide anchor captain wave crew island storm".split()
+OTHERS = "judge court statute appeal verdict counsel trial witness clause evidence".split()
+
+
+def texts_of(words: list[str], n: int, seed: int = 0, length: int = 12) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(words, size=length)) for _ in range(n)]
+
+
+TRAIN, TEST = texts_of(WORDS, 60), texts_of(WORDS, 10, seed=1) + texts_of(OTHERS, 10, seed=2)
+
+
+def small(**settings) -> DATE:
+    sizes = {"max_length": 32, "n_patterns": 4, "steps": 60, "batch_size": 8, "layers": 1, "hidden": 32}
+    defaults = {"vocabulary": "trained", "learning_rate": 1e-3, "precision": "fp32", "random_state": 0}
+    return DATE(**{**sizes, **defaults, **settings})
+
+
+class Watching:
+    """Notes what it is told, and does something at a step."""
+
+    def __init__(self, trace_every: int = 0, at: int = 0, action=lambda: None) -> None:
+        self.trace_every, self.at, self.action = trace_every, at, action
+        self.seen: dict[str, list[float]] = {}
+        self.steps: list[int] = []
+        self.traced: list[int] = []
+
+    def losses(self, step, steps, losses):
+        self.steps.append(step)
+        for name, value in losses.items():
+            self.seen.setdefault(name, []).append(value)
+        if step == self.at:
+            self.action()
+
+    def trace(self, step):
+        self.traced.append(step)
+        self.action()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_the_losses_are_told_and_fall():
+    detector = small(steps=120)
+    detector.observer = watching = Watching()
+    detector.fit(TRAIN)
+    assert watching.steps == [50, 100, 120]
+    assert set(watching.seen) == {"loss_total", "loss_rtd", "loss_rmd"}
+    assert watching.seen["loss_rtd"][-1] < watching.seen["loss_rtd"][0] < 0.8
+    total = 50 * np.array(watching.seen["loss_rtd"]) + 100 * np.array(watching.seen["loss_rmd"])
+    np.testing.assert_allclose(watching.seen["loss_total"], total, rtol=1e-5)
+
+
+@pytest.mark.parametrize("settings", [{}, {"precision": "bf16"}, {"generator": "small"}, {"dropout": 0.2}])
+def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(monkeypatch, settings):
+    whole = small(steps=80, **settings).fit(TRAIN).decision_function(TEST)
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    detector = small(steps=80, **settings)
+    detector.observer = Watching(at=50, action=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(TRAIN)
+    (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
+    detector.observer = watching = Watching()
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 1e9)
+    np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
+    assert watching.steps == [50, 80]  # the interrupt came before the checkpoint of step 50
+    assert not checkpoint.exists()
+
+
+def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
+    fresh = small().fit(TRAIN[:30]).decision_function(TEST)
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    detector = small()
+    detector.observer = Watching(at=50, action=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(TRAIN)
+    np.testing.assert_array_equal(small().fit(TRAIN[:30]).decision_function(TEST), fresh)
+
+
+def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
+    whole = small().fit(TRAIN).decision_function(TEST)
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    detector = small()
+    detector.observer = Watching(at=50, action=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        detector.fit(TRAIN)
+    (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    np.testing.assert_array_equal(small().fit(TRAIN).decision_function(TEST), whole)
+
+
+def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):
+    whole = small().fit(TRAIN).decision_function(TEST)
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "file"))
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    with pytest.warns(UserWarning, match="goes on without checkpoints"):
+        scores = small().fit(TRAIN).decision_function(TEST)
+    np.testing.assert_array_equal(scores, whole)
+
+
+@pytest.mark.parametrize("precision", ["fp32", "bf16"])
+def test_looking_at_the_scores_in_training_changes_nothing(precision):
+    whole = small(precision=precision).fit(TRAIN).decision_function(TEST)
+    detector = small(precision=precision)
+    looks = []
+    action = lambda: looks.append(detector.decision_function(TEST))  # noqa: E731
+    detector.observer = Watching(trace_every=20, action=action)
+    np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
+    assert detector.observer.traced == [20, 40, 60]
+    np.testing.assert_array_equal(looks[-1], whole)
+    assert not np.array_equal(looks[0], looks[1])
+
+
+def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch):
+    whole = small().fit(TRAIN).decision_function(TEST)
+    forward = _training.Objective.forward
+
+    def short_of_memory(self, ids, *arguments):
+        if len(ids) > 3:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(self, ids, *arguments)
+
+    monkeypatch.setattr(_training.Objective, "forward", short_of_memory)
+    with pytest.warns(UserWarning, match="its gradient is now summed over 4 parts"):
+        parts = small().fit(TRAIN).decision_function(TEST)
+    np.testing.assert_allclose(parts, whole, rtol=1e-3)
+
+
+def test_a_window_too_large_for_the_memory_is_a_clear_error(monkeypatch):
+    def no_memory(self, *arguments):
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(_training.Objective, "forward", no_memory)
+    with (
+        pytest.warns(UserWarning, match="parts"),
+        pytest.raises(DetectorError, match=r"does not hold one window.*lower max_length"),
+    ):
+        small().fit(TRAIN)
+
+
+def test_scoring_goes_on_in_smaller_batches_when_memory_runs_out(monkeypatch):
+    detector = small().fit(TRAIN)
+    whole = detector.decision_function(TEST)
+    kind = type(detector._objective.discriminator)
+    forward = kind.forward
+
+    def short_of_memory(self, ids, lengths):
+        if ids.numel() > 64:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return forward(self, ids, lengths)
+
+    monkeypatch.setattr(kind, "forward", short_of_memory)
+    np.testing.assert_allclose(detector.decision_function(TEST), whole, rtol=1e-5)
+    monkeypatch.setattr(kind, "forward", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("")))
+    with pytest.raises(DetectorError, match="does not hold one window of"):
+        detector.decision_function(TEST)
+
+
+def test_a_loss_that_is_no_number_is_a_clear_error():
+    with pytest.raises(DetectorError, match="The loss is nan at step 50; lower learning_rate"):
+        small(learning_rate=1e30, weight_decay=1e9).fit(TRAIN)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"score": "mp"},
+        {"score": "ne"},
+        {"score": "pl_rmd", "rtd_weight": 0},
+        {"n_patterns": 0, "rmd_weight": 0, "mask_share": 0.15},
+        {"generator": "small"},
+        {"generator": "large", "precision": "bf16"},
+        {"precision": "bf16"},
+    ],
+    ids=str,
+)
+def test_every_variant_trains_and_scores(settings):
+    detector = small(**settings)
+    detector.observer = watching = Watching()
+    scores = detector.fit(TRAIN).decision_function([*TEST, ""])
+    assert np.isfinite(scores).all()
+    assert (scores >= 0).all()
+    assert (scores <= (2 if settings.get("score") == "ne" else 1)).all()
+    assert ("loss_mlm" in watching.seen) == ("generator" in settings)
+    assert ("loss_rmd" in watching.seen) == (settings.get("rmd_weight") != 0)
+    assert ("loss_rtd" in watching.seen) == (settings.get("rtd_weight") != 0)
+
+
+def test_bfloat16_learns_what_fp32_learns():
+    outlier = np.arange(20) >= 10
+    for precision in ("fp32", "bf16"):
+        detector = small(steps=300, batch_size=16, precision=precision).fit(TRAIN)
+        assert roc_auc_score(outlier, detector.decision_function(TEST)) > 0.95
+        assert detector.ran_on_["precision"] == {"fp32": "float32", "bf16": "bfloat16"}[precision]
+
+
+def test_without_a_seed_two_trainings_differ():
+    first, second = (small(random_state=None, steps=5).fit(TRAIN) for _ in range(2))
+    assert not np.array_equal(first.decision_function(TEST), second.decision_function(TEST))
+
+
+def test_the_seed_reaches_the_patterns_the_weights_and_the_batches():
+    first, second = (small(random_state=seed, steps=1, learning_rate=1e-12).fit(TRAIN) for seed in (0, 1))
+    assert not torch.equal(first._patterns, second._patterns)
+    weights = [d._objective.discriminator.encoder.project.weight for d in (first, second)]
+    assert not torch.allclose(*weights, atol=1e-3)
+
+
+def test_a_fit_leaves_the_global_random_state_alone():
+    torch.manual_seed(7)
+    expected = torch.rand(3)
+    torch.manual_seed(7)
+    small(steps=3, dropout=0.1).fit(TRAIN)
+    assert torch.equal(torch.rand(3), expected)
+
+
+@pytest.mark.parametrize("training", [TRAIN[:1], TRAIN[:3], [""], ["ship"], ["", "船 が 港 に", "\x00\x1f"]])
+def test_few_and_odd_training_texts_are_enough(training):
+    scores = small(steps=3).fit(training).decision_function(["", "ship", "law", "a b " * 5000])
+    assert np.isfinite(scores).all()
+
+
+def test_the_paper_preset_is_the_papers_configuration():
+    assert DATE.presets("20news")["paper"] == [
+        {"vocabulary": "bert-base-uncased", "max_length": 498, "n_patterns": 25, "mask_share": 0.25}
+    ]
+    (paper,) = DATE.presets("agnews")["paper"]
+    assert (paper["max_length"], paper["n_patterns"], paper["mask_share"]) == (128, 50, 0.5)
+    rest = DATE(**paper)
+    assert (rest.rtd_weight, rest.rmd_weight, rest.generator, rest.score) == (50, 100, "random", "pl")
+    assert (rest.steps, rest.batch_size, rest.learning_rate, rest.dropout) == (5000, 16, 1e-5, 0)
+
+
+def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InvalidValueError, match="sees no GPU; use device='cpu'"):
+        small(device="cuda").check_params()
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_a_gpu_learns_what_the_cpu_learns():
+    outlier = np.arange(20) >= 10
+    first = (
+        small(steps=300, batch_size=16, device="cuda", precision="auto").fit(TRAIN).decision_function(TEST)
+    )
+    assert roc_auc_score(outlier, first) > 0.95
+    again = (
+        small(steps=300, batch_size=16, device="cuda", precision="auto").fit(TRAIN).decision_function(TEST)
+    )
+    np.testing.assert_array_equal(first, again)
+
+
+# Scores
+
+
+class Vocabulary:
+    cls, sep = 1, 2
+
+
+class Fixed(nn.Module):
+    """Judges every token by its id: P(replaced) = id / 100."""
+
+    def forward(self, ids, lengths):
+        return Judgement(torch.logit(ids / 100), torch.zeros(len(ids), 2))
+
+
+def windows_of(*texts: list[int], max_length: int = 4) -> Windows:
+    ends = np.cumsum([0, *map(len, texts)])
+    return Windows(
+        Pieces(np.array([piece for text in texts for piece in text], dtype=np.int32), ends),
+        Vocabulary,
+        max_length,
+    )
+
+
+def test_a_window_scores_the_mean_over_its_tokens_without_cls_pads_and_the_sep_of_a_full_window():
+    scores = window_scores(Fixed(), windows_of([10, 30], [], [10, 20, 30, 40]), "pl")
+    np.testing.assert_allclose(scores, [(0.1 + 0.3 + 0.02) / 3, 0.02, 0.25], rtol=1e-5)
+
+
+def test_the_three_scores_of_a_token_by_hand():
+    p = torch.tensor([0.25], dtype=torch.float64)
+    assert SCORES["pl"].of(p).item() == 0.75
+    assert SCORES["mp"].of(p).item() == 0.75
+    assert SCORES["ne"].of(p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
+    sure = torch.tensor([0.0, 1.0])
+    for name in ("mp", "ne"):
+        assert (SCORES[name].of(sure) == SCORES[name].most).all()
+
+
+def test_a_long_text_scores_the_mean_of_its_windows():
+    detector = small(max_length=8, steps=5).fit(TRAIN)
+    text = texts_of(WORDS, 1, length=30)[0]
+    windows = detector._windows([text])
+    assert len(windows) == 4
+    expected = window_scores(detector._objective.discriminator, windows, "pl").mean()
+    assert detector.decision_function([text])[0] == pytest.approx(expected)
+
+
+class TellsPattern(nn.Module):
+    """Knows the two patterns: id 50 at position 1 is pattern 0, at position 2 pattern 1."""
+
+    def forward(self, ids, lengths):
+        certain = torch.where(ids[:, 1:3] == 50, 20.0, 0.0)
+        return Judgement(torch.zeros(ids.shape), certain)
+
+
+def test_the_general_pseudo_label_asks_for_each_pattern_that_was_applied():
+    patterns = torch.tensor([[0, 1, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0]], dtype=torch.bool)
+    objective = nn.Module()
+    objective.generator, objective.discriminator = RandomGenerator(50, 51), TellsPattern()
+    windows = windows_of([10, 11, 12], [10])
+    scores = rmd_scores(objective, windows, patterns, torch.zeros(2, 6))
+    # both patterns told; in the second text the second pattern masks its [SEP]
+    np.testing.assert_allclose(scores, [0, 0], atol=1e-6)
+    objective.discriminator = Fixed()  # an even chance for either
+    np.testing.assert_allclose(rmd_scores(objective, windows, patterns, torch.zeros(2, 6)), [0.5, 0.5])
+
+
+@pytest.mark.parametrize("score", ["pl", "mp", "ne"])
+def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score(score):
+    detector = small(score=score).fit(TRAIN)
+    text = "Ship, the HARBOUR\tstörm judgement  -- ship"
+    (words,) = detector.token_scores([text])
+    assert [word.token for word in words] == [
+        "Ship",
+        ",",
+        "the",
+        "HARBOUR",
+        "störm",
+        "judgement",
+        "-",
+        "-",
+        "ship",
+    ]
+    assert all(text[word.start : word.end] == word.token for word in words)
+    n_pieces = np.array([word.n_pieces for word in detector._pieces.words(text)])
+    sep = detector.decision_function([text])[0] * (n_pieces.sum() + 1) - n_pieces @ [w.score for w in words]
+    (window,) = detector._windows([text]).batch(np.array([0]))[:1]
+    with torch.no_grad():
+        p = detector._objective.discriminator(window, torch.tensor([window.shape[1]])).rtd.sigmoid()
+    of, most = SCORES[score]
+    n = int(n_pieces.sum())
+    if window.shape[1] == n + 2:
+        assert sep == pytest.approx(float(most - of(p[0, n + 1])), abs=1e-4)
+    assert 0 <= sep <= most
+
+
+def test_words_in_the_overlap_of_windows_get_the_mean_of_both():
+    detector = small(max_length=8, steps=5).fit(TRAIN)
+    text = texts_of(WORDS, 1, length=12)[0]
+    windows = detector._windows([text])
+    assert windows.begin.tolist() == [0, 8] or len(windows) == 2
+    (words,) = detector.token_scores([text])
+    assert [word.token for word in words] == text.split()
+    assert all(np.isfinite(word.score) for word in words)
+    assert detector.token_scores([""]) == [[]]
+
+
+def test_a_text_judged_as_a_whole_has_no_token_scores():
+    detector = small(score="pl_rmd", steps=2).fit(TRAIN)
+    with pytest.raises(InvalidValueError, match="judges a text as a whole"):
+        detector.token_scores(TEST)
