@@ -54,6 +54,11 @@ class Watching:
         self.action()
 
 
+@pytest.fixture(autouse=True)
+def cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+
+
 def interrupt():
     raise KeyboardInterrupt
 
@@ -109,8 +114,7 @@ def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
 
 def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):
     whole = small().fit(TRAIN).decision_function(TEST)
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "file"))
+    (tmp_path / "cache").write_text("in the way")
     monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
     with pytest.warns(UserWarning, match="goes on without checkpoints"):
         scores = small().fit(TRAIN).decision_function(TEST)
@@ -208,7 +212,7 @@ def test_every_variant_trains_and_scores(settings):
 def test_bfloat16_learns_what_fp32_learns():
     outlier = np.arange(20) >= 10
     for precision in ("fp32", "bf16"):
-        detector = small(steps=300, batch_size=16, precision=precision).fit(TRAIN)
+        detector = small(steps=150, batch_size=16, max_length=64, precision=precision).fit(TRAIN)
         assert roc_auc_score(outlier, detector.decision_function(TEST)) > 0.95
         assert detector.ran_on_["precision"] == {"fp32": "float32", "bf16": "bfloat16"}[precision]
 
@@ -261,11 +265,15 @@ def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
 def test_a_gpu_learns_what_the_cpu_learns():
     outlier = np.arange(20) >= 10
     first = (
-        small(steps=300, batch_size=16, device="cuda", precision="auto").fit(TRAIN).decision_function(TEST)
+        small(steps=150, batch_size=16, max_length=64, device="cuda", precision="auto")
+        .fit(TRAIN)
+        .decision_function(TEST)
     )
     assert roc_auc_score(outlier, first) > 0.95
     again = (
-        small(steps=300, batch_size=16, device="cuda", precision="auto").fit(TRAIN).decision_function(TEST)
+        small(steps=150, batch_size=16, max_length=64, device="cuda", precision="auto")
+        .fit(TRAIN)
+        .decision_function(TEST)
     )
     np.testing.assert_array_equal(first, again)
 
