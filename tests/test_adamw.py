@@ -8,7 +8,7 @@ from adbench_text.detectors._adamw import BETAS, EPS, FlatAdamW, LazyRows
 
 N_STEPS, N_ROWS, SIZE = 300, 40, 6
 RATE, DECAY = 1e-4, 0.1
-NEVER = slice(30, N_ROWS)  # rows that no batch reads
+OFTEN, NEVER = slice(10), slice(30, N_ROWS)  # rows that nearly every batch reads, and none
 
 
 class Net(nn.Module):
@@ -27,10 +27,11 @@ class Net(nn.Module):
 
 
 def backward(net, step):
-    """Put a gradient in place: frequent rows 0-9, rows 10-29 for two steps in a hundred each."""
+    """Put a gradient in place; each of the rows 10-29 is read in two steps of a hundred."""
     random = torch.Generator().manual_seed(step)
     ids = torch.randint(10, (8, 3), generator=random)
-    ids[0, 0] = 10 + step // 2 % 50 if step // 2 % 50 < 20 else 0
+    if step % 100 < 40:
+        ids[0, 0] = 10 + step % 100 // 2
     to = 1 + torch.randn(8, generator=random)
     weight = 10 ** float(torch.empty(1).uniform_(-1.5, 2, generator=random))  # about half are clipped
     out = net(ids)
@@ -98,8 +99,11 @@ def test_each_row_ends_where_torchs_adamw_ends(by_torch):
     assert (net.token.weight - after)[NEVER].abs().max() > 1e-6  # until they are caught up with
     optimizer.finish()
     way = (after - before).abs().amax(1)
-    assert way[NEVER].max() < 1e-4 < 1e-3 < way[: NEVER.start].min()
-    assert ((net.token.weight - after).abs().amax(1) < 1e-3 * way).all()
+    error = (net.token.weight.detach() - after).abs().amax(1) / way
+    assert way[NEVER].max() < 2e-4 < 1e-3 < way[: NEVER.start].min()
+    assert error[OFTEN].max() < 1e-4
+    assert error[NEVER].max() < 1e-4
+    assert error.max() < 1e-2  # eps, which matters where a gradient is as small, is frozen in a rest
 
 
 def rows_of_torch_and_ours(weight_decay, n_steps=200):
@@ -117,34 +121,28 @@ def rows_of_torch_and_ours(weight_decay, n_steps=200):
         lazy.catch_up(read)
         lazy.step(read, gradient)
     lazy.finish()
-    return dense.detach(), ours.detach(), (dense - start).abs().max()
+    return dense.detach(), ours.detach(), (dense.detach() - start).abs().max()
 
 
-@pytest.mark.parametrize(("weight_decay", "tolerance"), [(0.0, 1e-6), (0.1, 1e-4)])
+@pytest.mark.parametrize(("weight_decay", "tolerance"), [(0.0, 1e-6), (0.1, 1e-3)])
 def test_rows_that_rest_go_the_way_of_adamw(weight_decay, tolerance):
     expected, found, way = rows_of_torch_and_ours(weight_decay)
     assert (found - expected).abs().max() < tolerance * way
 
 
-def test_gradients_are_clipped_together():
+@pytest.mark.parametrize("weight", [1e3, 1e-3])
+def test_gradients_are_clipped_together(weight):
     net = Net(sparse=True)
     optimizer = optimized(net)
-    ids = torch.tensor([[3, 3, 5], [5, 5, 7]])
-    for weight in (1e3, 1e-3):
-        (weight * net(ids).sum()).backward()
-        table = net.token.weight.grad.to_dense()
-        raw = torch.cat([net.hidden.weight.grad.flatten(), net.out.bias.grad, table.flatten()])
-        of_all = [table, *(p.grad for p in net.parameters() if p is not net.token.weight)]
-        norm = torch.linalg.vector_norm(torch.cat([g.flatten() for g in of_all]))
-        assert (norm > 1) == (weight > 1)
-        before = optimizer.state()
-        flat, rows = before.get("flat.exp_avg", torch.zeros(41)).clone(), before["rows.moments"][0].clone()
-        optimizer.step()
-        after = optimizer.state()
-        flat = (after["flat.exp_avg"] - BETAS[0] * flat) / (1 - BETAS[0])
-        rows = (after["rows.moments"][0] - BETAS[0] * rows) / (1 - BETAS[0])
-        found = torch.cat([flat[: net.hidden.weight.numel()], flat[-1:], rows.flatten()])
-        torch.testing.assert_close(found, raw / max(norm, 1), atol=1e-7, rtol=1e-4)
+    (weight * net(torch.tensor([[3, 3, 5], [5, 5, 7]])).sum()).backward()
+    table, *others = (p.grad for p in net.parameters())
+    raw = torch.cat([table.to_dense().flatten(), *(g.flatten() for g in others)])
+    norm = float(torch.linalg.vector_norm(raw))
+    assert (norm > 1) == (weight > 1)
+    optimizer.step()
+    state = optimizer.state()
+    first_moment = torch.cat([state["rows.moments"][0].flatten(), state["flat.exp_avg"]])
+    torch.testing.assert_close(first_moment / (1 - BETAS[0]), raw / max(norm, 1), atol=0, rtol=1e-5)
 
 
 @pytest.mark.parametrize("sparse", [True, False])

@@ -117,6 +117,40 @@ def test_run_and_report_on_real_text(store):
     assert again.stderr.splitlines()[-1] == "0 cells to run, 4 finished before"
 
 
+def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
+    sizes = "--set vocabulary=trained --set steps=120 --set layers=1 --set hidden=16 --set max_length=16"
+    more = "--set n_patterns=3 --inlier sea --contamination 0 --device cpu --trace 60"
+    assert adbench(f"run -s tiny -d date {sizes} {more}").exit_code == 0
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{store}")
+    experiment = client.get_experiment_by_name("adbench-text/tiny")
+    (run,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'cell'")
+    for name, steps in (("loss_rtd", [50, 100, 120]), ("diagnostic_test_auroc", [60, 120])):
+        assert [p.step for p in client.get_metric_history(run.info.run_id, name)] == steps
+    assert run.data.metrics["diagnostic_test_auroc"] == run.data.metrics["auroc"]
+    assert run.data.tags["env.device"].startswith("cpu")
+    (record,) = cells()
+    assert "loss_rtd" not in record
+
+
+def test_a_vocabulary_that_is_not_there_is_an_error_that_names_the_command(store):
+    result = adbench("run -s tiny -d date --inlier sea --contamination 0")
+    assert result.exit_code == 1
+    assert (
+        "Run: adbench-text fetch bert-base-uncased-vocab; or use --set vocabulary=trained." in result.stderr
+    )
+
+
+def test_the_vocabulary_is_fetched_by_its_name(here, monkeypatch, tmp_path):
+    path = tmp_path / "data" / "vocab" / "bert-base-uncased-vocab.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("[PAD]\n")
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    result = adbench("fetch bert-base-uncased-vocab")
+    assert (result.exit_code, result.stdout) == (0, f"bert-base-uncased-vocab: {path}\n")
+
+
 def test_report_in_all_formats(store, here):
     run("-d counting -d faulty --inlier sea --inlier law --seed 0 --seed 1")
     terminal, markdown, table, per_cell = (
@@ -453,6 +487,9 @@ def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
             "No preset of counting on tiny named 'hevy'. Did you mean 'heavy'?",
         ),
         ("run -s tiny -d ocsvm --encoder sdv", "No encoder named 'sdv'. Did you mean 'svd'?"),
+        ("run -s tiny -d date --device gpu", "No device named 'gpu'"),
+        ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
+        ("run -s tiny -d llr --trace -1", "-1 is not in the range x>=0"),
         ("run -s tiny -d llr --contamination 0.5", "contamination must be in [0, 0.5), got 0.5"),
         ("run -s tiny -d llr --contamination -0.1", "contamination must be in [0, 0.5), got -0.1"),
         ("run -s tiny -d llr --contamination nan", "contamination must be in [0, 0.5), got nan"),

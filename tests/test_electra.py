@@ -193,7 +193,7 @@ def test_the_mlm_loss_is_the_sum_of_the_negative_log_likelihoods_of_what_is_mask
     ids, masked = torch.tensor([[4, 1, 2, 0]]), torch.tensor([[False, True, True, False]])
     replaced, mlm = generator(ids, torch.tensor([4]), masked, torch.zeros(1, 4))
     assert replaced.tolist() == [[4, 0, 0, 0]]
-    assert float(mlm) == pytest.approx(-log(0.2) - log(0.3))
+    assert mlm.item() == pytest.approx(-log(0.2) - log(0.3))
 
 
 def test_the_mlm_loss_is_the_cross_entropy_of_the_tied_head():
@@ -277,12 +277,12 @@ def test_the_losses_by_hand(mlm, of_token):
     losses = Objective(Replaces(REPLACED, mlm), judge, 7.0, 11.0, 13.0)(IDS, LENGTHS, CORRUPTION)
     assert judge.seen.tolist() == [[2, 20, 11, 3], [2, 21, 3, 0]]
     total = 7 * RTD + 11 * RMD + 13 * of_token
-    assert [float(loss) for loss in losses] == pytest.approx([total, RTD, RMD, of_token], rel=1e-6)
+    assert [loss.item() for loss in losses] == pytest.approx([total, RTD, RMD, of_token], rel=1e-6)
 
 
 def test_the_weights_of_the_paper_are_the_default():
     objective = Objective(Replaces(REPLACED, torch.tensor(6.0)), says())
-    assert float(objective(IDS, LENGTHS, CORRUPTION).total) == pytest.approx(50 * RTD + 100 * RMD + 2)
+    assert objective(IDS, LENGTHS, CORRUPTION).total.item() == pytest.approx(50 * RTD + 100 * RMD + 2)
 
 
 def test_pads_and_cls_do_not_count():
@@ -483,8 +483,8 @@ def test_weights_begin_normal_with_a_deviation_of_two_hundredths_and_biases_at_z
     assert "encoder.embeddings.token_type" in weights
     for name, weight in weights.items():
         n = weight.numel()
-        assert float(weight.std()) == pytest.approx(0.02, rel=5 / (2 * n) ** 0.5), name
-        assert abs(float(weight.mean())) < 5 * 0.02 / n**0.5, name
+        assert weight.std().item() == pytest.approx(0.02, rel=5 / (2 * n) ** 0.5), name
+        assert abs(weight.mean().item()) < 5 * 0.02 / n**0.5, name
     assert weights["encoder.embeddings.token"].abs().max() > 4.5 * 0.02  # a uniform one would end at 1.7
     assert not any(p.any() for name, p in of_the_paper.named_parameters() if name.endswith("bias"))
 
@@ -495,6 +495,6 @@ def test_a_learned_generator_begins_like_the_discriminator():
         generator = LearnedGenerator(Embeddings(10, 10), Shape(64, layers=1), MASK_ID)
     for name, module in generator.named_modules():
         if isinstance(module, nn.Linear):
-            assert float(module.weight.std()) == pytest.approx(0.02, rel=0.05), name
+            assert module.weight.std().item() == pytest.approx(0.02, rel=0.05), name
             assert not module.bias.any(), name
     assert not generator.bias.any()

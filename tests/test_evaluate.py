@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,49 @@ def test_an_interruption_is_no_failure_of_the_detector(run):
 
 def test_integer_scores_will_do(run):
     assert run(answers(list(range(N)))).status == "ok"
+
+
+class Training(Spy):
+    """Trains in four steps of which it tells two; its scores become right at the third."""
+
+    observer = None
+
+    def fit(self, texts):
+        self.step = 0
+        for self.step in range(1, 5):
+            if self.step % 2 == 0:
+                self.observer.losses(self.step, 4, {"loss_total": 1 / self.step})
+            if self.observer.trace_every and self.step % self.observer.trace_every == 0:
+                self.observer.trace(self.step)
+        self.ran_on_ = {"device": "abacus"}
+        return self
+
+    def decision_function(self, texts):
+        return np.array(super().decision_function(texts)) * (1 if self.step > 2 else -1)
+
+
+def test_the_losses_of_a_training_are_curves_and_are_passed_on(corpus, monkeypatch):
+    monkeypatch.setattr(module, "build_detector", lambda cell: Training())
+    told = []
+    cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
+    result = evaluate(cell, corpus, on_step=lambda *what: told.append(what))
+    assert result.curves == {"loss_total": [(2, 0.5), (4, 0.25)]}
+    assert told == [(cell, 2, 4, {"loss_total": 0.5}), (cell, 4, 4, {"loss_total": 0.25})]
+    assert result.ran_on == {"device": "abacus"}
+
+
+def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, monkeypatch):
+    detector = Training()
+    slow = detector.decision_function
+
+    def decision_function(texts):
+        time.sleep(0.05)
+        return slow(texts)
+
+    detector.decision_function = decision_function
+    monkeypatch.setattr(module, "build_detector", lambda cell: detector)
+    result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus, trace_every=1)
+    trace = result.curves["diagnostic_test_auroc"]
+    assert trace == [(1, 0), (2, 0), (3, 1), (4, 1)]
+    assert result.metrics["auroc"] == 1
+    assert result.metrics["fit_seconds"] < 0.05

@@ -103,6 +103,30 @@ def test_the_time_left_is_that_of_the_cells_so_far(capsys, monkeypatch):
     assert lines[2].endswith("20 s left")
 
 
+def test_a_long_training_says_how_far_it_is_now_and_then(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    watch = Watch()
+    watch.started(Cell("a"))
+    for step, seconds in ((50, 10.0), (100, 20.0), (200, 40.0), (250, 50.0), (400, 80.0)):
+        now[0] = seconds
+        watch.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
+    assert capsys.readouterr().err.splitlines() == [
+        "    step 200/1,000, 2 min 40 s left; total 412, rtd 0.5",
+        "    step 400/1,000, 2 min 0 s left; total 412, rtd 0.5",
+    ]
+
+
+def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
+    written = terminal(120)
+    with Watch() as watch:
+        watch.begin(1, 0)
+        watch.started(Cell("date on tiny/sea"))
+        watch.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
+        watch.done(Result(Cell("date on tiny/sea")))
+    assert "step 50/5,000, 0 s left; rtd 0.123; date on tiny/sea" in written()
+
+
 def test_when_nothing_is_run_nothing_is_said_at_the_end(capsys):
     watch_a_sweep([])
     assert capsys.readouterr().err.splitlines() == ["loading tiny", "0 cells to run, 5 finished before"]

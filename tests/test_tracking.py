@@ -160,6 +160,17 @@ def test_outliers_of_the_artifact_are_all_other_classes(store):
     assert rows[1:] == ["0,sea,1,0", "1,sea,1,1", "2,sea,1,2", "3,law,0,3", "4,law,0,4", "5,law,0,5"]
 
 
+def test_curves_are_step_metrics_of_any_length_and_the_device_is_a_tag(store):
+    curve = [(step, 1 / step) for step in range(1, 1502)]
+    log(store, result(curves={"loss_total": curve}, ran_on={"device": "abacus"}))
+    (run,) = runs(store, "cell")
+    from mlflow import MlflowClient
+
+    history = MlflowClient(store.uri).get_metric_history(run.info.run_id, "loss_total")
+    assert [(point.step, point.value) for point in history] == curve
+    assert run.data.tags["env.device"] == "abacus"
+
+
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):
     log(store, failure())
     (cell,) = runs(store, "cell")

@@ -1,0 +1,170 @@
+"""Benchmark of DATE: how fast it trains and scores, beside what the machine's matrix product can do.
+
+Texts as long as those of AG News (28 word pieces on average) and of 20 Newsgroups, made up: only
+their lengths matter. FLOPs are those that the texts need: none for pads, none for the optimiser.
+"""
+
+import resource
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from adbench_text.detectors._electra import (
+    Discriminator,
+    Embeddings,
+    Objective,
+    RandomGenerator,
+    Shape,
+    mask_patterns,
+)
+from adbench_text.detectors._scoring import window_scores
+from adbench_text.detectors._training import Training, train
+from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date import DATE
+from adbench_text.wordpiece import Pieces
+
+pytestmark = pytest.mark.bench
+N_PIECES = 30_522
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
+]
+
+
+class Vocabulary:
+    cls, sep = 101, 102
+
+
+def made_up(corpus: str, n_texts: int) -> Windows:
+    rng = np.random.default_rng(0)
+    if corpus == "AG News":
+        lengths, max_length = np.clip(rng.normal(28, 8, n_texts), 5, 128), 128
+    else:
+        lengths, max_length = np.clip(rng.lognormal(4, 0.9, n_texts), 5, 8000), 498
+    ends = np.cumsum([0, *lengths.astype(np.int64)])
+    ids = rng.integers(5, N_PIECES, ends[-1], dtype=np.int32)
+    return Windows(Pieces(ids, ends), Vocabulary, max_length)
+
+
+def flops(lengths: np.ndarray) -> float:
+    """Return the multiplications and additions of one pass over windows of these lengths."""
+    shape = Shape()
+    H, F = shape.hidden, shape.feed_forward
+    linear = 128 * H + shape.layers * (4 * H * H + 2 * H * F) + H * H + H
+    attention = shape.layers * 2 * H * lengths.astype(np.float64)
+    return float((2 * lengths * (linear + attention)).sum())
+
+
+def synchronize(device: str) -> None:
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
+def product_rate(device: str, dtype: torch.dtype, n: int = 2048) -> float:
+    """Return the FLOP/s of a dense matrix product, the best of some."""
+    a, b = (torch.randn(n, n, dtype=dtype, device=device) for _ in range(2))
+    seconds = []
+    for _ in range(8):
+        synchronize(device)
+        begin = time.perf_counter()
+        a @ b
+        synchronize(device)
+        seconds.append(time.perf_counter() - begin)
+    return 2 * n**3 / min(seconds)
+
+
+def network(max_length: int, sparse: bool) -> Objective:
+    torch.manual_seed(0)
+    embeddings = Embeddings(N_PIECES, max_length + 2, sparse=sparse)
+    return Objective(RandomGenerator(5, N_PIECES), Discriminator(embeddings, Shape(), 50))
+
+
+class Clock:
+    """Notes when each fifty steps are over."""
+
+    trace_every = 0
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        self.times: list[float] = []
+
+    def losses(self, *_):
+        synchronize(self.device)
+        self.times.append(time.perf_counter())
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("corpus", "batch_size"), [("AG News", 16), ("AG News", 64), ("20 Newsgroups", 16)])
+def test_training(capsys, device, corpus, batch_size):
+    windows = made_up(corpus, 3000).to(torch.device(device))
+    detector = DATE(device=device)
+    detector._device = torch.device(device)
+    dtype = detector._dtype()
+    patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0)).to(device)
+    clock, steps = Clock(device), 250
+    training = Training(steps, batch_size, 1e-5, 0.1, patterns, 0.5, 0, dtype)
+    rates = [product_rate(device, dtype)]
+    train(network(windows.max_length, device == "cpu").to(device), windows, training, clock)
+    rates.append(product_rate(device, dtype))
+    step = (clock.times[-1] - clock.times[0]) / (steps - 50)
+    tokens = windows.lengths.mean() * batch_size
+    rate = 3 * flops(windows.lengths) / len(windows) * batch_size / step
+    with capsys.disabled():
+        print(
+            f"\nDATE trains on {device}, {str(dtype)[6:]}, {corpus}, batch {batch_size}: "
+            f"{1e3 * step:.1f} ms a step, {tokens / step:,.0f} tokens/s, {rate / 1e9:,.0f} GFLOP/s "
+            f"= {rate / max(rates):.0%} of a matrix product "
+            f"({max(rates) / 1e9:,.0f}); peak memory {peak_memory(device):.2f} GB"
+        )
+
+
+def test_training_as_one_would_write_it_first(capsys):
+    """fp32, every window padded to the limit, torch's own optimiser: the reference."""
+    windows = made_up("AG News", 500)
+    objective = network(128, sparse=False)
+    optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5, weight_decay=0.1, amsgrad=True)
+    patterns = mask_patterns(50, 128, 0.5, torch.Generator().manual_seed(0))
+    training = Training(10, 16, 1e-5, 0.1, patterns, 0.5, 0, torch.float32)
+    windows.lengths, real = np.full_like(windows.lengths, 130), windows.lengths
+    times = []
+    for step in range(8):
+        ids, lengths = windows.batch(np.arange(16 * step, 16 * step + 16))
+        begin = time.perf_counter()
+        corruption = training.corruption(step, ids, lengths)
+        objective(ids, lengths, corruption).total.backward()
+        torch.nn.utils.clip_grad_norm_(objective.parameters(), 1.0)
+        optimizer.step()
+        optimizer.zero_grad()
+        times.append(time.perf_counter() - begin)
+    with capsys.disabled():
+        print(
+            f"\nDATE as one would write it first (fp32, padded to 130, torch's AdamW), AG News, batch 16: "
+            f"{1e3 * np.median(times):.0f} ms a step, {16 * real.mean() / np.median(times):,.0f} tokens/s"
+        )
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("corpus", ["AG News", "20 Newsgroups"])
+def test_scoring(capsys, device, corpus):
+    n_texts = 2000 if corpus == "AG News" else 400
+    windows = made_up(corpus, n_texts).to(torch.device(device))
+    discriminator = network(windows.max_length, False).discriminator.to(device).eval()
+    window_scores(discriminator, windows, "pl")
+    begin = time.perf_counter()
+    window_scores(discriminator, windows, "pl")
+    seconds = time.perf_counter() - begin
+    rate, dense = flops(windows.lengths) / seconds, product_rate(device, torch.float32)
+    with capsys.disabled():
+        print(
+            f"\nDATE scores on {device}, fp32, {corpus}: {n_texts / seconds:,.0f} documents/s, "
+            f"{rate / 1e9:,.0f} GFLOP/s = {rate / dense:.0%} of a matrix product ({dense / 1e9:,.0f})"
+        )
+
+
+def peak_memory(device: str) -> float:
+    """Return the most memory that was held so far, in GB: of the GPU, or of this process."""
+    if device == "cuda":
+        return torch.cuda.max_memory_allocated() / 1e9
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
