@@ -75,9 +75,10 @@ class Block(nn.Module):
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float) -> Tensor:
     """Return the scaled dot-product attention, (B, heads, L, H / heads)."""
-    if q.is_cuda or not q.requires_grad:
+    if not q.requires_grad:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
-    # on a CPU the backward pass of the fused kernel takes longer than all else of a short text
+    # The backward pass of the fused kernel takes longer than all else of a short text on a CPU, and
+    # does not repeat itself to the bit on a GPU.
     logits = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
     return F.dropout(logits.softmax(-1), dropout) @ v
 

@@ -237,7 +237,7 @@ class DATE(TextDetector):
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
         with torch.random.fork_rng([]):
-            torch.manual_seed(seed)
+            torch.default_generator.manual_seed(seed)
             self._objective = self._build().to(self._device)
         training = Training(
             self.steps,
