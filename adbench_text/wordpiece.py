@@ -141,7 +141,10 @@ def bert() -> WordPiece:
 @remember(1)
 def _bert(digest: str) -> WordPiece:
     path = storage.data_dir() / BERT_FILE.path
-    lines = path.read_text(encoding="utf-8").split("\n")
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no vocabulary: {error}.") from error
     pieces = lines[:-1] if not lines[-1] else lines
     if len(set(pieces)) != len(pieces):
         raise DataError(f"{path} is no vocabulary: a word piece stands there twice.")
@@ -154,14 +157,23 @@ def train(texts: Iterable[str], size: int) -> WordPiece:
 
     counts = Counter(_sound(word) for text in texts for word in text.split())
     tokenizer = _tokenizer(None)
-    letters = sorted(set("".join(map(tokenizer.normalizer.normalize_str, counts))) - {" "})
+    forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
+    for word, count in counts.items():
+        for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):
+            for letter in part:
+                forms[letter] += count
+                if len(part) > 1:  # punctuation and Chinese stand alone
+                    forms[f"##{letter}"] += count
     # The trainer numbers the letters in the order of a hash map, which decides between pairs that are
     # equally frequent: named beforehand, they have the same numbers each time.
-    alphabet = [*letters, *(f"##{letter}" for letter in letters)]
+    alphabet = sorted(forms)
     trainer = trainers.WordPieceTrainer(
         vocab_size=size, special_tokens=[*SPECIAL, *alphabet], show_progress=False, min_frequency=2
     )
     words = (word for word, count in sorted(counts.items()) for _ in range(count))
     tokenizer.train_from_iterator(words, trainer)
-    learned = sorted(set(tokenizer.get_vocab()) - set(SPECIAL))
-    return WordPiece(_tokenizer({piece: number for number, piece in enumerate([*SPECIAL, *learned])}))
+    merged = set(tokenizer.get_vocab()) - set(SPECIAL) - set(alphabet)
+    # where there is no room for all letters nothing is merged, and the frequent letters stay
+    kept = sorted(forms, key=lambda form: (-forms[form], form))[: size - len(SPECIAL)]
+    pieces = [*SPECIAL, *sorted(merged | set(kept))]
+    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))

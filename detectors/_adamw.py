@@ -149,9 +149,12 @@ class LazyRows:
     """AdamW (amsgrad) of an embedding's rows, each caught up with only when it is read.
 
     A row without gradients has at step s + k the first moment b1^k m_s, while its greatest second
-    moment stays: it moves by lr m_s / (sqrt(v_max) + eps(s)) times the sum over k of b1^k c(s + k),
-    with c(t) = sqrt(1 - b2^t) / (1 - b1^t) the bias corrections and eps(t) = eps sqrt(1 - b2^t).
-    That sum up to k = j is G(s) - b1^j G(s + j), with G(s) the sum to infinity, tabulated once.
+    moment stays. With d = 1 - lr * decay it is after j steps
+
+        d^j [ w_s - lr m_s / (sqrt(v_max) + eps(s)) sum over k = 1 .. j of (b1 / d)^k c(s + k) ],
+
+    with c(t) = sqrt(1 - b2^t) / (1 - b1^t) the bias corrections and eps(t) = eps sqrt(1 - b2^t), taken
+    at s. That sum is G(s) - (b1 / d)^j G(s + j), with G(s) the sum to infinity, tabulated once.
 
     Parameters
     ----------
@@ -173,7 +176,9 @@ class LazyRows:
         self.correction = [math.sqrt(1 - b2**t) / (1 - b1**t) for t in range(1, n_steps + tail + 1)]
         sums = [0.0] * (n_steps + tail + 1)
         for s in range(n_steps + tail - 1, -1, -1):
-            sums[s] = b1 * (self.correction[s] + sums[s + 1])  # correction[s] is that of step s + 1
+            sums[s] = (
+                b1 / self.keep * (self.correction[s] + sums[s + 1])
+            )  # correction[s] is that of step s + 1
         self.sums = torch.tensor(sums[: n_steps + 1], dtype=torch.float64)
 
     @torch.no_grad()
@@ -182,12 +187,12 @@ class LazyRows:
         rows = rows[self.last[rows] < self.now]
         last = self.last[rows]
         missed = (self.now - last).double()
-        fade = BETAS[0] ** missed
         first, second, greatest = self.moments[:, rows]
-        way = self.learning_rate * (self.sums[last] - fade * self.sums[self.now])
-        step = _column(way, first) * first / (greatest.sqrt() + self.eps[last][:, None])
-        self.weight[rows] = self.weight[rows] * _column(self.keep**missed, first) - step
-        self.moments[0, rows] = first * _column(fade, first)
+        rest = self.sums[last] - (BETAS[0] / self.keep) ** missed * self.sums[self.now]
+        step = _column(self.learning_rate * rest, first) * first
+        step /= greatest.sqrt() + self.eps[last][:, None]
+        self.weight[rows] = (self.weight[rows] - step) * _column(self.keep**missed, first)
+        self.moments[0, rows] = first * _column(BETAS[0] ** missed, first)
         self.moments[1, rows] = second * _column(BETAS[1] ** missed, first)
         self.last[rows] = self.now
 

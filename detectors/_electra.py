@@ -6,6 +6,7 @@ pieces. A window begins with [CLS]; the tokens after it are what may be masked, 
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
 import torch
@@ -220,7 +221,8 @@ def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) ->
     which each pattern masks M.
     """
     S, M, p = length, n_masked, n_shared
-    return math.comb(n_patterns, 2) * math.comb(S, p) * (math.comb(S - p, M - p) / math.comb(S, M)) ** 2
+    shares = Fraction(math.comb(S - p, M - p), math.comb(S, M))  # that a pattern masks these p
+    return float(math.comb(n_patterns, 2) * math.comb(S, p) * shares**2)
 
 
 class Corruption(NamedTuple):

@@ -124,7 +124,7 @@ def _in_batches(
     """Yield the row numbers of each batch and what is judged of it; smaller ones if memory runs out."""
     n_tokens, done = _TOKENS, 0
     while done < len(windows):
-        for rows in scoring_batches(windows.lengths, n_tokens, done):
+        for rows in scoring_batches(windows.padded, n_tokens, done):
             try:
                 with torch.inference_mode():
                     values = judge(*windows.batch(rows))

@@ -27,6 +27,8 @@ class Windows:
         Pieces of each text.
     lengths : int64 array of shape (n_windows,)
         Tokens of each window, [CLS] and [SEP] among them.
+    padded : int64 array of shape (n_windows,)
+        The width of a batch in which a window is the longest.
     text : int64 array of shape (n_windows,)
         Number of the text that each belongs to, ascending.
     begin : int64 array of shape (n_windows,)
@@ -35,7 +37,7 @@ class Windows:
 
     def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
         self.max_length = max_length
-        stride = int(STRIDE * (max_length + 2))
+        stride = min(int(STRIDE * (max_length + 2)), max_length)
         self.n_pieces = n_pieces = np.diff(pieces.ends)
         n_windows = 1 + np.maximum(0, -(-(n_pieces - max_length) // stride))
         self.text = np.repeat(np.arange(len(n_pieces)), n_windows)
@@ -43,6 +45,8 @@ class Windows:
         self.begin = (np.arange(len(self.text)) - first[self.text]) * stride
         held = np.minimum(n_pieces[self.text] - self.begin, max_length)
         self.lengths = held + 2
+        # few different widths: the CPU's matrix kernels are made anew for each
+        self.padded = np.minimum(-(-self.lengths // _ROUND) * _ROUND, max_length + 2)
         ends = np.cumsum(self.lengths)
         self._starts = ends - self.lengths
         flat = np.empty(ends[-1], dtype=np.int64)
@@ -71,9 +75,7 @@ class Windows:
         device = self.device
         place = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]]))
         starts, lengths = place.to(device, non_blocking=True)
-        # few different shapes: the CPU's matrix kernels are made anew for each
-        longest = -(-int(self.lengths[rows].max()) // _ROUND) * _ROUND
-        column = torch.arange(min(longest, self.max_length + 2), device=device)
+        column = torch.arange(int(self.padded[rows].max()), device=device)
         index = (starts[:, None] + column).clamp_(max=len(self._flat) - 1)
         return self._flat[index].masked_fill_(column >= lengths[:, None], 0), lengths
 

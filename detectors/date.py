@@ -7,7 +7,8 @@ text is abnormal where the discriminator takes its tokens for replaced ones.
 
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
-generator over it cannot show the network any: measured on ``pydocs``, see the README.
+generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
+because it was better on ``pydocs`` (see the README).
 
 Where this leaves the paper (P) or its released code (C); the preset ``paper`` takes the side of
 the paper, and what the code does in effect where the paper is silent:
@@ -70,8 +71,8 @@ class DATE(TextDetector):
 
     Parameters
     ----------
-    vocabulary : {"trained", "bert-base-uncased"}
-        Word pieces trained on the training texts, or BERT's.
+    vocabulary : {"bert-base-uncased", "trained"}
+        BERT's word pieces, or ones trained on the training texts.
     vocabulary_size : int, default 30522
         Of a trained vocabulary, at most.
     max_length : int, default 128

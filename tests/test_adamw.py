@@ -124,7 +124,7 @@ def rows_of_torch_and_ours(weight_decay, n_steps=200):
     return dense.detach(), ours.detach(), (dense.detach() - start).abs().max()
 
 
-@pytest.mark.parametrize(("weight_decay", "tolerance"), [(0.0, 1e-6), (0.1, 1e-3)])
+@pytest.mark.parametrize(("weight_decay", "tolerance"), [(0.0, 1e-6), (0.1, 1e-6)])
 def test_rows_that_rest_go_the_way_of_adamw(weight_decay, tolerance):
     expected, found, way = rows_of_torch_and_ours(weight_decay)
     assert (found - expected).abs().max() < tolerance * way
@@ -133,6 +133,9 @@ def test_rows_that_rest_go_the_way_of_adamw(weight_decay, tolerance):
 @pytest.mark.parametrize("weight", [1e3, 1e-3])
 def test_gradients_are_clipped_together(weight):
     net = Net(sparse=True)
+    with torch.no_grad():
+        for p in net.parameters():
+            p.mul_(30)  # so that the gradient of the table is no small part
     optimizer = optimized(net)
     (weight * net(torch.tensor([[3, 3, 5], [5, 5, 7]])).sum()).backward()
     table, *others = (p.grad for p in net.parameters())
@@ -151,11 +154,13 @@ def test_forget_drops_gradients(sparse):
     optimizers = [optimized(net, sparse=sparse) for net in nets]
     for net, optimizer in zip(nets, optimizers, strict=True):
         run(net, optimizer, range(3))
-    backward(nets[0], 99)
+    backward(nets[0], 100)  # reads row 10 for the first time since step 1
     optimizers[0].forget()
     for net, optimizer in zip(nets, optimizers, strict=True):
         run(net, optimizer, range(3, 6))
-    assert_equal(weights(nets[0]), weights(nets[1]))
+        optimizer.finish()
+    first, second = (weights(net) for net in nets)
+    torch.testing.assert_close(first, second, atol=1e-6, rtol=0)
 
 
 def test_gradients_of_parts_add_up():

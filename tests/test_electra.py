@@ -344,10 +344,12 @@ def moved(module):
 def test_a_head_whose_loss_weighs_nothing_has_no_gradient(weights, heads):
     ids, lengths = batch([9, 4])
     networks = objective(learned=False, **weights)
-    networks(ids, lengths, corruption(ids, lengths)).total.backward()
+    losses = networks(ids, lengths, corruption(ids, lengths))
+    losses.total.backward()
     judge = networks.discriminator
     assert (moved(judge.rtd_head), moved(judge.rmd_head)) == heads
     assert moved(judge.encoder)
+    assert bool(losses.rmd) == heads[1]  # with one pattern there is no RMD
 
 
 def test_a_learned_generator_has_the_gradient_of_mlm_alone():

@@ -97,11 +97,19 @@ def test_encode(small, text, pieces):
 
 def test_pieces_of_several_texts_stand_one_after_the_other(small):
     ids, ends = small.encode(["the cafe", "", "unaffable the", "the"])
+    assert ids.tolist() == [9, 8, 5, 6, 7, 9, 9]
     assert ends.tolist() == [0, 2, 2, 6, 7]
     assert (ids.dtype, ends.dtype) == ("int32", "int64")
-    again = small.encode(["the cafe", "", "unaffable the", "the"])  # from memory
-    assert again.ids.tolist() == ids.tolist() == [9, 8, 5, 6, 7, 9, 9]
     assert small.encode([]).ends.tolist() == small.encode([""]).ends.tolist()[:1] == [0]
+
+
+def test_a_word_is_looked_up_once(small, monkeypatch):
+    fresh, looked_up = WordPiece(small._tokenizer), []
+    learn = fresh._learn
+    monkeypatch.setattr(fresh, "_learn", lambda words: (looked_up.extend(words), learn(words)))
+    for texts in (["the cafe the"], ["cafe the unaffable"]):
+        fresh.encode(texts)
+    assert looked_up == ["cafe", "the", "unaffable"]
 
 
 def test_a_text_cannot_name_a_special_piece(small):
@@ -198,8 +206,8 @@ def test_a_trained_vocabulary_is_as_large_as_asked_for(size):
 
 
 def test_a_trained_vocabulary_is_smaller_where_there_is_no_more_to_learn():
-    pieces = wordpiece.train(["ab ab"], 1000)
-    assert set(vocabulary(pieces)) == {*SPECIAL, "a", "b", "##a", "##b", "ab"}
+    pieces = wordpiece.train(["ab ab cc"], 1000)  # what occurs once is no piece
+    assert set(vocabulary(pieces)) == {*SPECIAL, "a", "b", "c", "##a", "##b", "##c", "ab"}
 
 
 def test_the_first_ids_are_special_and_the_rest_are_pieces():
@@ -261,3 +269,25 @@ def test_words_are_cut_as_bert_cuts_them(of_bert):
         word
     ) in "the discriminator electroencephalographically antidisestablishmentarianism ꙮ x86 zzqxv".split():
         assert encoded(of_bert, word) == longest_first(word, known), word
+
+
+def test_a_trained_vocabulary_keeps_its_size_where_there_are_more_letters_than_room():
+    texts = ["".join(chr(c) for c in range(0xE0, 0x180)) + " aaa"] * 9 + ["中文 ! ?"] * 3
+    pieces = wordpiece.train(texts, 100)
+    assert pieces.size == 100
+    assert {"a", "##a"} <= set(vocabulary(pieces))
+    assert max(pieces.encode(texts).ids) < 100
+
+
+def test_signs_that_stand_alone_have_no_form_within_a_word():
+    pieces = set(vocabulary(wordpiece.train(["中文 ! abc ! abc"], 1000)))
+    assert {"中", "文", "!", "##b"} <= pieces
+    assert not {"##中", "##文", "##!"} & pieces
+
+
+def test_a_vocabulary_that_is_no_text_is_refused(home):
+    path = home / wordpiece.BERT_FILE.path
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"\xff\xfe[PAD]\n")
+    with pytest.raises(DataError, match="is no vocabulary"):
+        wordpiece.bert()
