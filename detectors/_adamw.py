@@ -48,7 +48,7 @@ class FlatAdamW:
         weight_decay: float,
         max_norm: float = 1.0,
     ) -> None:
-        self.max_norm = max_norm
+        self.max_norm, self._module = max_norm, module
         self._rows = None if table is None else LazyRows(table, n_steps, learning_rate, weight_decay)
         self._master = nn.Parameter(_flatten(module, table, torch.float32))
         self._working = self._master.detach()
@@ -107,9 +107,12 @@ class FlatAdamW:
             self._rows.load(before)
 
     def finish(self) -> None:
-        """Bring all rows of the table up to date, for good."""
+        """Bring all rows of the table up to date, for good, and give each weight its own memory."""
         if self._rows is not None:
             self._rows.finish()
+        for p in _own(self._module, self._table):  # a pickled view takes all of its vector along
+            p.data = p.data.clone()
+            p.grad = None
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that a training goes on from, by name."""

@@ -1,5 +1,7 @@
 """DATE as a detector: training, checkpoints, scores of texts and of their words."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -215,6 +217,12 @@ def test_bfloat16_learns_what_fp32_learns():
         detector = small(steps=150, batch_size=16, max_length=64, precision=precision).fit(TRAIN)
         assert roc_auc_score(outlier, detector.decision_function(TEST)) > 0.95
         assert detector.ran_on_["precision"] == {"fp32": "float32", "bf16": "bfloat16"}[precision]
+
+
+def test_a_pickled_detector_is_as_large_as_its_weights():
+    detector = small(steps=2, hidden=128, precision="bf16").fit(TRAIN)
+    n_weights = sum(p.numel() for p in detector._objective.parameters())
+    assert len(pickle.dumps(detector)) < 4 * n_weights + 100_000
 
 
 def test_without_a_seed_two_trainings_differ():
