@@ -188,8 +188,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         self._set_n_classes(None)
         for name in _OF_TRAINING:
             self.__dict__.pop(name, None)
-        self._fit(checked)
-        self._training_texts = checked
+        self._training_texts = checked  # already now: an observer may ask for scores while it trains
+        try:
+            self._fit(checked)
+        except BaseException:
+            del self._training_texts  # half a fit is none
+            raise
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Scores:

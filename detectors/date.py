@@ -250,7 +250,6 @@ class DATE(TextDetector):
             seed,
             dtype,
         )
-        self._training_texts = texts  # so that an observer may ask for scores
         train(self._objective, self._windows(texts), training, self.observer, self._checkpoint(texts, seed))
 
     def _train_vocabulary(self, texts: list[str]) -> WordPiece:

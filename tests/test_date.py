@@ -84,6 +84,8 @@ def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(m
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
+    with pytest.raises(InvalidValueError, match="not fitted yet"):
+        detector.decision_function(TEST)
     (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
     detector.observer = watching = Watching()
     monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 1e9)
