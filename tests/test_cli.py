@@ -118,8 +118,8 @@ def test_run_and_report_on_real_text(store):
 
 
 def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
-    sizes = "--set vocabulary=trained --set steps=120 --set layers=1 --set hidden=16 --set max_length=16"
-    more = "--set n_patterns=3 --inlier sea --contamination 0 --device cpu --trace 60"
+    sizes = "--set vocabulary=trained --set steps=120 --set epochs=99 --set layers=1 --set hidden=16"
+    more = "--set max_length=16 --set n_patterns=3 --inlier sea --contamination 0 --device cpu --trace 60"
     assert adbench(f"run -s tiny -d date {sizes} {more}").exit_code == 0
     from mlflow import MlflowClient
 

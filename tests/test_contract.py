@@ -61,6 +61,7 @@ SMALL = {  # networks that learn these few words in seconds
         "max_length": 64,
         "n_patterns": 5,
         "steps": 150,
+        "epochs": 1000,
         "learning_rate": 1e-3,
         "layers": 1,
         "hidden": 32,

@@ -30,7 +30,8 @@ TRAIN, TEST = texts_of(WORDS, 60), texts_of(WORDS, 10, seed=1) + texts_of(OTHERS
 
 
 def small(**settings) -> DATE:
-    sizes = {"max_length": 32, "n_patterns": 4, "steps": 60, "batch_size": 8, "layers": 1, "hidden": 32}
+    sizes = {"max_length": 32, "n_patterns": 4, "batch_size": 8, "layers": 1, "hidden": 32}
+    sizes |= {"steps": 60, "epochs": 1000}
     defaults = {"vocabulary": "trained", "learning_rate": 1e-3, "precision": "fp32", "random_state": 0}
     return DATE(**{**sizes, **defaults, **settings})
 
@@ -261,7 +262,16 @@ def test_the_paper_preset_is_the_papers_configuration():
     assert (paper["max_length"], paper["n_patterns"], paper["mask_share"]) == (128, 50, 0.5)
     rest = DATE(**paper)
     assert (rest.rtd_weight, rest.rmd_weight, rest.generator, rest.score) == (50, 100, "random", "pl")
-    assert (rest.steps, rest.batch_size, rest.learning_rate, rest.dropout) == (5000, 16, 1e-5, 0)
+    assert (rest.steps, rest.epochs, rest.batch_size) == (5000, 20, 16)
+    assert (rest.learning_rate, rest.weight_decay, rest.dropout) == (1e-5, 0.1, 0)
+
+
+def test_a_training_ends_with_its_steps_or_its_epochs_whichever_is_first():
+    for limits, steps in (({"steps": 70}, 70), ({"epochs": 4}, 32)):  # 60 windows are 8 batches of 8
+        detector = small(**{"steps": 1000, **limits})
+        detector.observer = watching = Watching()
+        detector.fit(TRAIN)
+        assert watching.steps[-1] == steps
 
 
 def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
