@@ -125,7 +125,7 @@ def _tracking_options(command: Any) -> Any:
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
 )
-@click.option("--device", help="Short for --set device=...: auto, cpu or cuda.")
+@click.option("--device", help="Short for --set device=...: auto, cpu or cuda, for date.")
 @click.option(
     "--sweep",
     "sweep_file",
@@ -143,7 +143,8 @@ def _tracking_options(command: Any) -> Any:
     default=0,
     type=click.IntRange(0),
     metavar="STEPS",
-    help="Log the test AUROC every so many steps of a training, as a diagnostic.  [default: off]",
+    help="Log the test AUROC every so many steps of a training, as a diagnostic; finished cells need "
+    "--rerun.  [default: off]",
     show_default=False,
 )
 @click.option("--dry-run", is_flag=True, help="Print the cells and run nothing.")

@@ -186,14 +186,15 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             raise InvalidValueError(f"contamination must be in (0, 0.5], got {self.contamination}.")
         self.check_params()
         self._set_n_classes(None)
-        for name in _OF_TRAINING:
-            self.__dict__.pop(name, None)
         self._training_texts = checked  # already now: an observer may ask for scores while it trains
         try:
             self._fit(checked)
         except BaseException:
             del self._training_texts  # half a fit is none
             raise
+        finally:
+            for name in _OF_TRAINING:  # an observer may have asked for those of half a training
+                self.__dict__.pop(name, None)
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Scores:
@@ -213,10 +214,15 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         DetectorError
             If a score is NaN or infinite.
         """
+        checked = self._check_fitted(texts)
+        return check_scores(self._score(checked), len(checked))
+
+    def _check_fitted(self, texts: Sequence[str]) -> list[str]:
+        """Return texts to be scored as a list, or raise InvalidValueError."""
         checked = check_texts(texts)
         if "_training_texts" not in self.__dict__:
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
-        return check_scores(self._score(checked), len(checked))
+        return checked
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training texts cost as much as any; a benchmark never asks for them.

@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,17 @@ from adbench_text.errors import DetectorError
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
 from adbench_text.sweep import Cell, build_detector
+
+
+class Point(NamedTuple):
+    """A value at a step of a training; `time` in seconds since the epoch."""
+
+    step: int
+    value: float
+    time: float
+
+
+Curves = dict[str, list[Point]]
 
 
 @dataclass(frozen=True)
@@ -33,8 +44,8 @@ class Result:
         in a failed cell is not there.
     scores : float64 array of shape (n_test,), or None
         Abnormality of each test document, None in a failed cell.
-    curves : dict of str to list of (int, float)
-        Steps and values of the losses of a training and of the diagnostic test AUROC, by name.
+    curves : dict of str to list of Point
+        Losses of a training and the diagnostic test AUROC, by name.
     ran_on : dict of str to str
         Device and precision, where the detector has a choice of them.
     reason : str
@@ -47,7 +58,7 @@ class Result:
     started: float
     metrics: dict[str, float]
     scores: NDArray[np.float64] | None = field(default=None, repr=False)
-    curves: "Curves" = field(default_factory=dict, repr=False)
+    curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)
     reason: str = ""
     traceback: str = field(default="", repr=False)
@@ -58,7 +69,6 @@ class Result:
         return "failed" if self.reason else "ok"
 
 
-Curves = dict[str, list[tuple[int, float]]]
 OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
 
 
@@ -77,6 +87,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
     """
     started = time.time()
     measured: dict[str, float] = {}
+    detector, training = None, None
     try:
         split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
         measured["n_train"] = len(split.train)
@@ -85,7 +96,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         measured["n_test_outliers"] = int(split.outlier.sum())
         detector = build_detector(cell)
         training = _Training(cell, detector, split, on_step, trace_every)
-        if hasattr(detector, "observer"):
+        if getattr(detector, "observer", detector) is None:
             detector.observer = training
         with Stopwatch() as watch:
             detector.fit(split.train)
@@ -97,11 +108,17 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
         metrics = {**all_metrics(split.outlier, scores), **measured}
-        ran_on = getattr(detector, "ran_on_", {})
-        return Result(cell, started, metrics, scores, training.curves, ran_on)
+        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector))
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return Result(cell, started, measured, reason=reason, traceback=traceback.format_exc())
+        curves = training.curves if training else {}
+        what = traceback.format_exc()
+        return Result(cell, started, measured, None, curves, _ran_on(detector), reason, what)
+
+
+def _ran_on(detector: Any) -> dict[str, str]:
+    ran_on = getattr(detector, "ran_on_", None)  # may be somebody else's
+    return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
 
 
 class _Training:
@@ -116,12 +133,12 @@ class _Training:
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Keep the losses and pass them on."""
         for name, value in losses.items():
-            self.curves.setdefault(name, []).append((step, value))
+            self.curves.setdefault(name, []).append(Point(step, float(value), time.time()))
         self.on_step(self.cell, step, steps, losses)
 
     def trace(self, step: int) -> None:
         """Score the test texts."""
         begin = time.perf_counter()
         value = auroc(self.split.outlier, self.detector.decision_function(self.split.test))
-        self.curves.setdefault("diagnostic_test_auroc", []).append((step, value))
+        self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
         self.seconds += time.perf_counter() - begin

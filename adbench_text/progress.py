@@ -36,7 +36,8 @@ class Watch:
 
     def __init__(self) -> None:
         self._todo = self._n_done = self._n_failed = 0
-        self._begin = self._cell_began = self._said = time.monotonic()
+        self._begin = self._said = time.monotonic()
+        self._first_step: tuple[int, float] | None = None
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
@@ -80,16 +81,19 @@ class Watch:
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._cell_began = self._said = time.monotonic()
+        self._first_step, self._said = None, time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, description=str(cell))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show how far the training of a cell is, its losses, and how long the rest may take."""
         now = time.monotonic()
-        left = (now - self._cell_began) / step * (steps - step)
+        if self._first_step is None:  # of a training that may have gone on from a checkpoint
+            self._first_step = step, now
+        first, then = self._first_step
+        left = f", {duration((now - then) / (step - first) * (steps - step))} left" if step > first else ""
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
-        how = f"step {step:,}/{steps:,}, {duration(left)} left; {values}"
+        how = f"step {step:,}/{steps:,}{left}; {values}"
         if self._bar is not None:
             self._bar.update(self._task, description=f"{how}; {cell}")
         elif now - self._said > _QUIET_SECONDS:

@@ -108,7 +108,7 @@ def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
 
 
 def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
-    """Let each configuration look up word vectors for the whole corpus, before anything is run."""
+    """Let each configuration look up vectors or word pieces of the whole corpus, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
         detector = build_detector(cell)
         if hasattr(detector, "prepare"):

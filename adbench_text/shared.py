@@ -37,6 +37,12 @@ class Stopwatch:
         self.seconds = time.perf_counter() - self._begin + _saved - self._saved
 
 
+def credit(seconds: float) -> None:
+    """Count seconds of work that was done before this process began (it goes on from a checkpoint)."""
+    global _saved
+    _saved += seconds
+
+
 def remember(size: int) -> Callable[[Callable[[Key], Value]], Callable[[Key], Value]]:
     """Remember the last `size` values of a function of one hashable argument."""
 

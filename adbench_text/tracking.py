@@ -156,7 +156,9 @@ class Store:
             params=[Param(key, value) for key, value in definition.items()],
         )
         points = [
-            Metric(name, value, begin, step) for name, curve in result.curves.items() for step, value in curve
+            Metric(name, point.value, int(point.time * 1000), point.step)
+            for name, curve in result.curves.items()
+            for point in curve
         ]
         for i in range(0, len(points), _BATCH):
             self._client.log_batch(run_id, metrics=points[i : i + _BATCH])

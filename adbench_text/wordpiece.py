@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.errors import DataError
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.shared import remember
 from adbench_text.storage import RemoteFile
+from adbench_text.text import HashedTexts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -55,6 +56,18 @@ class WordPiece:
     tokenizer : tokenizers.Tokenizer
     digest : str
         Of its file, if it has one.
+
+    Attributes
+    ----------
+    size : int
+        Number of pieces.
+    pad, unknown, cls, sep, mask : int
+        Ids of the special pieces; `pad` is 0.
+
+    Raises
+    ------
+    DataError
+        If a special piece is missing, or [PAD] is not the first.
     """
 
     def __init__(self, tokenizer: "Tokenizer", digest: str = "") -> None:
@@ -127,7 +140,7 @@ def bert() -> WordPiece:
     Raises
     ------
     DataError
-        If its file is not in the data directory; nothing is downloaded here.
+        If its file is not in the data directory, or is no vocabulary; nothing is downloaded here.
     """
     path = storage.data_dir() / BERT_FILE.path
     if not storage.is_file(path):
@@ -152,9 +165,21 @@ def _bert(digest: str) -> WordPiece:
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
-    """Train a vocabulary of at most `size` pieces on texts; the same texts give the same one."""
+    """Train a vocabulary of at most `size` pieces on texts; the same texts give the same one.
+
+    Raises
+    ------
+    InvalidValueError
+        If there is no word in the texts.
+    """
+    return _train((HashedTexts(tuple(texts)), size))
+
+
+@remember(2)
+def _train(what: tuple[HashedTexts, int]) -> WordPiece:
     from tokenizers import trainers
 
+    texts, size = what
     counts = Counter(_sound(word) for text in texts for word in text.split())
     tokenizer = _tokenizer(None)
     forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
@@ -164,6 +189,8 @@ def train(texts: Iterable[str], size: int) -> WordPiece:
                 forms[letter] += count
                 if len(part) > 1:  # punctuation and Chinese stand alone
                     forms[f"##{letter}"] += count
+    if not forms:
+        raise InvalidValueError("The training texts hold no words to train a vocabulary on.")
     # The trainer numbers the letters in the order of a hash map, which decides between pairs that are
     # equally frequent: named beforehand, they have the same numbers each time.
     alphabet = sorted(forms)

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 import warnings
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -23,6 +24,7 @@ from adbench_text.detectors._adamw import FlatAdamW
 from adbench_text.detectors._electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors._windows import Windows, training_batches
 from adbench_text.errors import DataError, DetectorError
+from adbench_text.shared import credit
 
 _OBSERVED = 50  # steps between two looks at the losses: each look waits for the device
 _CHECKPOINT_SECONDS = 60.0
@@ -93,7 +95,13 @@ def train(
         Is told how it goes.
     checkpoint : Path, optional
         Where the state is written every minute, to go on from there after an interruption with the
-        result of an uninterrupted training; removed at the end.
+        result of an uninterrupted training; the losses before it are told again, the trace is not.
+        Removed at the end.
+
+    Raises
+    ------
+    DetectorError
+        If the loss is no number, or a single window is too large for the memory.
     """
     device = windows.device
     if device.type == "cpu":
@@ -115,46 +123,62 @@ def train(
     embeddings = working.discriminator.encoder.embeddings
     reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
     done, sums, parts = 0, torch.zeros(len(Losses._fields), device=device), 1
+    told: list[list[float]] = []  # step and mean losses
+    begin = saved = time.monotonic()
     if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
         optimizer.load(state)
-        done, sums = int(state["done"]), state["sums"]
-    saved = time.monotonic()
+        done, parts = int(state["done"]), int(state["parts"])
+        sums, told = state["sums"], state["told"].tolist()
+        credit(float(state["seconds"]))
+        begin -= float(state["seconds"])
+        for values in told:
+            _tell(observer, objective, training.steps, values)
     batches = islice(training_batches(windows.lengths, training.batch_size, training.seed), done, None)
     try:
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             for step in range(done + 1, training.steps + 1):
-                torch.manual_seed(training.seed_of(step) + 1)  # of dropout
                 working.train()
                 ids, lengths = windows.batch(next(batches))
                 corruption = training.corruption(step, ids, lengths)
-                losses, parts = _backward(working, optimizer, (ids, lengths, *corruption), parts)
+                seed = training.seed_of(step) + 1  # of dropout
+                losses, parts = _backward(working, optimizer, (ids, lengths, *corruption), parts, seed)
                 optimizer.step()
                 sums += torch.stack(losses)
                 if step % _OBSERVED == 0 or step == training.steps:
-                    _tell(observer, objective, step, training.steps, sums / ((step - 1) % _OBSERVED + 1))
+                    told.append([step, *(sums / ((step - 1) % _OBSERVED + 1)).tolist()])
                     sums.zero_()
+                    _tell(observer, objective, training.steps, told[-1])
                 if observer is not None and observer.trace_every and step % observer.trace_every == 0:
                     with optimizer.whole():
                         observer.trace(step)
                 if checkpoint is not None and time.monotonic() - saved > _CHECKPOINT_SECONDS:
-                    state = optimizer.state() | {"done": torch.tensor(step), "sums": sums}
-                    checkpoint = checkpoint if _write(checkpoint, state) else None
                     saved = time.monotonic()
+                    state = optimizer.state() | {
+                        "sums": sums,
+                        "told": torch.tensor(told, dtype=torch.float64),
+                    }
+                    state |= {"done": torch.tensor(step), "parts": torch.tensor(parts)}
+                    state["seconds"] = torch.tensor(saved - begin, dtype=torch.float64)
+                    checkpoint = checkpoint if _write(checkpoint, state) else None
     finally:
         reading.remove()
     optimizer.finish()
     objective.eval()
     if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)
+        _remove(checkpoint)
 
 
 def _backward(
-    working: Objective, optimizer: FlatAdamW, batch: tuple[Tensor, ...], parts: int
+    working: Objective, optimizer: FlatAdamW, batch: tuple[Tensor, ...], parts: int, seed: int
 ) -> tuple[Losses, int]:
-    """Put the gradients of a batch's losses in place, in as many parts as the memory asks for."""
+    """Put the gradients of a batch's losses in place, in as many parts as the memory asks for.
+
+    The sum is that of the whole batch, but for dropout, which each part draws for itself.
+    """
     ids, lengths, masked, *_ = batch
     counts = n_scored(ids, lengths, masked)
     while True:
+        torch.manual_seed(seed)
         try:
             total = [torch.zeros((), device=ids.device)] * len(Losses._fields)
             for part in zip(*(tensor.chunk(parts) for tensor in batch), strict=True):
@@ -178,8 +202,8 @@ def _backward(
         )
 
 
-def _tell(observer: Observer | None, objective: Objective, step: int, steps: int, losses: Tensor) -> None:
-    values = dict(zip(Losses._fields, losses.tolist(), strict=True))
+def _tell(observer: Observer | None, objective: Objective, steps: int, told: list[float]) -> None:
+    step, values = int(told[0]), dict(zip(Losses._fields, told[1:], strict=True))
     if not math.isfinite(values["total"]):
         raise DetectorError(f"The loss is {values['total']} at step {step}; lower learning_rate.")
     if observer is not None:
@@ -192,8 +216,14 @@ def _write(path: Path, state: dict[str, Tensor]) -> bool:
             save_file({name: value.contiguous() for name, value in state.items()}, temporary)
     except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
         warnings.warn(f"The training goes on without checkpoints: {error}", stacklevel=2)
+        _remove(path)
         return False
     return True
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # a finished training is worth more than a tidy folder
+        path.unlink()
 
 
 def _read(path: Path, device: torch.device) -> dict[str, Tensor] | None:

@@ -13,12 +13,15 @@ because it was better on ``pydocs`` (see the README).
 Where this leaves the paper (P) or its released code (C); the preset ``paper`` takes the side of
 the paper, and what the code does in effect where the paper is silent:
 
-- Dropout is 0. C asks for 0.5, but an evaluation after the first step switches it off for good.
+- Dropout is 0, but for learned generators (0.1). C asks for 0.5 in the discriminator, but an
+  evaluation after the first step switches it off for good.
 - All K patterns stay as drawn. In C that same evaluation wipes pattern 0.
 - Pads are not attended to, and RTD is averaged over the tokens after [CLS] alone. C has no
   attention mask, and averages over pads (77 % of a batch of AG News), [CLS] and [SEP].
 - The first word piece is masked where its pattern says so. C masks it always.
-- As in C, [SEP] of a window that is not full may be masked, and counts as a token.
+- As in C, [SEP] of a window that is not full may be masked and counts as a token; that of a full
+  window is part of the RTD loss alone.
+- Where masks are drawn anew (``n_patterns=0``), each token is masked by a draw of its own, as in C.
 - All weights are decayed alike. C decays biases and LayerNorm weights by 0.01, where it meant 0:
   at a learning rate of 1e-5 neither moves anything.
 - The random generator draws from all ids from 5 on (C leaves out the last), and nothing but it
@@ -33,6 +36,8 @@ the paper, and what the code does in effect where the paper is silent:
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -57,8 +62,8 @@ from adbench_text.detectors._scoring import SCORES, rmd_scores, token_scores, wi
 from adbench_text.detectors._training import Training, train
 from adbench_text.detectors._windows import Windows
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.text import HashedTexts, digest
-from adbench_text.wordpiece import BERT, TRAINED, WordPiece
+from adbench_text.text import digest
+from adbench_text.wordpiece import BERT, TRAINED
 
 GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
 PL_RMD = "pl_rmd"
@@ -81,7 +86,7 @@ class DATE(TextDetector):
     n_patterns : int, default 50
         Number of mask patterns; 0 masks anew each time (then there is no RMD).
     mask_share : float, default 0.5
-        Share of positions that a pattern masks, in (0, 1).
+        Share of positions that a pattern masks, in (0, 1); without patterns the chance of each token.
     generator : {"random", "small", "large"}, default "random"
         What replaces the masked tokens: uniform draws, or a masked language model of one layer
         of width 16 or 64, trained along.
@@ -100,7 +105,7 @@ class DATE(TextDetector):
     learning_rate, weight_decay : float
         Of AdamW with AMSGrad; gradients are clipped to norm 1.
     dropout : float, default 0
-        Share of activations dropped in training, in [0, 1).
+        Share of the discriminator's activations dropped in training, in [0, 1).
     layers, hidden : int
         Depth and width of the discriminator; `hidden` a multiple of 4, its number of heads.
     device : {"auto", "cpu", "cuda"}, default "auto"
@@ -117,8 +122,9 @@ class DATE(TextDetector):
 
     Notes
     -----
-    A training of more than a minute leaves a checkpoint in the cache directory, and goes on from
-    there, with the result of an uninterrupted one, when the same is fitted again.
+    A training of more than a minute that has a seed leaves a checkpoint (some 100 MB) in the folder
+    ``checkpoints`` of the cache directory, and goes on from there, with the result of an
+    uninterrupted one, when the same is fitted again. It is removed at the end.
     """
 
     def __init__(
@@ -188,21 +194,31 @@ class DATE(TextDetector):
             ("device", ("auto", "cpu", "cuda")),
             ("precision", ("auto", "bf16", "fp32")),
         ):
-            if getattr(self, name) not in known:
+            if getattr(self, name) not in tuple(known):
                 raise UnknownNameError(name, str(getattr(self, name)), known)
         for name, least in _WHOLE.items():
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
                 raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
         for name, (range_, holds) in _RANGES.items():
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not holds(value):
+            if isinstance(value, bool) or not isinstance(value, Real) or not holds(float(value)):
                 raise InvalidValueError(f"{name} must be {range_}, got {value!r}.")
         if self.hidden % 4:
             raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
+        seed = self.random_state
+        if seed is not None and not (isinstance(seed, Integral) and 0 <= seed < 2**32):
+            raise InvalidValueError(f"random_state must be None or in 0 ... 2**32 - 1, got {seed!r}.")
         self._check_combinations()
 
     def _check_combinations(self) -> None:
+        shrinkage = self.learning_rate * self.weight_decay
+        if shrinkage >= 1:
+            raise InvalidValueError(f"learning_rate * weight_decay must be below 1, got {shrinkage:g}.")
+        if self.n_patterns and int(self.mask_share * self.max_length) < 1:
+            raise InvalidValueError(
+                f"mask_share={self.mask_share} of max_length={self.max_length} masks not one position."
+            )
         possible = n_patterns_of(self.max_length, self.mask_share)
         if self.n_patterns and possible < self.n_patterns:
             raise InvalidValueError(
@@ -227,19 +243,21 @@ class DATE(TextDetector):
         return {"vocabulary": wordpiece.bert().digest} if self.vocabulary == BERT else {}
 
     def _fit(self, texts: list[str]) -> None:
-        seed = self.random_state
-        if seed is None:
-            seed = int(np.random.SeedSequence().generate_state(1)[0])
+        drawn = np.random.SeedSequence().generate_state(1)[0]
+        seed = int(drawn if self.random_state is None else self.random_state)
         auto = "cuda" if torch.cuda.is_available() else "cpu"
         self._device = torch.device(auto if self.device == "auto" else self.device)
         dtype = self._dtype()
         self.ran_on_ = {"device": _describe(self._device), "precision": str(dtype).removeprefix("torch.")}
-        self._pieces = wordpiece.bert() if self.vocabulary == BERT else self._train_vocabulary(texts)
+        if self.vocabulary == BERT:
+            self._pieces = wordpiece.bert()
+        else:
+            self._pieces = wordpiece.train(texts, self.vocabulary_size)
         self._patterns: Tensor | None = None
         random = torch.Generator().manual_seed(seed)
         if self.n_patterns:
-            drawn = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
-            self._patterns = drawn.to(self._device)
+            patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
+            self._patterns = patterns.to(self._device)
         # what a masked token is replaced by when the RMD head is asked, the same for every text
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
@@ -257,10 +275,7 @@ class DATE(TextDetector):
             seed,
             dtype,
         )
-        train(self._objective, windows, training, self.observer, self._checkpoint(texts, seed))
-
-    def _train_vocabulary(self, texts: list[str]) -> WordPiece:
-        return wordpiece.train(HashedTexts(texts), self.vocabulary_size)
+        train(self._objective, windows, training, self.observer, self._checkpoint(texts))
 
     def _dtype(self) -> torch.dtype:
         wanted = self.precision
@@ -287,14 +302,24 @@ class DATE(TextDetector):
             generator = LearnedGenerator(embeddings, small, self._pieces.mask)
         return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
 
-    def _checkpoint(self, texts: list[str], seed: int) -> Path:
-        """Return the place of the checkpoint of exactly this training."""
+    def _checkpoint(self, texts: list[str]) -> Path | None:
+        """Return the place of the checkpoint of exactly this training, None if it cannot be repeated."""
+        if self.random_state is None:
+            return None
         settings = {name: value for name, value in self.get_params().items() if name != "contamination"}
         kind: Any = type(self)
         of = [
             digest(texts),
-            repr(sorted({**settings, "seed": seed}.items())),
-            repr([self.resources(), self.ran_on_, torch.__version__, provenance.code_version(kind)]),
+            repr(sorted(settings.items())),
+            repr(
+                [
+                    self.resources(),
+                    self.ran_on_,
+                    torch.__version__,
+                    version("tokenizers"),
+                    provenance.code_version(kind),
+                ]
+            ),
         ]
         return storage.cache_dir() / "checkpoints" / f"date-{digest(of)}.safetensors"
 
@@ -313,13 +338,15 @@ class DATE(TextDetector):
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return how abnormal each word of each text is: the mean of its word pieces.
 
-        A text's score is the mean over its pieces and [SEP] (over its windows, if it is long).
+        A text's score is the mean over its pieces and [SEP]; that of a text of several windows the
+        mean of theirs, each over its pieces.
 
         Raises
         ------
         InvalidValueError
-            If the score is ``pl_rmd``, which judges a text as a whole.
+            If the score is ``pl_rmd``, which judges a text as a whole, or as `decision_function`.
         """
+        texts = self._check_fitted(texts)
         if self.score == PL_RMD:
             raise InvalidValueError(f"score={PL_RMD!r} judges a text as a whole; tokens have no scores.")
         self._objective.eval()

@@ -141,7 +141,7 @@ class LLR(TextDetector):
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the negative log ratio of every word of each text, whose shrunk mean is the text's score."""
         scored = []
-        for text in texts:
+        for text in self._check_fitted(texts):
             found = list(word_positions(text))
             ratios = self._log_ratio(np.array([word.word for word in found], dtype=object))
             scored.append(

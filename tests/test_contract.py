@@ -201,6 +201,10 @@ def test_a_threshold_outside_its_range_is_refused(make, name):
         ("date", {"batch_size": 1.5}, "batch_size must be a whole number"),
         ("date", {"mask_share": 1}, "mask_share must be in"),
         ("date", {"learning_rate": float("nan")}, "learning_rate must be positive, got nan"),
+        ("date", {"generator": [1]}, "No generator named"),
+        ("date", {"learning_rate": 10}, "learning_rate . weight_decay must be below 1"),
+        ("date", {"n_patterns": 1, "mask_share": 0.01}, "masks not one position"),
+        ("date", {"random_state": -1}, "random_state must be None or in"),
         ("date", {"rtd_weight": -1}, "rtd_weight must be at least 0"),
         ("date", {"dropout": "none"}, "dropout must be in"),
         ("date", {"hidden": 30}, "hidden must be a multiple of 4"),
@@ -215,7 +219,7 @@ def test_a_threshold_outside_its_range_is_refused(make, name):
 )
 def test_a_wrong_hyper_parameter_is_refused(make, name, setting, message):
     with pytest.raises(InvalidValueError, match=message):
-        make(name, **setting).fit(TRAIN)
+        make(name).set_params(**setting).fit(TRAIN)
 
 
 @pytest.mark.parametrize("name", OWN)

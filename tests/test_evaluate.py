@@ -140,7 +140,8 @@ def test_the_losses_of_a_training_are_curves_and_are_passed_on(corpus, monkeypat
     told = []
     cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
     result = evaluate(cell, corpus, on_step=lambda *what: told.append(what))
-    assert result.curves == {"loss_total": [(2, 0.5), (4, 0.25)]}
+    assert [point[:2] for point in result.curves["loss_total"]] == [(2, 0.5), (4, 0.25)]
+    assert result.started < result.curves["loss_total"][0].time < time.time()
     assert told == [(cell, 2, 4, {"loss_total": 0.5}), (cell, 4, 4, {"loss_total": 0.25})]
     assert result.ran_on == {"device": "abacus"}
 
@@ -157,6 +158,32 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, 
     monkeypatch.setattr(module, "build_detector", lambda cell: detector)
     result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus, trace_every=1)
     trace = result.curves["diagnostic_test_auroc"]
-    assert trace == [(1, 0), (2, 0), (3, 1), (4, 1)]
+    assert [point[:2] for point in trace] == [(1, 0), (2, 0), (3, 1), (4, 1)]
     assert result.metrics["auroc"] == 1
     assert result.metrics["fit_seconds"] < 0.05
+
+
+def test_a_training_that_fails_keeps_its_curves_and_its_device(corpus, monkeypatch):
+    class Diverging(Training):
+        def fit(self, texts):
+            super().fit(texts)
+            raise RuntimeError("no luck")
+
+    monkeypatch.setattr(module, "build_detector", lambda cell: Diverging())
+    result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus)
+    assert result.status == "failed"
+    assert [point.value for point in result.curves["loss_total"]] == [0.5, 0.25]
+    assert result.ran_on == {"device": "abacus"}
+
+
+def test_what_another_packages_detector_calls_ran_on_or_observer_does_no_harm(run):
+    class Odd(Spy):
+        ran_on_ = "cpu"
+
+        @property
+        def observer(self):
+            return "mine"
+
+    result = run(Odd())
+    assert result.status == "ok"
+    assert result.ran_on == {}

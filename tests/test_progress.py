@@ -117,6 +117,17 @@ def test_a_long_training_says_how_far_it_is_now_and_then(capsys, monkeypatch):
     ]
 
 
+def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    watch = Watch()
+    watch.started(Cell("a"))
+    for step, seconds in ((800, 1.0), (900, 51.0)):
+        now[0] = seconds
+        watch.step(Cell("a"), step, 1000, {})
+    assert "step 900/1,000, 50 s left" in capsys.readouterr().err
+
+
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     written = terminal(120)
     with Watch() as watch:
@@ -124,7 +135,7 @@ def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
         watch.started(Cell("date on tiny/sea"))
         watch.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
         watch.done(Result(Cell("date on tiny/sea")))
-    assert "step 50/5,000, 0 s left; rtd 0.123; date on tiny/sea" in written()
+    assert "step 50/5,000; rtd 0.123; date on tiny/sea" in written()
 
 
 def test_when_nothing_is_run_nothing_is_said_at_the_end(capsys):

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from adbench_text import tracking
 from adbench_text.corpus import Corpus, Documents
 from adbench_text.errors import TrackingError
-from adbench_text.evaluate import Result
+from adbench_text.evaluate import Point, Result
 from adbench_text.sweep import Cell, cell_id
 from adbench_text.tracking import Store
 
@@ -161,13 +161,13 @@ def test_outliers_of_the_artifact_are_all_other_classes(store):
 
 
 def test_curves_are_step_metrics_of_any_length_and_the_device_is_a_tag(store):
-    curve = [(step, 1 / step) for step in range(1, 1502)]
+    curve = [Point(step, 1 / step, 1e9 + step) for step in range(1, 1502)]
     log(store, result(curves={"loss_total": curve}, ran_on={"device": "abacus"}))
     (run,) = runs(store, "cell")
     from mlflow import MlflowClient
 
     history = MlflowClient(store.uri).get_metric_history(run.info.run_id, "loss_total")
-    assert [(point.step, point.value) for point in history] == curve
+    assert [(p.step, p.value, p.timestamp / 1000) for p in history] == curve
     assert run.data.tags["env.device"] == "abacus"
 
 

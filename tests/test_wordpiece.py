@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from adbench_text import wordpiece
-from adbench_text.errors import DataError
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.wordpiece import BERT_FILE, FIRST, SPECIAL, WordPiece
 
 WORDS = ["un", "##aff", "##able", "cafe", "the", "!", ",", "'", "s", "a", "##b", "b", "中", "文", "😀"]
@@ -225,11 +225,10 @@ def test_what_it_was_trained_on_is_never_unknown():
     assert encoded(pieces, "ж") == ["[UNK]"]
 
 
-@pytest.mark.parametrize("texts", [[], ["", " "]])
-def test_training_on_nothing_leaves_the_special_pieces(texts):
-    pieces = wordpiece.train(texts, 100)
-    assert pieces.size == FIRST
-    assert pieces.encode(["a"]).ids.tolist() == [pieces.unknown]
+@pytest.mark.parametrize("texts", [[], ["", " "], ["\x00\x1f"]])
+def test_there_is_no_training_on_nothing(texts):
+    with pytest.raises(InvalidValueError, match="hold no words"):
+        wordpiece.train(texts, 100)
 
 
 # BERT's own
