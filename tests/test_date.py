@@ -340,7 +340,7 @@ def test_the_paper_preset_is_the_papers_configuration():
     assert (paper["max_length"], paper["n_patterns"], paper["mask_share"]) == (128, 50, 0.5)
     rest = DATE(**paper)
     assert (rest.rtd_weight, rest.rmd_weight, rest.generator, rest.score) == (50, 100, "random", "pl")
-    assert (rest.steps, rest.epochs, rest.batch_size) == (5000, 20, 16)
+    assert (rest.steps, rest.epochs, rest.batch_size) == (5000, 30, 16)
     assert (rest.learning_rate, rest.weight_decay, rest.dropout) == (1e-5, 0.1, 0)
 
 
