@@ -1,14 +1,11 @@
 """Trains DATE: batches, corruption, steps, checkpoints, and what to do when memory runs out."""
 
 import copy
-import ctypes
 import math
-import sys
 import time
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -104,8 +101,6 @@ def train(
         If the loss is no number, or a single window is too large for the memory.
     """
     device = windows.device
-    if device.type == "cpu":
-        _keep_memory()
     token = objective.discriminator.encoder.embeddings.token
     table = token.weight if token.sparse else None
     working = objective
@@ -231,21 +226,3 @@ def _read(path: Path, device: torch.device) -> dict[str, Tensor] | None:
         return load_file(path, device=str(device))
     except (OSError, SafetensorError):  # none there, or a damaged one: begin anew
         return None
-
-
-@cache
-def _keep_memory() -> None:
-    """Tell the allocator of glibc to keep what is freed.
-
-    A step frees and takes some hundred megabytes; given back to the system each time, every page
-    of them must be cleared anew, which took a third of a step's time.
-    """
-    if sys.platform == "linux":
-        try:
-            mallopt = ctypes.CDLL(None).mallopt
-        except (OSError, AttributeError):  # another C library
-            return
-        M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3
-        mallopt(M_MMAP_THRESHOLD, 32 << 20)  # the most that it takes
-        mallopt(M_TRIM_THRESHOLD, (1 << 31) - 1)
-        mallopt(M_TOP_PAD, 64 << 20)
