@@ -117,43 +117,34 @@ def train(
     )
     embeddings = working.discriminator.encoder.embeddings
     reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
-    done, sums, parts = 0, torch.zeros(len(Losses._fields), device=device), 1
-    told: list[list[float]] = []  # step and mean losses
-    begin = saved = time.monotonic()
+    so_far = _SoFar(torch.zeros(len(Losses._fields), device=device))
+    saved = time.monotonic()
     if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
         optimizer.load(state)
-        done, parts = int(state["done"]), int(state["parts"])
-        sums, told = state["sums"], state["told"].tolist()
-        credit(float(state["seconds"]))
-        begin -= float(state["seconds"])
-        for values in told:
+        so_far.load(state)
+        for values in so_far.told:
             _tell(observer, objective, training.steps, values)
-    batches = islice(training_batches(windows.lengths, training.batch_size, training.seed), done, None)
+    batches = training_batches(windows.lengths, training.batch_size, training.seed)
+    batches = islice(batches, so_far.done, None)
     try:
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            for step in range(done + 1, training.steps + 1):
+            for step in range(so_far.done + 1, training.steps + 1):
                 working.train()
                 ids, lengths = windows.batch(next(batches))
                 corruption = training.corruption(step, ids, lengths)
                 seed = training.seed_of(step) + 1  # of dropout
-                losses, parts = _backward(working, optimizer, (ids, lengths, *corruption), parts, seed)
+                batch = ids, lengths, *corruption
+                losses, so_far.parts = _backward(working, optimizer, batch, so_far.parts, seed)
                 optimizer.step()
-                sums += torch.stack(losses)
+                so_far.add(step, losses)
                 if step % _OBSERVED == 0 or step == training.steps:
-                    told.append([step, *(sums / ((step - 1) % _OBSERVED + 1)).tolist()])
-                    sums.zero_()
-                    _tell(observer, objective, training.steps, told[-1])
+                    _tell(observer, objective, training.steps, so_far.tell())
                 if observer is not None and observer.trace_every and step % observer.trace_every == 0:
                     with optimizer.whole():
                         observer.trace(step)
                 if checkpoint is not None and time.monotonic() - saved > _CHECKPOINT_SECONDS:
                     saved = time.monotonic()
-                    state = optimizer.state() | {
-                        "sums": sums,
-                        "told": torch.tensor(told, dtype=torch.float64),
-                    }
-                    state |= {"done": torch.tensor(step), "parts": torch.tensor(parts)}
-                    state["seconds"] = torch.tensor(saved - begin, dtype=torch.float64)
+                    state = optimizer.state() | so_far.state()
                     checkpoint = checkpoint if _write(checkpoint, state) else None
     finally:
         reading.remove()
@@ -161,6 +152,41 @@ def train(
     objective.eval()
     if checkpoint is not None:
         _remove(checkpoint)
+
+
+class _SoFar:
+    """Where a training stands, but for its weights."""
+
+    def __init__(self, sums: Tensor) -> None:
+        self.sums = sums  # of the losses since they were last told
+        self.told: list[list[float]] = []  # step and mean losses
+        self.done, self.parts = 0, 1
+        self._begin = time.monotonic()
+
+    def add(self, step: int, losses: Losses) -> None:
+        """Count a step."""
+        self.sums += torch.stack(losses)
+        self.done = step
+
+    def tell(self) -> list[float]:
+        """Return the step and the mean losses since the last time."""
+        self.told.append([self.done, *(self.sums / ((self.done - 1) % _OBSERVED + 1)).tolist()])
+        self.sums.zero_()
+        return self.told[-1]
+
+    def state(self) -> dict[str, Tensor]:
+        """Return what `load` needs, by name."""
+        seconds = time.monotonic() - self._begin
+        numbers = torch.tensor([self.done, self.parts, seconds], dtype=torch.float64)
+        return {"sums": self.sums, "told": torch.tensor(self.told, dtype=torch.float64), "numbers": numbers}
+
+    def load(self, state: dict[str, Tensor]) -> None:
+        """Go on from a `state`; its seconds count as work of this process."""
+        done, parts, seconds = state["numbers"].tolist()
+        self.sums, self.told = state["sums"], state["told"].tolist()
+        self.done, self.parts = int(done), int(parts)
+        credit(seconds)
+        self._begin -= seconds
 
 
 def _backward(
