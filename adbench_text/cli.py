@@ -125,7 +125,9 @@ def _tracking_options(command: Any) -> Any:
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
 )
-@click.option("--device", help="Short for --set device=...: auto, cpu or cuda, for date.")
+@click.option(
+    "--device", help="Short for --set device=...: auto, cpu or cuda, where a detector has a choice."
+)
 @click.option(
     "--sweep",
     "sweep_file",
