@@ -8,8 +8,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors._electra import Discriminator, Objective, is_real
-from adbench_text.detectors._windows import Windows, scoring_batches
+from adbench_text.detectors._windows import Windows
 from adbench_text.errors import DetectorError
 
 _TOKENS = 8192  # of a batch

@@ -1,6 +1,4 @@
-"""Texts cut into overlapping windows of word pieces, and batches of them that waste little on pads."""
-
-from collections.abc import Iterator
+"""Texts cut into overlapping windows of word pieces."""
 
 import numpy as np
 import torch
@@ -11,7 +9,6 @@ from adbench_text.wordpiece import Pieces, WordPiece
 
 STRIDE = 0.8  # of the window with its [CLS] and [SEP], as in DATE's released code
 _ROUND = 8  # tokens
-_BUCKET = 50  # batches whose windows are sorted by length among themselves
 
 
 class Windows:
@@ -78,36 +75,3 @@ class Windows:
         column = torch.arange(int(self.padded[rows].max()), device=device)
         index = (starts[:, None] + column).clamp_(max=len(self._flat) - 1)
         return self._flat[index].masked_fill_(column >= lengths[:, None], 0), lengths
-
-
-def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers without end, every window once in each epoch.
-
-    Windows of like length stand together: each epoch is shuffled, cut into stretches of 50 batches,
-    and each stretch sorted by length before it is cut into batches, whose order is shuffled. The
-    last batch of an epoch may be smaller. A function of the seed alone, so that a training can be
-    taken up anywhere.
-    """
-    epoch = 0
-    while True:
-        rng = np.random.default_rng([seed, epoch])
-        order = rng.permutation(len(lengths))
-        batches = []
-        for begin in range(0, len(order), batch_size * _BUCKET):
-            stretch = order[begin : begin + batch_size * _BUCKET]
-            stretch = stretch[np.argsort(lengths[stretch], kind="stable")]
-            batches += [stretch[i : i + batch_size] for i in range(0, len(stretch), batch_size)]
-        yield from (batches[i] for i in rng.permutation(len(batches)))
-        epoch += 1
-
-
-def scoring_batches(lengths: NDArray[np.int64], n_tokens: int, done: int = 0) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers, longest windows first, each batch padded to at most `n_tokens` tokens.
-
-    The first `done` windows are left out.
-    """
-    order = np.argsort(-lengths, kind="stable")
-    while done < len(order):
-        n = max(1, n_tokens // int(lengths[order[done]]))
-        yield order[done : done + n]
-        done += n

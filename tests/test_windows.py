@@ -1,11 +1,11 @@
-from itertools import islice, pairwise
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from adbench_text.detectors._windows import Windows, scoring_batches, training_batches
+from adbench_text.detectors._batches import scoring_batches
+from adbench_text.detectors._windows import Windows
 from adbench_text.wordpiece import Pieces
 
 CLS, SEP = 2, 3
@@ -86,75 +86,6 @@ def test_a_batch_is_padded_with_0_to_eights_and_never_beyond_a_window():
             assert window[0] == CLS
             assert window[length - 1] == SEP
             assert window[length:] == [0] * (width - length)
-
-
-LENGTHS = np.random.default_rng(0).integers(2, 130, size=1003)
-N_BATCHES = 63  # of 16
-
-
-def epoch_of(seed, lengths=LENGTHS, batch_size=16, number=0):
-    n = -(-len(lengths) // batch_size)
-    return [
-        b.tolist() for b in islice(training_batches(lengths, batch_size, seed), number * n, (number + 1) * n)
-    ]
-
-
-@pytest.mark.parametrize(("n", "batch_size"), [(1003, 16), (1003, 1), (800, 16), (5, 16), (1, 1)])
-def test_an_epoch_trains_on_each_window_once(n, batch_size):
-    for number in range(3):
-        batches = epoch_of(0, LENGTHS[:n], batch_size, number)
-        assert sorted(row for batch in batches for row in batch) == list(range(n))
-        assert sum(len(batch) < batch_size for batch in batches) == (n % batch_size > 0)
-
-
-def test_training_batches_are_a_function_of_seed_and_epoch():
-    assert epoch_of(3) == epoch_of(3)
-    assert epoch_of(3) != epoch_of(4)
-    assert epoch_of(3) != epoch_of(3, number=1)
-
-
-def test_other_windows_meet_in_the_next_epoch():
-    first, second = ({frozenset(batch) for batch in epoch_of(0, number=number)} for number in (0, 1))
-    assert not first & second
-
-
-def test_windows_of_like_length_are_trained_on_together():
-    one_stretch = LENGTHS[: 16 * 50]
-    ranges = sorted((one_stretch[b].min(), one_stretch[b].max()) for b in epoch_of(0, one_stretch))
-    assert all(before[1] <= after[0] for before, after in pairwise(ranges))
-    padded = sum(len(batch) * LENGTHS[batch].max() for batch in epoch_of(0))
-    assert padded < 1.05 * LENGTHS.sum()
-
-
-def test_batches_do_not_come_in_the_order_of_length():
-    longest = [LENGTHS[batch].max() for batch in epoch_of(0)]
-    assert abs(np.corrcoef(longest, range(N_BATCHES))[0, 1]) < 0.3
-
-
-def test_scoring_takes_each_window_once_and_the_longest_first():
-    batches = list(scoring_batches(LENGTHS, 500))
-    rows = np.concatenate(batches)
-    assert sorted(rows) == list(range(len(LENGTHS)))
-    assert (np.diff(LENGTHS[rows]) <= 0).all()
-
-
-@pytest.mark.parametrize("n_tokens", [1, 100, 1000, 10**9])
-def test_scoring_keeps_to_its_tokens_save_for_a_single_window(n_tokens):
-    batches = list(scoring_batches(LENGTHS, n_tokens))
-    for batch, following in zip(batches, [*batches[1:], None], strict=True):
-        longest = LENGTHS[batch].max()
-        assert len(batch) * longest <= n_tokens or len(batch) == 1
-        assert following is None or (len(batch) + 1) * longest > n_tokens
-
-
-def test_scoring_goes_on_after_what_is_done():
-    batches = list(scoring_batches(LENGTHS, 500))
-    done = sum(map(len, batches[:7]))
-    rest = list(scoring_batches(LENGTHS, 500, done))
-    assert [b.tolist() for b in rest] == [b.tolist() for b in batches[7:]]
-    smaller = np.concatenate(list(scoring_batches(LENGTHS, 250, done)))
-    assert smaller.tolist() == np.concatenate(rest).tolist()
-    assert list(scoring_batches(LENGTHS, 500, len(LENGTHS))) == []
 
 
 def test_a_scoring_batch_is_as_wide_as_it_is_counted():
