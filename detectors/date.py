@@ -38,7 +38,6 @@ the paper, and what the code does in effect where the paper is silent:
 import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adbench_text import provenance, storage, wordpiece
+from adbench_text.checks import check_choice, check_number, check_seed, check_whole, seed_or_draw
 from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.detectors._electra import (
     Discriminator,
     Embeddings,
@@ -62,7 +63,7 @@ from adbench_text.detectors._electra import (
 from adbench_text.detectors._scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors._training import Training, train
 from adbench_text.detectors._windows import Windows
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError
 from adbench_text.text import digest
 from adbench_text.wordpiece import BERT, TRAINED
 
@@ -192,24 +193,16 @@ class DATE(TextDetector):
             ("vocabulary", (TRAINED, BERT)),
             ("generator", GENERATORS),
             ("score", (*SCORES, PL_RMD)),
-            ("device", ("auto", "cpu", "cuda")),
             ("precision", ("auto", "bf16", "fp32")),
         ):
-            if getattr(self, name) not in tuple(known):
-                raise UnknownNameError(name, str(getattr(self, name)), known)
+            check_choice(name, getattr(self, name), known)
         for name, least in _WHOLE.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-                raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+            check_whole(name, getattr(self, name), least)
         for name, (range_, holds) in _RANGES.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, Real) or not holds(float(value)):
-                raise InvalidValueError(f"{name} must be {range_}, got {value!r}.")
+            check_number(name, getattr(self, name), range_, holds)
         if self.hidden % 4:
             raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
-        seed = self.random_state
-        if seed is not None and not (isinstance(seed, Integral) and 0 <= seed < 2**32):
-            raise InvalidValueError(f"random_state must be None or in 0 ... 2**32 - 1, got {seed!r}.")
+        check_seed(self.random_state)
         self._check_combinations()
 
     def _check_combinations(self) -> None:
@@ -231,8 +224,7 @@ class DATE(TextDetector):
         needed = "rmd_weight" if self.score == PL_RMD else "rtd_weight"
         if not getattr(self, needed):
             raise InvalidValueError(f"score={self.score!r} is learned by nothing when {needed}=0.")
-        if self.device == "cuda" and not torch.cuda.is_available():
-            raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
+        check_device(self.device)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Cut the words of a corpus into BERT's pieces, once for all its splits."""
@@ -244,12 +236,10 @@ class DATE(TextDetector):
         return {"vocabulary": wordpiece.bert().digest} if self.vocabulary == BERT else {}
 
     def _fit(self, texts: list[str]) -> None:
-        drawn = np.random.SeedSequence().generate_state(1)[0]
-        seed = int(drawn if self.random_state is None else self.random_state)
-        auto = "cuda" if torch.cuda.is_available() else "cpu"
-        self._device = torch.device(auto if self.device == "auto" else self.device)
+        seed = seed_or_draw(self.random_state)
+        self._device = find_device(self.device)
         dtype = self._dtype()
-        self.ran_on_ = {"device": _describe(self._device), "precision": str(dtype).removeprefix("torch.")}
+        self.ran_on_ = {"device": describe(self._device), "precision": str(dtype).removeprefix("torch.")}
         if self.vocabulary == BERT:
             self._pieces = wordpiece.bert()
         else:
@@ -382,9 +372,3 @@ _RANGES: dict[str, tuple[str, _Test]] = {
         ("at least 0", lambda value: 0 <= value < math.inf),
     ),
 }
-
-
-def _describe(device: torch.device) -> str:
-    if device.type == "cuda":
-        return torch.cuda.get_device_name(device)
-    return f"cpu, {torch.get_num_threads()} threads"
