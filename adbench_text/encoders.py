@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from adbench_text import storage, text, vectors
+from adbench_text import text, vectors
 from adbench_text.detector import TextDetector
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.shared import remember
 from adbench_text.text import HashedTexts, count_words
-from adbench_text.vector_files import WordVectors
 
 Matrix = NDArray[np.float32]
 
@@ -84,7 +83,7 @@ class Encoder:
 
     def _pooled(self, texts: HashedTexts) -> Matrix:
         counts, vocabulary = count_words(texts)
-        known = self._word_vectors(vocabulary)
+        known = vectors.load_or_train(self.encoding.vectors, vocabulary, self._training, self.encoding.seed)
         rows = known.rows(vocabulary)
         counts = counts[:, np.flatnonzero(rows >= 0)]
         matrix = known.matrix[rows[rows >= 0]]
@@ -97,11 +96,6 @@ class Encoder:
             weights = weights.multiply(idf.reshape(1, -1)).tocsr()
         total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
         return cast(Matrix, (weights @ matrix) / np.where(total > 0, total, 1))
-
-    def _word_vectors(self, vocabulary: NDArray[Any]) -> WordVectors:
-        if self.encoding.vectors == vectors.LOCAL:
-            return vectors.train_local(self._training, vocabulary, self.encoding.seed)
-        return vectors.load(self.encoding.vectors, vocabulary)
 
     def _fit_svd(self) -> None:
         self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
@@ -203,7 +197,7 @@ class VectorDetector(TextDetector):
         """Return the digest of the file of word vectors, if one is read."""
         if not self._encoding.reads_file:
             return {}
-        return {"vectors": storage.file_digest(vectors.locate(self.vectors))[:16]}
+        return {"vectors": vectors.digest(self.vectors)}
 
     def _fit(self, texts: list[str]) -> None:
         self._encoder = fit_encoder(self._encoding, texts)

@@ -76,6 +76,11 @@ def check_name(name: str) -> None:
         locate(name)
 
 
+def digest(name: str) -> str:
+    """Return the digest of the file of these vectors, 16 hexadecimal digits."""
+    return storage.file_digest(locate(name))[:16]
+
+
 def is_here(name: str) -> bool:
     """Say whether the file of these vectors is in the data directory."""
     return storage.is_file(storage.data_dir() / remote(name).path)
@@ -103,8 +108,7 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
     DataError
         If the file is missing, or a line of it is broken or of another dimension.
     """
-    path = locate(name)
-    key = storage.file_digest(path)[:16]
+    path, key = locate(name), digest(name)
     slim = _memory.get(key) or _read_cache(key)
     asked = set(words)
     new = asked if slim is None else asked - slim.row_of.keys() - slim.missing
@@ -160,6 +164,11 @@ def _packed(words: list[str]) -> NDArray[np.uint8]:
 
 def _unpacked(data: NDArray[np.uint8]) -> list[str]:
     return [str(word) for word in json.loads(data.tobytes())]
+
+
+def load_or_train(name: str, words: Iterable[str], training: Iterable[str], seed: int) -> WordVectors:
+    """Load the vectors of these words, or train them on texts where that is what `name` says."""
+    return train_local(training, words, seed) if name == LOCAL else load(name, words)
 
 
 def train_local(

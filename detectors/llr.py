@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import storage, vectors
+from adbench_text import vectors
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.text import count_words, word_positions
@@ -123,7 +123,7 @@ class LLR(TextDetector):
         if self._reads_wordfreq:
             used["wordfreq"] = version("wordfreq")
         if self._reads_vectors:
-            used["vectors"] = storage.file_digest(vectors.locate(self.vectors))[:16]
+            used["vectors"] = vectors.digest(self.vectors)
         return used
 
     def _fit(self, texts: list[str]) -> None:
