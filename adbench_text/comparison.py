@@ -41,7 +41,8 @@ class Column:
     """One configuration of a detector, or a whole preset (`configuration` is None then).
 
     A preset may have one configuration for each dataset; where it has several for one dataset, it
-    is a grid, and its column an oracle: it takes the best of them per split.
+    is a grid, and its column an oracle: it takes the best of them per split. So is that of a
+    configuration that is one by itself.
     """
 
     detector: str
@@ -157,16 +158,19 @@ class Comparison:
 
     def _columns(self) -> list[Column]:
         configurations: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        oracles = {(r["detector"], r["configuration"]) for r in self.records if "oracle" in r}
         for record in self.records:
             found = configurations.setdefault((record["detector"], record["preset"]), [])
             found.append((record["configuration"], record["dataset_digest"]))
         columns = []
         for (detector, preset), found in configurations.items():
             if preset == "default":
-                columns += [Column(detector, preset, name) for name in dict.fromkeys(c for c, _ in found)]
+                for name in dict.fromkeys(c for c, _ in found):
+                    columns.append(Column(detector, preset, name, (detector, name) in oracles))
             else:
                 n_per_corpus = Counter(digest for _, digest in set(found))
-                columns.append(Column(detector, preset, None, is_oracle=max(n_per_corpus.values()) > 1))
+                is_oracle = max(n_per_corpus.values()) > 1 or (detector, found[0][0]) in oracles
+                columns.append(Column(detector, preset, None, is_oracle))
         return columns
 
     def inliers(self, digest: str) -> list[str]:

@@ -7,13 +7,16 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, signature
-from typing import Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 
 from adbench_text.errors import DetectorError, InvalidValueError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Scores = NDArray[np.float64]
 
@@ -153,6 +156,19 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def resources(self) -> dict[str, str]:
         """Return a digest or version of everything outside the code that the scores depend on."""
+        return {}
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the scores are chosen by the test labels.
+
+        The benchmark then asks for ``oracle_scores(texts, outlier)`` instead of
+        ``decision_function(texts)``, and marks what it reports.
+        """
+        return False
+
+    def tables(self) -> "Mapping[str, pd.DataFrame]":
+        """Return what there is to see of a fitted detector, by name; logged beside its scores."""
         return {}
 
     @abstractmethod

@@ -4,17 +4,20 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpus import Corpus, Split, contaminate, one_vs_rest
-from adbench_text.detector import check_scores
+from adbench_text.detector import TextDetector, check_scores
 from adbench_text.errors import DetectorError
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
 from adbench_text.sweep import Cell, build_detector
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Point(NamedTuple):
@@ -46,6 +49,8 @@ class Result:
         Abnormality of each test document, None in a failed cell.
     curves : dict of str to list of Point
         Losses of a training and the diagnostic test AUROC, by name.
+    tables : dict of str to DataFrame
+        What there is to see of the fitted detector, by name.
     ran_on : dict of str to str
         Device and precision, where the detector has a choice of them.
     reason : str
@@ -60,6 +65,7 @@ class Result:
     scores: NDArray[np.float64] | None = field(default=None, repr=False)
     curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)
+    tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 
@@ -102,18 +108,25 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             detector.fit(split.train)
         measured["fit_seconds"] = watch.seconds - training.seconds
         with Stopwatch() as watch:
-            scores = detector.decision_function(split.test)
+            scores = _score(detector, split)
         measured["score_seconds"] = watch.seconds
         scores = check_scores(scores, len(split.test))
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
         metrics = {**all_metrics(split.outlier, scores), **measured}
-        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector))
+        tables = detector.tables() if isinstance(detector, TextDetector) else {}
+        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector), tables)
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         curves = training.curves if training else {}
         what = traceback.format_exc()
-        return Result(cell, started, measured, None, curves, _ran_on(detector), reason, what)
+        return Result(cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=what)
+
+
+def _score(detector: Any, split: Split) -> Any:
+    if getattr(detector, "is_oracle", False) is True:
+        return detector.oracle_scores(split.test, split.outlier)
+    return detector.decision_function(split.test)
 
 
 def _ran_on(detector: Any) -> dict[str, str]:
@@ -139,6 +152,6 @@ class _Training:
     def trace(self, step: int) -> None:
         """Score the test texts."""
         begin = time.perf_counter()
-        value = auroc(self.split.outlier, self.detector.decision_function(self.split.test))
+        value = auroc(self.split.outlier, _score(self.detector, self.split))
         self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
         self.seconds += time.perf_counter() - begin

@@ -9,7 +9,7 @@ Record = dict[str, Any]
 
 INCOMPLETE = "(n of m): of m cells, only n are finished; the figure is of those alone."
 SPREAD = "±: standard deviation over the seeds."
-ORACLE = "(oracle): the best configuration per split, chosen on the test labels; never in bold."
+ORACLE = "(oracle): the best per split, chosen on the test labels; never in bold."
 PUBLISHED = (
     "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
     "†: the best configuration per split, chosen on the test labels."

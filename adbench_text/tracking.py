@@ -165,6 +165,8 @@ class Store:
         self._log_inputs(run_id, result, corpus)
         if result.scores is not None:
             self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
+        for name, table in result.tables.items():
+            self._client.log_text(run_id, table.to_csv(index=False, lineterminator="\n"), f"{name}.csv")
         if result.traceback:
             self._client.log_text(run_id, result.traceback, "traceback.txt")
         self._client.set_terminated(run_id, "FAILED" if result.reason else "FINISHED")

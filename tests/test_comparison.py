@@ -181,6 +181,17 @@ def test_an_oracle_as_good_as_the_best_is_not_in_bold():
     ]
 
 
+@pytest.mark.parametrize("preset", ["default", "best"])
+def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(preset):
+    looks = record("cvdd", figure=0.95, preset=preset, configuration="score=best", oracle="true")
+    records = [looks, record("cvdd", figure=0.8), record("x", figure=0.7)]
+    comparison = Comparison(records, "auroc")
+    name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
+    assert comparison.main_table().header[2:] == [name, "cvdd", "x"]
+    assert texts(comparison.main_table())[0][2:] == ["95.0", "*80.0", "70.0"]
+    assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_failed_configuration_of_a_grid_is_marked_in_whatever_order_they_came(order):
     records = [failed("ocsvm", "a", preset="grid", configuration="nu=0.9"), *GRID][::order]

@@ -1,10 +1,12 @@
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from adbench_text import evaluate as module
 from adbench_text.corpus import Corpus, Documents
+from adbench_text.detector import TextDetector
 from adbench_text.evaluate import evaluate
 from adbench_text.metrics import all_metrics
 from adbench_text.sweep import Cell
@@ -176,9 +178,39 @@ def test_a_training_that_fails_keeps_its_curves_and_its_device(corpus, monkeypat
     assert result.ran_on == {"device": "abacus"}
 
 
+class Oracle(TextDetector):
+    """Knows the outliers when it is told them."""
+
+    is_oracle = True
+
+    def _fit(self, texts):
+        pass
+
+    def _score(self, texts):
+        raise AssertionError("an oracle was asked for scores without the labels")
+
+    def oracle_scores(self, texts, outlier):
+        return outlier + 0.5 * np.array(["test1" in text for text in texts])
+
+    def tables(self):
+        return {"answers": pd.DataFrame({"answer": [42]})}
+
+
+def test_an_oracle_is_told_the_test_labels(run):
+    result = run(Oracle())
+    assert result.status == "ok"
+    assert result.metrics["auroc"] == 1
+
+
+def test_the_tables_of_a_fitted_detector_are_kept(run):
+    assert run(Oracle()).tables["answers"].to_dict("list") == {"answer": [42]}
+    assert run(Spy()).tables == {}
+
+
 def test_what_another_packages_detector_calls_ran_on_or_observer_does_no_harm(run):
     class Odd(Spy):
         ran_on_ = "cpu"
+        tables = is_oracle = "mine"
 
         @property
         def observer(self):

@@ -171,6 +171,12 @@ def test_curves_are_step_metrics_of_any_length_and_the_device_is_a_tag(store):
     assert run.data.tags["env.device"] == "abacus"
 
 
+def test_tables_of_a_detector_are_artifacts(store):
+    log(store, result(tables={"top_words": pd.DataFrame({"word": ["ship", 'a "quoted", one'], "n": [2, 1]})}))
+    (run,) = runs(store, "cell")
+    assert artifact(store, run, "top_words.csv") == 'word,n\nship,2\n"a ""quoted"", one",1\n'
+
+
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):
     log(store, failure())
     (cell,) = runs(store, "cell")
