@@ -181,3 +181,11 @@ def test_any_class_with_the_two_methods_will_do(monkeypatch):
     assert definition(a_cell(detector="duck", settings={"power": 3}), tiny_corpus())["detector.power"] == "3"
     with pytest.raises(UnknownNameError, match="Did you mean 'power'"):
         build_detector(a_cell(detector="duck", settings={"powr": 3}))
+
+
+def test_a_choice_by_the_test_labels_is_part_of_the_definition():
+    settings = {"vectors": "fasttext-local"}
+    honest = a_cell(detector="cvdd", settings=settings)
+    oracle = a_cell(detector="cvdd", settings={**settings, "score": "context_best"})
+    assert "oracle" not in definition(honest, tiny_corpus())
+    assert definition(oracle, tiny_corpus())["oracle"] == "true"

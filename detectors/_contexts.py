@@ -1,0 +1,266 @@
+"""CVDD's network and objective (Ruff et al., ACL 2019, section 3).
+
+B texts, padded to L different words each; d the dimensions of a word vector, R the attention heads,
+each with a context vector. A text is a bag of words: attention looks at each word alone, so one that
+stands c times in a text gets c times the attention of a single one, which is log c added to its logit.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor, nn
+
+from adbench_text.detector import Observer
+from adbench_text.detectors._batches import training_batches
+from adbench_text.errors import DetectorError
+
+_SETTLED = 5  # epochs whose mean loss is compared with that of as many before
+
+
+class Bags:
+    """Texts as bags of words with vectors.
+
+    Parameters
+    ----------
+    counts : csr_array of shape (n_texts, n_words)
+        How often each word stands in each text.
+    vocabulary : object array of shape (n_words,)
+        The words.
+    table : float32 array of shape (n_words, d)
+        Their vectors.
+    device : torch.device
+        Where batches are made.
+
+    Attributes
+    ----------
+    lengths : int64 array of shape (n_texts,)
+        Different words of each text.
+    """
+
+    def __init__(
+        self,
+        counts: "csr_array[Any]",
+        vocabulary: NDArray[Any],
+        table: NDArray[np.float32],
+        device: torch.device,
+    ) -> None:
+        self._counts, self._vocabulary = counts, vocabulary
+        self._starts = counts.indptr[:-1].astype(np.int64)
+        self.lengths = np.diff(counts.indptr).astype(np.int64)
+        self._words = torch.from_numpy(counts.indices.astype(np.int64)).to(device)
+        self._log_counts = torch.from_numpy(np.log(counts.data).astype(np.float32)).to(device)
+        self._table = torch.from_numpy(table).to(device)
+
+    def words(self, row: int) -> NDArray[Any]:
+        """Return the different words of a text."""
+        return self._vocabulary[self._counts.indices[self._counts.indptr[row] : self._counts.indptr[row + 1]]]
+
+    def means(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the means of these texts' word vectors, scaled to length 1, (n, d)."""
+        sums = self._counts[rows] @ self._table.cpu().numpy().astype(np.float64)
+        length: NDArray[np.float64] = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-8)
+        return sums / length
+
+    def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
+        """Return the vectors of these texts' words (B, L, d), and the logarithms of their counts (B, L).
+
+        The latter are -inf for pads. Each text must have a word.
+        """
+        device = self._words.device
+        starts, lengths = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]])).to(device)
+        column = torch.arange(int(self.lengths[rows].max()), device=device)
+        index = (starts[:, None] + column).clamp_(max=len(self._words) - 1)
+        log_counts = self._log_counts[index].masked_fill_(column >= lengths[:, None], -math.inf)
+        return self._table[self._words[index]], log_counts
+
+
+class Attended(NamedTuple):
+    """Distances of texts from the contexts (B, R) in [0, 1], and attention to their words (B, R, L)."""
+
+    distances: Tensor
+    attention: Tensor
+
+
+class ContextNetwork(nn.Module):
+    """Self-attention with several heads over frozen word vectors, and a context vector for each head.
+
+    Parameters
+    ----------
+    contexts : float tensor of shape (R, d)
+        Where the context vectors start.
+    attention_size : int
+        Inner width of the attention.
+    random : torch.Generator
+        Draws its weights.
+    """
+
+    def __init__(self, contexts: Tensor, attention_size: int, random: torch.Generator) -> None:
+        super().__init__()
+        heads, dimensions = contexts.shape
+        self.inner = nn.Parameter(_draw(attention_size, dimensions, random))
+        self.outer = nn.Parameter(_draw(heads, attention_size, random))
+        self.contexts = nn.Parameter(contexts)
+
+    def forward(self, vectors: Tensor, log_counts: Tensor) -> Attended:
+        """Attend to words with vectors (B, L, d) and log counts (B, L), -inf for pads."""
+        logits = torch.tanh(vectors @ self.inner.T) @ self.outer.T  # (B, L, R)
+        attention = (logits.transpose(1, 2) + log_counts[:, None]).softmax(-1)  # eq. 2
+        attended = attention @ vectors  # (B, R, d), eq. 1
+        distances = (1 - F.cosine_similarity(attended, self.contexts, dim=-1)) / 2  # eq. 4
+        return Attended(distances.clamp(0, 1), attention)
+
+    def shares(self, vectors: Tensor, log_counts: Tensor) -> Tensor:
+        """Return what one of each different word adds to its text's mean distance over the heads, (B, L).
+
+        The cosine of a sum is a sum over its words: with a_w the attention to a word, h_w its vector,
+        m the attended sum and c the context, of unit length, the distance is the sum over the words of
+        a_w (1 - h_w c / |m|) / 2.
+        """
+        attention: Tensor = self(vectors, log_counts).attention  # (B, R, L)
+        length = (attention @ vectors).norm(dim=-1, keepdim=True).clamp(min=1e-8)
+        along = F.normalize(self.contexts, dim=-1) @ vectors.transpose(1, 2)  # (B, R, L)
+        of_word: Tensor = (attention * (1 - along / length) / 2).mean(1)
+        return torch.where(of_word == 0, 0, of_word / log_counts.exp())
+
+
+def _draw(n_out: int, n_in: int, random: torch.Generator) -> Tensor:
+    """Draw a matrix as the released code does, uniformly in +- 1 / sqrt(n_in)."""
+    return (2 * torch.rand(n_out, n_in, generator=random) - 1) / math.sqrt(n_in)
+
+
+class Losses(NamedTuple):
+    """The weighted total and its parts, each a scalar."""
+
+    total: Tensor
+    distance: Tensor
+    orthogonality: Tensor
+
+
+def losses_of(distances: Tensor, contexts: Tensor, alpha: float, weight: float) -> Losses:
+    """Return CVDD's losses of distances (B, R) from contexts (R, d); see eq. 5 to 8.
+
+    A text's distance is the mean over its heads, weighted by the softmax of -alpha times their
+    distances; the penalty is that of contexts that are not orthonormal, times `weight`.
+    """
+    distance = ((-alpha * distances).softmax(-1) * distances).sum(-1).mean()
+    gram = contexts @ contexts.T
+    orthogonality = (gram - torch.eye(len(gram), device=gram.device)).square().mean()
+    return Losses(distance + weight * orthogonality, distance, orthogonality)
+
+
+class Phase(NamedTuple):
+    """What a training goes by for some epochs."""
+
+    alpha: float
+    learning_rate: float
+
+
+#: alpha in each fifth of the epochs, as in the released code, where the last of its values (1 of the
+#: logarithmic and the linear schedule) would come into force as the training ends.
+ALPHAS = {
+    "logarithmic": (0.0, 1e-4, 1e-3, 1e-2, 1e-1),
+    "linear": (0.0, 0.2, 0.4, 0.6, 0.8),
+    "soft": (0.0,) * 5,
+    "hard": (0.0,) + (100.0,) * 4,
+}
+
+
+def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase]:
+    """Return what each epoch goes by; the learning rate falls to a tenth after two fifths of them."""
+    alphas = ALPHAS[alpha_schedule]
+    return [
+        Phase(alphas[5 * epoch // epochs], learning_rate * (1 if 5 * epoch < 2 * epochs else 0.1))
+        for epoch in range(epochs)
+    ]
+
+
+@dataclass(frozen=True)
+class Training:
+    """How to train.
+
+    Parameters
+    ----------
+    phases : sequence of Phase
+        One for each epoch.
+    batch_size : int
+    orthogonality_weight, weight_decay : float
+    tolerance : float
+        Epochs of one phase end early when the mean loss of the last five of them is within this share
+        of that of the five before; 0 for never.
+    seed : int
+        Of the batches.
+    """
+
+    phases: Sequence[Phase]
+    batch_size: int
+    orthogonality_weight: float
+    weight_decay: float
+    tolerance: float
+    seed: int
+
+
+def train(
+    network: ContextNetwork,
+    bags: Bags,
+    rows: NDArray[np.int64],
+    training: Training,
+    observer: Observer | None = None,
+) -> None:
+    """Train a network on the texts of these rows, each with a word; all are on one device.
+
+    Raises
+    ------
+    DetectorError
+        If the loss is no number.
+    """
+    epochs = list(training.phases)
+    optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
+    batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)
+    n_batches = math.ceil(len(rows) / training.batch_size)
+    step = 0
+    while epochs:
+        phase = epochs[0]
+        n_epochs = epochs.count(phase)
+        of_phase: list[float] = []  # mean losses
+        optimizer.param_groups[0]["lr"] = phase.learning_rate
+        while len(of_phase) < n_epochs and not _has_settled(of_phase, training.tolerance):
+            sums = torch.zeros(len(Losses._fields), device=network.contexts.device)
+            for batch in islice(batches, n_batches):
+                distances = network(*bags.batch(rows[batch])).distances
+                losses = losses_of(distances, network.contexts, phase.alpha, training.orthogonality_weight)
+                torch.autograd.backward(losses.total)
+                torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
+                optimizer.step()
+                optimizer.zero_grad()
+                sums += torch.stack(losses).detach()
+                step += 1
+                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
+                    observer.trace(step)
+            left = n_batches * (len(epochs) - len(of_phase) - 1)
+            of_phase.append(_tell(observer, step, step + left, sums / n_batches))
+        del epochs[:n_epochs]
+
+
+def _tell(observer: Observer | None, step: int, steps: int, means: Tensor) -> float:
+    losses: dict[str, float] = dict(zip(Losses._fields, means.tolist(), strict=True))
+    if not math.isfinite(losses["total"]):
+        raise DetectorError(f"The loss is {losses['total']} at step {step}; lower learning_rate.")
+    if observer is not None:
+        observer.losses(step, steps, {f"loss_{name}": value for name, value in losses.items()})
+    return losses["total"]
+
+
+def _has_settled(losses: Sequence[float], tolerance: float) -> bool:
+    """Say whether the mean of the last losses is hardly below that of those before."""
+    if not tolerance or len(losses) < 2 * _SETTLED:
+        return False
+    before, last = sum(losses[-2 * _SETTLED : -_SETTLED]), sum(losses[-_SETTLED:])
+    return before - last <= tolerance * abs(before)

@@ -1,0 +1,296 @@
+"""CVDD: context vectors that a text of the inlier class is near to (Ruff et al., ACL 2019).
+
+Ruff, Zemlyanskiy, Vandermeulen, Schnake and Kloft, "Self-Attentive, Multi-Context One-Class
+Classification for Unsupervised Anomaly Detection on Text". Several attention heads sum up the word
+vectors of a text, each for a theme of its own; a text is abnormal when its sums point away from the
+heads' context vectors. Word vectors are frozen; attention and contexts are learned together.
+
+Where this leaves the paper (P), its released code (C) or both:
+
+- The vocabulary is that of the training texts: words that stand there fewer than `min_count` times,
+  or have no vector, are left out of every text. C takes the words of the test texts too. ``min_count=0``
+  knows every word that has a vector, with no look at a text.
+- A word without a vector is a zero vector in C, as is a pad. It takes attention, but moves no sum, and
+  a distance does not depend on a sum's length: leaving it out changes nothing.
+- A text without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
+  training it is left out.
+- alpha is 0 in the first fifth of the epochs and its last value, 1, is never reached: so does C.
+- Batches hold texts of like length, and the last of an epoch may be smaller.
+- A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
+- Word vectors are 50-dimensional GloVe unless said otherwise, where P has 300 dimensions.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import torch
+from numpy.typing import NDArray
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+from torch import Tensor
+
+from adbench_text import vectors
+from adbench_text.checks import check_choice, check_number, check_seed, check_whole, seed_or_draw
+from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.detectors._batches import scoring_batches
+from adbench_text.detectors._contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
+from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import auroc
+from adbench_text.text import count_words, word_positions
+
+MEAN, BEST = "context_mean", "context_best"
+_TOKENS = 16384  # of a batch that is scored
+
+
+class CVDD(TextDetector):
+    """CVDD; see the head of the module.
+
+    The preset ``paper-grid`` is the grid of the paper (section 5.1): 3, 5 and 10 heads, and 1 and 10
+    as the weight of orthogonality.
+
+    Parameters
+    ----------
+    attention_heads : int, default 3
+        Heads, each with a context vector; as many training texts with a known word are needed.
+    orthogonality_weight : float, default 1
+        Weight of the penalty on contexts that are alike (lambda), at least 0.
+    alpha_schedule : {"logarithmic", "linear", "soft", "hard"}, default "logarithmic"
+        How the weights of a text's heads come to prefer its nearest context.
+    score : {"context_mean", "context_best"}, default "context_mean"
+        Mean distance over the heads, or that of the one head whose AUROC on the test labels is
+        best. The latter is an oracle, there to reproduce published columns; the benchmark alone
+        can compute it, and marks it.
+    vectors : str, default "glove-wiki-gigaword-50"
+        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
+        ``"fasttext-local"`` (trained on the training texts alone).
+    min_count : int, default 3
+        How often a word must stand in the training texts to be known; 0 for every word with a vector.
+    epochs, batch_size : int, default 100 and 64
+    learning_rate : float, default 0.01
+        Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
+    weight_decay : float, default 5e-7
+    attention_size : int, default 150
+        Inner width of the attention.
+    tolerance : float, default 0.001
+        A stage of the training (equal alpha and learning rate) ends early when the mean loss of the
+        last five epochs is within this share of that of the five before; 0 for never.
+    device : {"auto", "cpu", "cuda"}, default "auto"
+        ``auto`` takes a GPU where there is one.
+    contamination, random_state
+        See `TextDetector`. The same seed, device and number of threads give the same scores.
+
+    Attributes
+    ----------
+    ran_on_ : dict of str to str
+        Device and precision of the training.
+    """
+
+    def __init__(
+        self,
+        *,
+        attention_heads: int = 3,
+        orthogonality_weight: float = 1.0,
+        alpha_schedule: str = "logarithmic",
+        score: str = MEAN,
+        vectors: str = "glove-wiki-gigaword-50",
+        min_count: int = 3,
+        epochs: int = 100,
+        batch_size: int = 64,
+        learning_rate: float = 0.01,
+        weight_decay: float = 5e-7,
+        attention_size: int = 150,
+        tolerance: float = 1e-3,
+        device: str = "auto",
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.attention_heads = attention_heads
+        self.orthogonality_weight = orthogonality_weight
+        self.alpha_schedule = alpha_schedule
+        self.score = score
+        self.vectors = vectors
+        self.min_count = min_count
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.attention_size = attention_size
+        self.tolerance = tolerance
+        self.device = device
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``paper-grid``: the paper's heads and weights of orthogonality."""
+        grid = product((3, 5, 10), (1, 10))
+        return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        check_choice("alpha_schedule", self.alpha_schedule, ALPHAS)
+        check_choice("score", self.score, (MEAN, BEST))
+        for name in ("attention_heads", "epochs", "batch_size", "attention_size"):
+            check_whole(name, getattr(self, name), least=1)
+        check_whole("min_count", self.min_count, least=0)
+        for name in ("orthogonality_weight", "learning_rate", "weight_decay", "tolerance"):
+            check_number(name, getattr(self, name))
+        check_seed(self.random_state)
+        check_device(self.device)
+        if self.vectors != vectors.LOCAL:
+            vectors.check_name(self.vectors)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Read the vectors of all words of a corpus in one pass over the file."""
+        if self.vectors != vectors.LOCAL:
+            vectors.load(self.vectors, count_words(texts).vocabulary)
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of the file of word vectors, if one is read."""
+        if self.vectors == vectors.LOCAL:
+            return {}
+        return {"vectors": vectors.digest(self.vectors)}
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the scores are chosen by the test labels."""
+        return self.score == BEST
+
+    def _fit(self, texts: list[str]) -> None:
+        self._seed = seed_or_draw(self.random_state)
+        self._device = find_device(self.device)
+        self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
+        counts, vocabulary = count_words(texts)
+        often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
+        self._known = frozenset(vocabulary[often]) if self.min_count else None
+        bags = self._bags(texts)
+        rows = np.flatnonzero(bags.lengths)
+        if len(rows) < self.attention_heads:
+            raise InvalidValueError(
+                f"attention_heads={self.attention_heads} needs as many training texts with a known word, "
+                f"got {len(rows)}; lower it, or min_count={self.min_count}."
+            )
+        random = torch.Generator().manual_seed(self._seed)
+        contexts = _centres(bags.means(rows), self.attention_heads, self._seed)
+        self._network = ContextNetwork(contexts, self.attention_size, random).to(self._device)
+        training = Training(
+            phases(self.alpha_schedule, self.epochs, self.learning_rate),
+            self.batch_size,
+            self.orthogonality_weight,
+            self.weight_decay,
+            self.tolerance,
+            self._seed,
+        )
+        train(self._network, bags, rows, training, self.observer)
+
+    def _bags(self, texts: list[str]) -> Bags:
+        counts, vocabulary = count_words(texts)
+        loaded = vectors.load_or_train(self.vectors, vocabulary, self._training_texts, self._seed)
+        rows = loaded.rows(vocabulary)
+        known = rows >= 0
+        if self._known is not None:
+            known &= np.array([word in self._known for word in vocabulary], dtype=np.bool_)
+        kept = np.flatnonzero(known)
+        return Bags(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]], self._device)
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        if self.is_oracle:
+            raise InvalidValueError(
+                f"score={BEST!r} picks a head by test labels, which the benchmark alone has; use {MEAN!r}."
+            )
+        mean: NDArray[np.float64] = self._distances(texts).mean(axis=1)
+        return mean
+
+    def oracle_scores(self, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return the distances from the context whose AUROC is best; it looks at the test labels."""
+        distances = self._distances(self._check_fitted(texts))
+        return max(distances.T, key=lambda of_head: auroc(outlier, of_head))
+
+    def _distances(self, texts: list[str]) -> NDArray[np.float64]:
+        """Return the distance of each text from each context, (n_texts, R)."""
+        bags = self._bags(texts)
+        distances = np.full((len(texts), self.attention_heads), 0.5)
+        for rows, values in _in_batches(bags, lambda *batch: self._network(*batch).distances):
+            distances[rows] = values
+        return distances
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return what each word of each text adds to its distance, times the number of its words.
+
+        Their mean is the text's mean distance over the heads. A word that heads attend to, and that
+        points away from their contexts, has a high score; one that points the way of the contexts
+        further than the text as a whole a negative one; an unknown word 0.
+        """
+        texts = self._check_fitted(texts)
+        bags = self._bags(texts)
+        found: list[dict[str, float]] = [{} for _ in texts]
+        for rows, shares in _in_batches(bags, self._network.shares):
+            for row, values in zip(rows, shares.tolist(), strict=True):
+                found[row] = dict(zip(bags.words(row), values, strict=False))
+        scored = []
+        for text, shares_of in zip(texts, found, strict=True):
+            words = list(word_positions(text))
+            without = 0.0 if shares_of else 0.5 / max(len(words), 1)  # not one word is known
+            scored.append(
+                [TokenScore(*word, len(words) * shares_of.get(word.word, without)) for word in words]
+            )
+        return scored
+
+    def top_words(self, n_words: int = 25, n_texts: int = 100, n_attended: int = 10) -> pd.DataFrame:
+        """Return the words that stand for each context (section 5.2).
+
+        Of the `n_texts` training texts nearest to a context, the `n_attended` words that its head
+        attends to most; of these the `n_words` found in most texts.
+
+        Returns
+        -------
+        DataFrame
+            With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, how many of the
+            nearest texts it was found in.
+        """
+        texts = self._check_fitted(self._training_texts)
+        bags, distances = self._bags(texts), self._distances(texts)
+        distances[bags.lengths == 0] = np.inf
+        table = []
+        for head in range(self.attention_heads):
+
+            def attention(*batch: Tensor, head: int = head) -> Tensor:
+                of_head: Tensor = self._network(*batch).attention[:, head]
+                return of_head
+
+            found: Counter[str] = Counter()
+            nearest = np.argsort(distances[:, head], kind="stable")[:n_texts]
+            for rows, attended in _in_batches(bags, attention, nearest):
+                for row, values in zip(rows, attended, strict=True):
+                    words = bags.words(row)
+                    found.update(words[np.argsort(-values[: len(words)], kind="stable")[:n_attended]])
+            best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:n_words]
+            table += [(head + 1, rank, word, n) for rank, (word, n) in enumerate(best, start=1)]
+        return pd.DataFrame(table, columns=["context", "rank", "word", "texts"])
+
+    def tables(self) -> Mapping[str, pd.DataFrame]:
+        """Return ``top_words``."""
+        return {"top_words": self.top_words()}
+
+
+def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
+    """Return the unit centres of `n` clusters of document vectors of length 1 (k-means)."""
+    with threadpool_limits(1):  # several threads add up in the order in which they end
+        centres = KMeans(n, n_init=10, random_state=seed).fit(means).cluster_centers_
+    length = np.linalg.norm(centres, axis=1, keepdims=True)
+    return torch.from_numpy((centres / np.maximum(length, 1e-8)).astype(np.float32))
+
+
+def _in_batches(
+    bags: Bags, judge: Callable[[Tensor, Tensor], Tensor], of: NDArray[np.int64] | None = None
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+    """Yield row numbers of texts with words, all or those given, and what is judged of them."""
+    rows = np.arange(len(bags.lengths)) if of is None else of
+    rows = rows[bags.lengths[rows] > 0]
+    for batch in scoring_batches(bags.lengths[rows], _TOKENS):
+        with torch.inference_mode():
+            judged = judge(*bags.batch(rows[batch])).cpu().numpy()
+        yield rows[batch], judged

@@ -1,0 +1,191 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from adbench_text.detectors.cvdd import CVDD
+from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import auroc
+
+TOPICS = {
+    "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
+    "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
+}
+
+
+def texts_about(topic, n, seed):
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
+
+
+TRAIN = texts_about("sea", 60, seed=0)
+TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
+OUTLIER = np.arange(40) >= 20
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory):
+    """A file of word vectors in which each topic has its own corner."""
+    rng = np.random.default_rng(0)
+    path = tmp_path_factory.mktemp("vectors") / "topics.vec"
+    lines = []
+    for corner, words in enumerate(TOPICS.values()):
+        for word in words:
+            vector = rng.normal(scale=0.6, size=8)
+            vector[corner] += 2
+            lines.append(f"{word} {' '.join(f'{value:.4f}' for value in vector)}\n")
+    path.write_text("".join(lines))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def make(vectors):
+    def make(**settings):
+        return CVDD(**{"vectors": vectors, "epochs": 20, "random_state": 0, **settings})
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def fitted(make):
+    return make(min_count=0).fit(TRAIN)
+
+
+def test_a_text_without_a_known_word_is_half_way_from_every_context(fitted):
+    np.testing.assert_array_equal(fitted.decision_function(["", "qwzx bvkj", "12 !?"]), [0.5, 0.5, 0.5])
+
+
+def test_an_unknown_word_changes_no_score(fitted):
+    plain, with_unknown = fitted.decision_function(["ship sail judge", "ship qwzx sail judge bvkj"])
+    assert plain == pytest.approx(with_unknown, abs=1e-7)
+
+
+def test_words_that_are_rare_in_the_training_texts_are_unknown(make):
+    train = [*TRAIN, "judge ship", "judge sail"]
+    known = make(min_count=2).fit(train)
+    unknown = make(min_count=3).fit(train)
+    assert known.decision_function(["judge"])[0] != 0.5
+    assert unknown.decision_function(["judge"])[0] == 0.5
+    assert make(min_count=3).fit([*train, "judge"]).decision_function(["judge"])[0] != 0.5
+
+
+def test_no_word_of_the_test_texts_alone_is_known_but_with_min_count_zero(make):
+    assert (make(min_count=1).fit(TRAIN).decision_function(TEST[20:]) == 0.5).all()
+    scores = make(min_count=0).fit(TRAIN).decision_function(TEST)
+    assert auroc(OUTLIER, scores) > 0.95
+
+
+def test_the_order_of_words_changes_no_score(fitted):
+    there, back = fitted.decision_function(["ship sail tide court", "court tide sail ship"])
+    assert there == pytest.approx(back, abs=1e-7)
+
+
+def test_another_seed_gives_other_scores(make, fitted):
+    other = make(min_count=0, random_state=1).fit(TRAIN).decision_function(TEST)
+    assert not np.allclose(fitted.decision_function(TEST), other)
+
+
+def test_without_a_seed_each_fit_is_another(make):
+    first, second = (make(random_state=None).fit(TRAIN).decision_function(TEST[:20]) for _ in range(2))
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("text", TEST[18:22])
+def test_the_mean_of_the_token_scores_is_the_score(fitted, text):
+    text = f"Ship, {text}... ship UNKNOWN"
+    scores = fitted.token_scores([text])[0]
+    assert [token.token for token in scores][:2] == ["ship", text.split()[1]]
+    assert [text[token.start : token.end].lower() for token in scores] == [token.token for token in scores]
+    mean = np.mean([token.score for token in scores])
+    assert mean == pytest.approx(fitted.decision_function([text])[0], abs=1e-6)
+    assert scores[-1].score == 0
+    assert scores[0].score == scores[-2].score
+
+
+def test_foreign_words_have_the_highest_token_scores(fitted):
+    text = "ship sail judge tide court wave"
+    scores = {token.token: token.score for token in fitted.token_scores([text])[0]}
+    assert {word for word in scores if scores[word] > np.median(list(scores.values()))} >= {"judge", "court"}
+
+
+def test_token_scores_of_texts_without_a_known_word(fitted):
+    empty, unknown = fitted.token_scores(["", "qwzx bvkj"])
+    assert empty == []
+    assert [token.score for token in unknown] == [0.5, 0.5]
+
+
+def test_top_words_are_those_of_the_training_texts(fitted):
+    table = fitted.top_words(n_words=4)
+    assert list(table.columns) == ["context", "rank", "word", "texts"]
+    assert table["context"].tolist() == sorted([1, 2, 3] * 4)
+    assert table["rank"].tolist() == [1, 2, 3, 4] * 3
+    assert set(table["word"]) <= set(TOPICS["sea"])
+    for _, of_context in table.groupby("context"):
+        assert of_context["texts"].is_monotonic_decreasing
+        assert of_context["word"].is_unique
+    assert table["texts"].max() <= len(TRAIN)
+    pd.testing.assert_frame_equal(fitted.tables()["top_words"], fitted.top_words())
+
+
+def test_top_words_come_from_the_nearest_texts_and_the_most_attended_words(make):
+    train = [*TRAIN, "", "qwzx"]
+    table = make(min_count=1).fit(train).top_words(n_words=50, n_texts=5, n_attended=2)
+    assert (table.groupby("context")["texts"].sum() == 5 * 2).all()
+
+
+def test_context_best_takes_the_best_head_and_says_that_it_looks(make, fitted):
+    best = make(min_count=0, score="context_best").fit(TRAIN)
+    assert best.is_oracle
+    assert not fitted.is_oracle
+    distances = fitted._distances(TEST)
+    reached = auroc(OUTLIER, best.oracle_scores(TEST, OUTLIER))
+    assert reached == max(auroc(OUTLIER, distances[:, head]) for head in range(3))
+    with pytest.raises(InvalidValueError, match=r"picks a head by test labels.*'context_mean'"):
+        best.decision_function(TEST)
+
+
+def test_too_few_texts_for_the_heads_are_refused(make):
+    with pytest.raises(InvalidValueError, match=r"attention_heads=3 needs .* got 2; lower it, or min"):
+        make(min_count=1).fit(["ship sail", "tide wave", "", "qwzx"])
+    assert make(min_count=1, attention_heads=1).fit(["ship sail"]).decision_function(["ship"]) < 0.5
+    with pytest.raises(InvalidValueError, match=r"got 0; .*min_count=3"):
+        make().fit(["ship sail", "tide wave"])
+
+
+@pytest.mark.filterwarnings("ignore:Number of distinct clusters")
+def test_equal_texts_are_trained_on(make):
+    scores = make().fit(["ship sail"] * 10).decision_function(["ship sail", "sail"])
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"attention_heads": 0}, "attention_heads must be a whole number of at least 1, got 0"),
+        ({"epochs": 1.5}, "epochs must be a whole number of at least 1, got 1.5"),
+        ({"min_count": -1}, "min_count must be a whole number of at least 0, got -1"),
+        ({"tolerance": -0.1}, "tolerance must be a number of at least 0, got -0.1"),
+        ({"learning_rate": float("nan")}, "learning_rate must be a number of at least 0, got nan"),
+        ({"orthogonality_weight": "1"}, "orthogonality_weight must be a number of at least 0, got '1'"),
+        ({"alpha_schedule": "log"}, "No alpha_schedule named 'log'"),
+        ({"score": "context_beste"}, "Did you mean 'context_best'"),
+        ({"device": "gpu"}, "No device named 'gpu'"),
+        ({"random_state": -1}, "random_state must be None or in 0"),
+        ({"vectors": "glove"}, "No word vectors named 'glove'"),
+    ],
+)
+def test_a_wrong_value_is_quoted(make, settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        make(**settings).fit(TRAIN)
+
+
+def test_it_learns_from_local_vectors_too(make):
+    scores = make(vectors="fasttext-local", min_count=1).fit(TRAIN).decision_function(TEST)
+    assert np.isfinite(scores).all()
+    assert (scores[20:] == 0.5).all()
+
+
+def test_a_very_long_text_is_scored(fitted):
+    long = " ".join(TRAIN * 150)
+    assert len(long.split()) > 100_000
+    score = fitted.decision_function([long])[0]
+    assert 0 <= score < 0.3
