@@ -1,6 +1,11 @@
-"""What a format renders: tables of text entries, and the notes under them."""
+"""What a format renders: tables of text entries, pictures, heat maps, and the notes under them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adbench_text.detector import TokenScore
 
 
 @dataclass(frozen=True)
@@ -13,19 +18,89 @@ class Entry:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its header has as many entries as each row. A row that begins a group is set apart."""
+    """A table: its header has as many entries as each row. A row that begins a group is set apart.
+
+    Attributes
+    ----------
+    blocks : list of (str, int)
+        Titles over neighbouring columns after the labels, each with their number; empty for none.
+    """
 
     title: str
     header: list[str]
     rows: list[list[Entry]]
     group_starts: set[int] = field(default_factory=set)
     n_labels: int = 2
+    blocks: list[tuple[str, int]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure, drawn.
+
+    Attributes
+    ----------
+    name : str
+        Of its file, without an ending.
+    title, caption : str
+        The caption says in words what there is to see, for those who do not see it.
+    svg : str
+        The picture as an ``<svg>`` element.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+
+
+@dataclass(frozen=True)
+class Example:
+    """A document of a test set, with the score of each of its words.
+
+    Attributes
+    ----------
+    why : str
+        Why it is shown: ``"most abnormal"``, ``"most normal"``, ``"missed outlier"`` or
+        ``"inlier taken for an outlier"``.
+    document : int
+        Its place in the test set.
+    label : str
+        Its class.
+    outlier : bool
+    score : float
+        Abnormality.
+    text : str
+    tokens : sequence of TokenScore
+        In the order of the text.
+    """
+
+    why: str
+    document: int
+    label: str
+    outlier: bool
+    score: float
+    text: str
+    tokens: "Sequence[TokenScore]"
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """Documents of one split, their words coloured by what one detector says of them."""
+
+    title: str
+    examples: Sequence[Example]
 
 
 @dataclass(frozen=True)
 class Report:
-    """Tables for reading, the same figures as one table for programs, and notes."""
+    """Tables for reading, the same figures as one table for programs, and notes.
+
+    Pictures and heat maps are for the formats that can show them.
+    """
 
     tables: list[Table]
     wide: Table
     notes: list[str]
+    pictures: Sequence[Picture] = ()
+    heatmaps: Sequence[Heatmap] = ()
