@@ -10,6 +10,7 @@ from typing import Any
 
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
+from adbench_text.regimes import REGIMES
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Report, Table
 
@@ -17,6 +18,7 @@ Record = dict[str, Any]
 
 METRIC_TITLES = {"auroc": "AUROC", "aupr_in": "AUPR-in", "aupr_out": "AUPR-out"}
 MEAN = "mean"
+OTHER, ORACLES, PUBLISHED = "not said", "chosen on the test labels", "published"
 MISSING, FAILED = "missing", "failed"
 
 CELL_COLUMNS = (
@@ -49,6 +51,12 @@ class Column:
     preset: str
     configuration: str | None
     is_oracle: bool = False
+    regime: str = OTHER
+
+    @property
+    def block(self) -> str:
+        """The title over it: what it knows, or that it was chosen on the test labels."""
+        return ORACLES if self.is_oracle else self.regime
 
     @property
     def label(self) -> str:
@@ -159,6 +167,7 @@ class Comparison:
     def _columns(self) -> list[Column]:
         configurations: dict[tuple[str, str], list[tuple[str, str]]] = {}
         oracles = {(r["detector"], r["configuration"]) for r in self.records if "oracle" in r}
+        regimes = {(r["detector"], r["configuration"]): r.get("regime", OTHER) for r in self.records}
         for record in self.records:
             found = configurations.setdefault((record["detector"], record["preset"]), [])
             found.append((record["configuration"], record["dataset_digest"]))
@@ -166,12 +175,15 @@ class Comparison:
         for (detector, preset), found in configurations.items():
             if preset == "default":
                 for name in dict.fromkeys(c for c, _ in found):
-                    columns.append(Column(detector, preset, name, (detector, name) in oracles))
+                    key = detector, name
+                    columns.append(Column(detector, preset, name, key in oracles, regimes[key]))
             else:
                 n_per_corpus = Counter(digest for _, digest in set(found))
-                is_oracle = max(n_per_corpus.values()) > 1 or (detector, found[0][0]) in oracles
-                columns.append(Column(detector, preset, None, is_oracle))
-        return columns
+                key = detector, found[0][0]
+                is_oracle = max(n_per_corpus.values()) > 1 or key in oracles
+                columns.append(Column(detector, preset, None, is_oracle, regimes[key]))
+        order = [*REGIMES, OTHER, ORACLES]
+        return sorted(columns, key=lambda column: order.index(column.block))
 
     def inliers(self, digest: str) -> list[str]:
         """Return the rows of a corpus: all classes of its dataset."""
@@ -190,7 +202,7 @@ class Comparison:
         return self._value(column, digest, self.inliers(digest), level)
 
     def _value(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> _Value:
-        of_level = self._of.get((column, digest, level), [])
+        of_level = self.records_of(column, digest, level)
         # what there should be: each configuration with each seed, in each split
         n_configurations, n_seeds = (len({r[name] for r in of_level}) for name in ("configuration", "seed"))
         n_expected = len(inliers) * max(1, n_configurations * n_seeds)
@@ -256,7 +268,47 @@ class Comparison:
                     + (self._published_row(self.dataset(digest), names) if extra else [])
                 )
         title = f"{METRIC_TITLES[self.metric]} (%), {percent(level)} of outliers in the training data"
-        return Table(title, ["dataset", "inlier", *self._labels(), *extra], rows, starts)
+        header = ["dataset", "inlier", *self.labels(), *extra]
+        return Table(title, header, rows, starts, blocks=self._blocks(len(extra)))
+
+    def _blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
+        """Return the titles over neighbouring columns; none where there would be one only."""
+        blocks = list(Counter(column.block for column in self.columns).items())
+        if n_published:
+            blocks.append((PUBLISHED, n_published))
+        return blocks if len(blocks) > 1 else []
+
+    def intervals_table(self) -> Table:
+        """The 95 % bootstrap interval of each split at the lowest level, of the lowest seed."""
+        level = self.levels[0]
+        rows: list[list[Entry]] = []
+        starts: set[int] = set()
+        for digest, label in self.corpora.items():
+            starts.add(len(rows))
+            for inlier in self.inliers(digest):
+                found = [self._interval(column, digest, inlier, level) for column in self.columns]
+                rows.append([Entry(label), Entry(inlier), *map(Entry, found)])
+        title = (
+            f"{METRIC_TITLES[self.metric]} (%), 95% bootstrap intervals over the test documents, "
+            f"{percent(level)} of outliers"
+        )
+        return Table(title, ["dataset", "inlier", *self.labels()], rows, starts, blocks=self._blocks())
+
+    def _interval(self, column: Column, digest: str, inlier: str, level: float) -> str:
+        records = [
+            record
+            for record in self.records_of(column, digest, level)
+            if record["inlier"] == inlier and f"{self.metric}_low" in record
+        ]
+        if not records or column.is_oracle:
+            return "–"
+        first = min(records, key=lambda record: int(record["seed"]))
+        low, high = (100 * first[f"{self.metric}_{end}"] for end in ("low", "high"))
+        return f"{low:.1f} to {high:.1f}"
+
+    def records_of(self, column: Column, digest: str, level: float) -> list[Record]:
+        """Return the records behind the figures of a column on a corpus at a level."""
+        return self._of.get((column, digest, level), [])
 
     def _value_or_mean(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
         return (
@@ -275,7 +327,7 @@ class Comparison:
         title = (
             f"{METRIC_TITLES[self.metric]} (%) by contamination of the training data, mean over the splits"
         )
-        return Table(title, ["dataset", "outliers", *self._labels()], rows, starts)
+        return Table(title, ["dataset", "outliers", *self.labels()], rows, starts, blocks=self._blocks())
 
     def wide_table(self) -> Table:
         """Every split and mean at every level."""
@@ -294,9 +346,10 @@ class Comparison:
                     )
                     texts = [Entry(value.text) for value in ours] + (theirs if extra else [])
                     rows.append([Entry(label), Entry(f"{level:g}"), Entry(inlier), *texts])
-        return Table("", ["dataset", "contamination", "inlier", *self._labels(), *extra], rows, n_labels=3)
+        return Table("", ["dataset", "contamination", "inlier", *self.labels(), *extra], rows, n_labels=3)
 
-    def _labels(self) -> list[str]:
+    def labels(self) -> list[str]:
+        """Return what stands at the heads of the columns."""
         return [column.label for column in self.columns]
 
     def notes(self, tables: Sequence[Table]) -> list[str]:

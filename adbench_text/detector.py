@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 
 from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.regimes import FROM_SCRATCH
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,6 +158,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def resources(self) -> dict[str, str]:
         """Return a digest or version of everything outside the code that the scores depend on."""
         return {}
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts: one of `adbench_text.regimes.REGIMES`."""
+        return FROM_SCRATCH
 
     @property
     def is_oracle(self) -> bool:

@@ -17,6 +17,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from adbench_text import text, vectors
 from adbench_text.detector import TextDetector
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.shared import remember
 from adbench_text.text import HashedTexts, count_words
 
@@ -187,6 +188,11 @@ class VectorDetector(TextDetector):
 
         if self._encoding.reads_file:
             vectors.check_name(self.vectors)
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts."""
+        return WORDS if self._encoding.reads_file else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the vectors of all words of a corpus in one pass over the file."""

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from adbench_text.corpus import Corpus, Split, contaminate, one_vs_rest
 from adbench_text.detector import TextDetector, check_scores
 from adbench_text.errors import DetectorError
+from adbench_text.examples import examples_of
+from adbench_text.memory import PeakMemory
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
 from adbench_text.sweep import Cell, build_detector
+from adbench_text.table import Example
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,6 +46,7 @@ class Result:
     metrics : dict of str to float
         ``auroc``, ``aupr_in``, ``aupr_out`` in [0, 1]; ``fit_seconds``, ``score_seconds``, each with
         what the detector would have had to do itself if other cells had not shared it;
+        ``peak_memory_mb``, what this process held at most meanwhile, in 10^6 bytes;
         ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``. What was not reached
         in a failed cell is not there.
     scores : float64 array of shape (n_test,), or None
@@ -51,6 +55,8 @@ class Result:
         Losses of a training and the diagnostic test AUROC, by name.
     tables : dict of str to DataFrame
         What there is to see of the fitted detector, by name.
+    examples : list of Example
+        Documents with the score of each word, where the detector has such.
     ran_on : dict of str to str
         Device and precision, where the detector has a choice of them.
     reason : str
@@ -66,6 +72,7 @@ class Result:
     curves: Curves = field(default_factory=dict, repr=False)
     ran_on: dict[str, str] = field(default_factory=dict)
     tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
+    examples: list[Example] = field(default_factory=list, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 
@@ -104,18 +111,23 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         training = _Training(cell, detector, split, on_step, trace_every)
         if getattr(detector, "observer", detector) is None:
             detector.observer = training
-        with Stopwatch() as watch:
-            detector.fit(split.train)
-        measured["fit_seconds"] = watch.seconds - training.seconds
-        with Stopwatch() as watch:
-            scores = _score(detector, split)
-        measured["score_seconds"] = watch.seconds
+        with PeakMemory() as memory:
+            with Stopwatch() as watch:
+                detector.fit(split.train)
+            measured["fit_seconds"] = watch.seconds - training.seconds
+            with Stopwatch() as watch:
+                scores = _score(detector, split)
+            measured["score_seconds"] = watch.seconds
+        measured["peak_memory_mb"] = memory.megabytes
         scores = check_scores(scores, len(split.test))
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
         metrics = {**all_metrics(split.outlier, scores), **measured}
-        tables = detector.tables() if isinstance(detector, TextDetector) else {}
-        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector), tables)
+        shown: dict[str, Any] = {}
+        if isinstance(detector, TextDetector):
+            shown["tables"] = detector.tables()
+            shown["examples"] = examples_of(detector, corpus, cell.inlier, scores)
+        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector), **shown)
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         curves = training.curves if training else {}

@@ -130,6 +130,8 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         "dataset_digest": corpus.digest,
         "code_version": code_version(kind),
     }
+    if isinstance(getattr(detector, "regime", None), str):
+        record["regime"] = detector.regime
     if getattr(detector, "is_oracle", False) is True:
         record["oracle"] = "true"
     record |= {f"resource.{name}": value for name, value in sorted(resources.items())}

@@ -19,6 +19,7 @@ from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Result
+from adbench_text.examples import to_json
 from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
@@ -167,6 +168,8 @@ class Store:
             self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
         for name, table in result.tables.items():
             self._client.log_text(run_id, table.to_csv(index=False, lineterminator="\n"), f"{name}.csv")
+        if result.examples:
+            self._client.log_text(run_id, to_json(result.examples), "examples.json")
         if result.traceback:
             self._client.log_text(run_id, result.traceback, "traceback.txt")
         self._client.set_terminated(run_id, "FAILED" if result.reason else "FINISHED")

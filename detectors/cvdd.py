@@ -41,6 +41,7 @@ from adbench_text.detectors._contexts import ALPHAS, Bags, ContextNetwork, Train
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import auroc
+from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.text import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
@@ -153,6 +154,11 @@ class CVDD(TextDetector):
         if self.vectors == vectors.LOCAL:
             return {}
         return {"vectors": vectors.digest(self.vectors)}
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts."""
+        return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
 
     @property
     def is_oracle(self) -> bool:

@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from adbench_text import vectors
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.text import count_words, word_positions
 
 BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
@@ -111,6 +112,11 @@ class LLR(TextDetector):
     @property
     def _reads_wordfreq(self) -> bool:
         return self.background in ("wordfreq", "mean")
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts."""
+        return FROM_SCRATCH if self.background == "uniform" else WORDS
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the places of all words of a corpus in one pass over the file of vectors."""

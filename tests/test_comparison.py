@@ -164,21 +164,39 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
     records = [*GRID, record("x", "a", 0.5), record("x", "b", 0.5), record("y", "a", 0.6), record("y", "b")]
     comparison = Comparison(records, "auroc")
     table = comparison.main_table()
-    assert table.header[2:] == ["ocsvm grid (oracle)", "x", "y"]
+    assert table.header[2:] == ["x", "y", "ocsvm grid (oracle)"]
+    assert table.blocks == [("not said", 2), ("chosen on the test labels", 1)]
     assert [row[2:] for row in texts(table)] == [
-        ["95.0", "50.0", "*60.0"],
-        ["70.0", "50.0", "*90.0"],
-        ["82.5", "50.0", "*75.0"],
+        ["50.0", "*60.0", "95.0"],
+        ["50.0", "*90.0", "70.0"],
+        ["50.0", "*75.0", "82.5"],
     ]
     assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
 
 
 def test_an_oracle_as_good_as_the_best_is_not_in_bold():
     assert main_table(*GRID, record("x", "a", 0.95), record("y", "a", 0.5))[0][2:] == [
-        "95.0",
         "*95.0",
         "50.0",
+        "95.0",
     ]
+
+
+def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that_know_less():
+    scratch, words = "from scratch", "word frequencies or vectors"
+    records = [record("llr", regime=words), record("mine"), record("date", regime=scratch)]
+    table = Comparison(records, "auroc").main_table()
+    assert table.header[2:] == ["date", "llr", "mine"]
+    assert table.blocks == [(scratch, 1), (words, 1), ("not said", 1)]
+    assert Comparison(records[:1], "auroc").main_table().blocks == []
+
+
+def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
+    ends = {"auroc_low": 0.881, "auroc_high": 0.923}
+    records = [record(seed=1, auroc_low=0.1, auroc_high=0.2), record(**ends), record("x", inlier="b")]
+    table = Comparison(records, "auroc").intervals_table()
+    assert texts(table) == [["made-up", "a", "88.1 to 92.3", "–"], ["made-up", "b", "–", "–"]]
+    assert table.title.startswith("AUROC (%), 95% bootstrap intervals")
 
 
 @pytest.mark.parametrize("preset", ["default", "best"])
@@ -187,8 +205,8 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     records = [looks, record("cvdd", figure=0.8), record("x", figure=0.7)]
     comparison = Comparison(records, "auroc")
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
-    assert comparison.main_table().header[2:] == [name, "cvdd", "x"]
-    assert texts(comparison.main_table())[0][2:] == ["95.0", "*80.0", "70.0"]
+    assert comparison.main_table().header[2:] == ["cvdd", "x", name]
+    assert texts(comparison.main_table())[0][2:] == ["*80.0", "70.0", "95.0"]
     assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
 
 

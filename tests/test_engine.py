@@ -40,9 +40,10 @@ def faulty(fault: str) -> DetectorChoice:
 
 
 def plain(results) -> dict:
-    """Results by their cell, without the times."""
+    """Results by their cell, without times and memory."""
+    varying = {"fit_seconds", "score_seconds", "peak_memory_mb"}
     return {
-        str(r.cell): ({k: v for k, v in r.metrics.items() if "seconds" not in k}, r.reason, r.scores)
+        str(r.cell): ({k: v for k, v in r.metrics.items() if k not in varying}, r.reason, r.scores)
         for r in results
     }
 

@@ -196,6 +196,10 @@ class Oracle(TextDetector):
         return {"answers": pd.DataFrame({"answer": [42]})}
 
 
+def test_the_peak_memory_is_measured(run):
+    assert 50 < run(Spy()).metrics["peak_memory_mb"] < 1e5
+
+
 def test_an_oracle_is_told_the_test_labels(run):
     result = run(Oracle())
     assert result.status == "ok"

@@ -14,9 +14,12 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text import tracking
 from adbench_text.corpus import Corpus, Documents
+from adbench_text.detector import TokenScore
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Point, Result
+from adbench_text.examples import from_json
 from adbench_text.sweep import Cell, cell_id
+from adbench_text.table import Example
 from adbench_text.tracking import Store
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
@@ -175,6 +178,13 @@ def test_tables_of_a_detector_are_artifacts(store):
     log(store, result(tables={"top_words": pd.DataFrame({"word": ["ship", 'a "quoted", one'], "n": [2, 1]})}))
     (run,) = runs(store, "cell")
     assert artifact(store, run, "top_words.csv") == 'word,n\nship,2\n"a ""quoted"", one",1\n'
+
+
+def test_examples_are_an_artifact(store):
+    example = Example("most normal", 1, "sea", False, 0.5, "a ship", [TokenScore("ship", 2, 6, 0.25)])
+    log(store, result(examples=[example]))
+    (run,) = runs(store, "cell")
+    assert from_json(artifact(store, run, "examples.json")) == [example]
 
 
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):

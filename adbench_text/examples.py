@@ -1,0 +1,75 @@
+"""Documents of a test set that show how a detector judges: its surest verdicts and its worst mistakes."""
+
+import json
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.corpus import Corpus
+from adbench_text.detector import Scores, TextDetector, TokenScore
+from adbench_text.errors import AdbenchTextError
+from adbench_text.table import Example
+
+N_EACH = 3
+_LONGEST = 4000  # characters; a longer text is no example, and a page of them no page
+
+
+def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[tuple[str, int]]:
+    """Choose documents to show, each once: why, and its place in the test set.
+
+    Parameters
+    ----------
+    outlier : bool array of shape (n_test,)
+    scores : float array of shape (n_test,)
+        Abnormality.
+    n : int
+        At most so many of each kind.
+    """
+    order = np.argsort(scores, kind="stable")
+    wanted = {
+        "missed outlier": order[outlier[order]],
+        "inlier taken for an outlier": order[~outlier[order]][::-1],
+        "most abnormal": order[::-1],
+        "most normal": order,
+    }
+    chosen: dict[int, str] = {}
+    for why, places in wanted.items():
+        free = [int(place) for place in places if int(place) not in chosen]
+        chosen |= dict.fromkeys(free[:n], why)
+    return [(why, place) for place, why in chosen.items()]
+
+
+def examples_of(detector: TextDetector, corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
+    """Return test documents of a one-vs-rest split with the score of each word.
+
+    None for a detector that has no ``token_scores``, or none as it is configured.
+    """
+    texts, labels = corpus.test.texts, corpus.test.labels
+    places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
+    if not hasattr(detector, "token_scores") or not len(places):
+        return []
+    outlier = labels != corpus.classes.index(inlier)
+    chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
+    try:
+        of_text = detector.token_scores([texts[place] for _, place in chosen])
+    except AdbenchTextError:  # a score that judges a text as a whole, say
+        return []
+    return [
+        Example(why, place, corpus.classes[labels[place]], bool(outlier[place]), float(score), text, tokens)
+        for (why, place), tokens in zip(chosen, of_text, strict=True)
+        for text, score in [(texts[place], scores[place])]
+    ]
+
+
+def to_json(examples: Sequence[Example]) -> str:
+    """Return examples as JSON."""
+    return json.dumps([{**vars(example), "tokens": list(example.tokens)} for example in examples])
+
+
+def from_json(text: str) -> list[Example]:
+    """Return what `to_json` was given."""
+    return [
+        Example(**{**entry, "tokens": [TokenScore(*token) for token in entry["tokens"]]})
+        for entry in json.loads(text)
+    ]

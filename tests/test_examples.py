@@ -1,0 +1,85 @@
+import numpy as np
+import pytest
+
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.errors import InvalidValueError
+from adbench_text.examples import choose, examples_of, from_json, to_json
+
+OUTLIER = np.array([False] * 6 + [True] * 6)
+SCORES = np.array([0.1, 0.2, 0.3, 0.4, 0.8, 0.9, 0.0, 0.15, 0.6, 0.7, 0.95, 1.0])
+
+
+def test_mistakes_come_first_and_no_document_twice():
+    chosen = choose(OUTLIER, SCORES, n=2)
+    assert chosen == [
+        ("missed outlier", 6),
+        ("missed outlier", 7),
+        ("inlier taken for an outlier", 5),
+        ("inlier taken for an outlier", 4),
+        ("most abnormal", 11),
+        ("most abnormal", 10),
+        ("most normal", 0),
+        ("most normal", 1),
+    ]
+
+
+def test_a_small_test_set_is_shown_whole():
+    chosen = choose(np.array([False, True]), np.array([0.1, 0.2]))
+    assert sorted(place for _, place in chosen) == [0, 1]
+
+
+class Lengths(TextDetector):
+    """A word is as abnormal as it is long."""
+
+    def _fit(self, texts):
+        pass
+
+    def _score(self, texts):
+        return np.array([float(len(text)) for text in texts])
+
+    def token_scores(self, texts):
+        return [[TokenScore(text, 0, len(text), float(len(text)))] for text in texts]
+
+
+@pytest.fixture
+def corpus():
+    test = Documents(["a", "bb", "ccc", "dddd", "e" * 5000], np.array([0, 1, 0, 1, 1]))
+    return Corpus("made-up", ("zero", "one"), test, test, "made up")
+
+
+def test_examples_carry_class_score_and_token_scores(corpus):
+    detector = Lengths().fit(corpus.train.texts)
+    scores = detector.decision_function(corpus.test.texts)
+    examples = {example.document: example for example in examples_of(detector, corpus, "zero", scores)}
+    assert examples[3].label == "one"
+    assert examples[3].outlier
+    assert examples[3].score == 4
+    assert examples[3].tokens == [TokenScore("dddd", 0, 4, 4.0)]
+    assert examples[0].label == "zero"
+    assert not examples[0].outlier
+    assert 4 not in examples, "a very long text is no example"
+    assert from_json(to_json(list(examples.values()))) == list(examples.values())
+
+
+def test_a_detector_without_token_scores_has_no_examples(corpus):
+    class Plain(TextDetector):
+        def _fit(self, texts):
+            pass
+
+        def _score(self, texts):
+            return np.arange(len(texts))
+
+    assert examples_of(Plain(), corpus, "zero", np.arange(5.0)) == []
+
+    class Refusing(Lengths):
+        def token_scores(self, texts):
+            raise InvalidValueError("as a whole")
+
+    assert examples_of(Refusing(), corpus, "zero", np.arange(5.0)) == []
+
+
+def test_examples_of_a_split_with_long_texts_alone():
+    documents = Documents(["x" * 5000, "y" * 5000], np.array([0, 1]))
+    corpus = Corpus("made-up", ("zero", "one"), documents, documents, "made up")
+    assert examples_of(Lengths(), corpus, "zero", np.array([1.0, 2.0])) == []
