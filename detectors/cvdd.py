@@ -56,9 +56,9 @@ class CVDD(TextDetector):
 
     Parameters
     ----------
-    attention_heads : int, default 3
+    attention_heads : int, default 5
         Heads, each with a context vector; as many training texts with a known word are needed.
-    orthogonality_weight : float, default 1
+    orthogonality_weight : float, default 10
         Weight of the penalty on contexts that are alike (lambda), at least 0.
     alpha_schedule : {"logarithmic", "linear", "soft", "hard"}, default "logarithmic"
         How the weights of a text's heads come to prefer its nearest context.
@@ -94,8 +94,8 @@ class CVDD(TextDetector):
     def __init__(
         self,
         *,
-        attention_heads: int = 3,
-        orthogonality_weight: float = 1.0,
+        attention_heads: int = 5,
+        orthogonality_weight: float = 10.0,
         alpha_schedule: str = "logarithmic",
         score: str = MEAN,
         vectors: str = "glove-wiki-gigaword-50",

@@ -40,7 +40,7 @@ def vectors(tmp_path_factory):
 @pytest.fixture(scope="module")
 def make(vectors):
     def make(**settings):
-        return CVDD(**{"vectors": vectors, "epochs": 20, "random_state": 0, **settings})
+        return CVDD(**{"vectors": vectors, "attention_heads": 3, "epochs": 20, "random_state": 0, **settings})
 
     return make
 
