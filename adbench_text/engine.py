@@ -51,6 +51,8 @@ def run(
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
     groups = [list(group) for _, group in groupby(cells, key=lambda cell: cell.split)]
+    # loky renews a worker that has grown after a split, which is no concern of a reader
+    warnings.filterwarnings("ignore", "A worker stopped while some jobs", UserWarning)
     # loky divides the cores between the workers, so that no two of them fight for one
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=jobs)
     tasks = (
