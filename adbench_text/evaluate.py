@@ -16,6 +16,7 @@ from adbench_text.examples import examples_of
 from adbench_text.memory import PeakMemory
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
+from adbench_text.statistics import bootstrap_intervals
 from adbench_text.sweep import Cell, build_detector
 from adbench_text.table import Example
 
@@ -44,7 +45,8 @@ class Result:
     started : float
         Seconds since the epoch.
     metrics : dict of str to float
-        ``auroc``, ``aupr_in``, ``aupr_out`` in [0, 1]; ``fit_seconds``, ``score_seconds``, each with
+        ``auroc``, ``aupr_in``, ``aupr_out`` in [0, 1], and as ``..._low`` and ``..._high`` the ends of
+        their 95 % bootstrap intervals over the test documents; ``fit_seconds``, ``score_seconds``, each with
         what the detector would have had to do itself if other cells had not shared it;
         ``peak_memory_mb``, what this process held at most meanwhile, in 10^6 bytes;
         ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``. What was not reached
@@ -55,6 +57,8 @@ class Result:
         Losses of a training and the diagnostic test AUROC, by name.
     tables : dict of str to DataFrame
         What there is to see of the fitted detector, by name.
+    early : (int, float64 array of shape (n_test,)), or None
+        The first step of a training at which there was a look at the test texts, and their scores.
     examples : list of Example
         Documents with the score of each word, where the detector has such.
     ran_on : dict of str to str
@@ -73,6 +77,7 @@ class Result:
     ran_on: dict[str, str] = field(default_factory=dict)
     tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     examples: list[Example] = field(default_factory=list, repr=False)
+    early: tuple[int, NDArray[np.float64]] | None = field(default=None, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 
@@ -123,7 +128,9 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         if scores.min() == scores.max():
             raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
         metrics = {**all_metrics(split.outlier, scores), **measured}
-        shown: dict[str, Any] = {}
+        for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
+            metrics |= {f"{name}_low": low, f"{name}_high": high}
+        shown: dict[str, Any] = {"early": training.early}
         if isinstance(detector, TextDetector):
             shown["tables"] = detector.tables()
             shown["examples"] = examples_of(detector, corpus, cell.inlier, scores)
@@ -153,6 +160,7 @@ class _Training:
         self.cell, self.detector, self.split = cell, detector, split
         self.on_step, self.trace_every = on_step, trace_every
         self.curves: Curves = {}
+        self.early: tuple[int, NDArray[np.float64]] | None = None
         self.seconds = 0.0  # spent on looks at the test texts
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
@@ -164,6 +172,8 @@ class _Training:
     def trace(self, step: int) -> None:
         """Score the test texts."""
         begin = time.perf_counter()
-        value = auroc(self.split.outlier, _score(self.detector, self.split))
+        scores = check_scores(_score(self.detector, self.split), len(self.split.test))
+        self.early = self.early or (step, scores)
+        value = auroc(self.split.outlier, scores)
         self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
         self.seconds += time.perf_counter() - begin

@@ -78,7 +78,7 @@ def in_a_new_process(code: str, **environment: str) -> str:
 def test_our_own_plugins_are_found_by_their_files():
     assert {"llr", "ocsvm", "iforest", "pyod-knn", "pyod-ecod"} <= set(registry.names("detectors"))
     assert registry.names("datasets") == ["20news", "agnews", "pydocs"]
-    assert registry.names("reports") == ["csv", "markdown", "terminal"]
+    assert registry.names("reports") == ["csv", "html", "latex", "markdown", "terminal"]
 
 
 def test_files_with_an_underscore_are_no_plugins():

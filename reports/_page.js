@@ -1,0 +1,104 @@
+"use strict";
+(() => {
+  const THEMES = ["auto", "light", "dark"];
+  const KEY = "adbench-text theme";
+  const stored = (action) => {
+    try { return action(localStorage); } catch { return null; }  // a page on disk may have no storage
+  };
+
+  const toggle = document.getElementById("theme");
+  const show = (theme) => {
+    document.documentElement.dataset.theme = theme;
+    toggle.textContent = `Theme: ${theme}`;
+  };
+  const kept = stored((storage) => storage.getItem(KEY));
+  show(THEMES.includes(kept) ? kept : "auto");
+  toggle.hidden = false;
+  toggle.addEventListener("click", () => {
+    const now = THEMES.indexOf(document.documentElement.dataset.theme);
+    const next = THEMES[(now + 1) % THEMES.length];
+    show(next);
+    stored((storage) => storage.setItem(KEY, next));
+  });
+
+  const collator = new Intl.Collator(undefined, { numeric: true });
+  const leading = (text) => {
+    const found = /^[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?/i.exec(text);
+    return found ? Number(found[0].replace(/,/g, "").replace("\u2212", "-")) : NaN;
+  };
+  const text = (cell) => cell.textContent.trim();
+  const isAbsent = (cell) => cell.classList.contains("absent");
+
+  const compare = (rows, column) => {
+    const present = rows.map((row) => row.cells[column]).filter((cell) => !isAbsent(cell));
+    const isNumeric = present.length > 0 && present.every((cell) => !Number.isNaN(leading(text(cell))));
+    const by = isNumeric
+      ? (a, b) => leading(text(a)) - leading(text(b))
+      : (a, b) => collator.compare(text(a), text(b));
+    const signed = (sign) => (rowA, rowB) => {
+      const [a, b] = [rowA.cells[column], rowB.cells[column]];
+      return isAbsent(a) - isAbsent(b) || (isAbsent(a) ? 0 : sign * by(a, b));
+    };
+    return { isNumeric, signed };
+  };
+
+  const makeWork = (table) => {
+    const body = table.tBodies[0];
+    const original = [...body.rows];
+    const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+    const field = table.querySelector(".filter input");
+    const count = table.querySelector(".filter output");
+    const words = original.map((row) => [...row.cells].map(text).join(" ").toLowerCase());
+    let groups = 0;
+    const group = new Map(original.map((row) => [row, row.classList.contains("group") ? ++groups : groups]));
+    let sorted = false;
+
+    const filter = () => {
+      const wanted = field.value.toLowerCase().split(/\s+/);
+      original.forEach((row, place) => { row.hidden = !wanted.every((word) => words[place].includes(word)); });
+      const visible = [...body.rows].filter((row) => !row.hidden);
+      visible.forEach((row, place) => {
+        const begins = !sorted && place > 0 && group.get(row) !== group.get(visible[place - 1]);
+        row.classList.toggle("group", begins);
+      });
+      count.textContent = `${visible.length} of ${original.length} rows`;
+    };
+
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      head.setAttribute("aria-sort", "none");
+      const { isNumeric, signed } = compare(original, column);
+      const ways = isNumeric ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
+      button.addEventListener("click", () => {
+        const way = ways[(ways.indexOf(head.getAttribute("aria-sort")) + 1) % ways.length];
+        heads.forEach((other) => other.setAttribute("aria-sort", other === head ? way : "none"));
+        sorted = way !== "none";
+        body.append(...(sorted ? [...original].sort(signed(way === "ascending" ? 1 : -1)) : original));
+        filter();
+      });
+    });
+    field.addEventListener("input", filter);
+    table.querySelector(".filter").hidden = false;
+    filter();
+
+    const region = table.parentElement;
+    const labels = heads.slice(0, Number(table.dataset.labels));
+    const stick = () => {
+      const widths = labels.map((head) => head.getBoundingClientRect().width);
+      const total = widths.reduce((sum, width) => sum + width, 0);
+      const fits = total < 0.5 * region.clientWidth;  // else the last label alone stays in view
+      let left = 0;
+      labels.forEach((_, place) => {
+        const isLast = place === labels.length - 1;
+        table.style.setProperty(`--l${place}`, fits ? `${left}px` : isLast ? "0px" : "auto");
+        left += widths[place];
+      });
+      region.style.scrollPaddingLeft = `${fits ? total : widths.at(-1) ?? 0}px`;  // a focused header is not covered
+    };
+    new ResizeObserver(stick).observe(region);
+  };
+  document.querySelectorAll("table.figures").forEach(makeWork);
+})();

@@ -1,0 +1,565 @@
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from adbench_text import registry
+from adbench_text.detector import TokenScore
+from adbench_text.reports import _heatmap
+from adbench_text.reports._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
+from adbench_text.table import Entry, Example, Heatmap, Picture, Report, Table
+
+REPORTS = Path(_heatmap.__file__).parent
+SVG = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0H9" stroke="currentColor"/></svg>'
+)
+NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+EMPTY_TAGS = {"meta", "link", "input", "img", "br", "path"}
+
+
+class Element:
+    def __init__(self, tag: str, attributes: dict[str, str | None]):
+        self.tag, self.attributes, self.parts = tag, attributes, []
+
+    def __getitem__(self, name: str) -> str | None:
+        return self.attributes[name]
+
+    @property
+    def text(self) -> str:
+        return "".join(part if isinstance(part, str) else part.text for part in self.parts)
+
+    def all(self, tag: str, **wanted: str) -> "list[Element]":
+        inner = [part for part in self.parts if isinstance(part, Element)]
+        found = []
+        for element in inner:
+            is_wanted = all(element.attributes.get(name.strip("_")) == v for name, v in wanted.items())
+            found += [element] if element.tag == tag and is_wanted else []
+            found += element.all(tag, **wanted)
+        return found
+
+    def one(self, tag: str, **wanted: str) -> "Element":
+        (found,) = self.all(tag, **wanted)
+        return found
+
+
+class Tree(HTMLParser):
+    """Parses strictly: every tag that is opened is closed, in order."""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.root = Element("", {})
+        self.open = [self.root]
+        self.feed(text)
+        self.close()
+        assert self.open == [self.root]
+
+    def handle_starttag(self, tag, attrs):
+        assert len({name for name, _ in attrs}) == len(attrs)
+        element = Element(tag, dict(attrs))
+        self.open[-1].parts.append(element)
+        if tag not in EMPTY_TAGS:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.open[-1].parts.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data):
+        self.open[-1].parts.append(data)
+
+
+def parsed(report: Report) -> Element:
+    page = registry.report("html").render(report)
+    page.encode("utf-8")
+    return Tree(page).root
+
+
+def table(title: str = "AUROC (%)") -> Table:
+    rows = [
+        [Entry("made-up"), Entry("sea"), Entry("9.5 ± 0.1"), Entry("95.0", best=True), Entry("1,000")],
+        [Entry("made-up"), Entry("law"), Entry("failed"), Entry("80.0"), Entry("20")],
+        [Entry("20news"), Entry("sea"), Entry("10.1 (1 of 2)", best=True), Entry("–"), Entry("300")],
+        [Entry("20news"), Entry("law"), Entry("-1"), Entry("missing"), Entry("4")],
+    ]
+    blocks = [("from scratch", 1), ("word vectors", 2)]
+    return Table(title, ["dataset", "inlier", "llr", "ocsvm nu=0.2", "n"], rows, {0, 2}, blocks=blocks)
+
+
+def tokens(text: str, scores: list[float]) -> list[TokenScore]:
+    places = [match.span() for match in re.finditer(r"\S+", text)]
+    return [TokenScore(text[a:b], a, b, score) for (a, b), score in zip(places, scores, strict=True)]
+
+
+def example(text: str, scores: list[float], **other) -> Example:
+    facts = {"why": "most abnormal", "document": 7, "label": "sea", "outlier": True, "score": 0.5, **other}
+    return Example(**facts, text=text, tokens=tokens(text, scores))
+
+
+def whole() -> Report:
+    words = [
+        example("calm  sea\nstorm", [0.0, 0.1, 0.9]),
+        example("a b c", [0.0, 0.01, 0.4], why="most normal"),
+    ]
+    pictures = [Picture("levels", "By level", "It falls.", SVG), Picture("time", "Seconds", "It grows.", SVG)]
+    maps = [Heatmap("llr on made-up/law", words), Heatmap("cvdd on made-up/law", words[:1])]
+    return Report([table(), table("AUPR")], table("wide"), ["A note.", "Another."], pictures, maps)
+
+
+def test_it_is_a_format_with_pictures():
+    assert registry.report("html").HAS_PICTURES is True
+    assert (
+        "One self-contained page: tables, pictures, heat maps." in dict(registry.listing("reports"))["html"]
+    )
+
+
+def test_the_page_needs_nothing_but_itself():
+    root = parsed(whole())
+    (policy,) = [meta for meta in root.all("meta") if "http-equiv" in meta.attributes]
+    assert policy["http-equiv"] == "Content-Security-Policy"
+    assert policy["content"].startswith(
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
+    )
+    page = registry.report("html").render(whole())
+    addresses = re.findall(r"""(?:\b(?:src|href|action)=|url\()["']?([^"'\s>)]+)""", page)
+    assert all(address.startswith(("#", "data:")) for address in addresses)
+    assert not re.search(r"@import|//(?!www\.w3\.org/2000/svg)[a-z]+\.", page)
+
+
+def test_styles_and_script_are_small():
+    assert sum((REPORTS / name).stat().st_size for name in ("_page.css", "_page.js")) < 25_000
+
+
+def test_what_is_linked_is_there_and_no_id_is_there_twice():
+    page = registry.report("html").render(whole())
+    ids = re.findall(r' id="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+    named = re.findall(r' (?:href="#|for="|aria-labelledby="|aria-describedby=")([^"]+)"', page)
+    assert set(named) <= set(ids)
+    assert {"table-1", "table-2", "table-3", "picture-2", "heatmap-2", "notes"} <= set(named)
+
+
+def test_tables_come_before_pictures_and_these_before_heat_maps_and_notes():
+    sections = [part for part in parsed(whole()).one("main").parts if isinstance(part, Element)]
+    assert [section["id"] for section in sections] == ["tables", "pictures", "heatmaps", "notes"]
+    assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections)
+
+
+@pytest.mark.parametrize("part", ["pictures", "heatmaps", "notes"])
+def test_what_is_empty_is_left_out(part):
+    report = whole()
+    kept = {name: [] if name == part else getattr(report, name) for name in ("pictures", "heatmaps", "notes")}
+    root = parsed(Report(report.tables, report.wide, **kept))
+    assert not root.all("section", id=part)
+    assert not root.all("a", href=f"#{part}")
+
+
+def test_a_table_says_what_its_headers_are_of():
+    first = parsed(whole()).all("table", class_="figures")[0]
+    assert first.one("caption").one("h3").text == "AUROC (%)"
+    above, heads = first.one("thead").all("tr")
+    assert [(th.text, th["scope"], th["colspan"]) for th in above.all("th")] == [
+        ("from scratch", "colgroup", "1"),
+        ("word vectors", "colgroup", "2"),
+    ]
+    assert above.one("td")["colspan"] == "2"
+    assert [int(group["span"]) for group in first.all("colgroup")] == [2, 1, 2]
+    assert [th.text for th in heads.all("th", scope="col")] == [
+        "dataset",
+        "inlier",
+        "llr",
+        "ocsvm nu=0.2",
+        "n",
+    ]
+    rows = first.one("tbody").all("tr")
+    assert [[th.text for th in row.all("th", scope="row")] for row in rows] == [
+        ["made-up", "sea"],
+        ["made-up", "law"],
+        ["20news", "sea"],
+        ["20news", "law"],
+    ]
+    assert [td.text for td in rows[2].all("td")] == ["10.1 (1 of 2)", "–", "300"]
+    assert [strong.text for strong in first.all("strong")] == ["95.0", "10.1 (1 of 2)"]
+    assert [row.attributes.get("class") for row in rows] == [None, None, "group", None]
+
+
+def test_blocks_may_leave_columns_over_and_a_table_may_have_no_labels():
+    one = Table("", ["a", "b", "c"], [[Entry("1"), Entry("2"), Entry("3")]], set(), 0, [("x", 2)])
+    first = parsed(Report([one], one, [])).one("table", class_="figures")
+    above, _ = first.one("thead").all("tr")
+    assert [part["colspan"] for part in above.parts if isinstance(part, Element)] == ["2", "1"]
+    assert not first.all("th", scope="row")
+
+
+def test_a_wide_table_scrolls_in_a_region_that_can_be_focused():
+    for region in parsed(whole()).all("div", role="region"):
+        assert region["tabindex"] == "0"
+        assert region["aria-label"] in {"AUROC (%)", "AUPR", "wide"}
+        assert region.one("table")
+
+
+def test_the_table_for_programs_is_folded_and_left_out_if_it_is_there_already():
+    root = parsed(whole())
+    assert len(root.all("table", class_="figures")) == 3
+    assert root.one("details", class_="table").one("summary").text == "wide (4 rows)"
+    assert not parsed(Report([table()], table(), [])).all("details")
+    assert not parsed(Report([table()], None, [])).all("details")
+
+
+def test_a_table_without_a_title_has_a_number():
+    untitled = Table("", ["a", "b"], [[Entry("x"), Entry("1")]], n_labels=1)
+    assert parsed(Report([untitled], untitled, [])).one("caption").one("h3").text == "Table 1"
+
+
+def test_a_picture_is_drawn_in_the_page_and_said_in_words():
+    first = parsed(whole()).all("figure")[0]
+    assert first.one("svg")
+    assert first.one("figcaption").one("h3").text == "By level"
+    assert first.one("figcaption").one("p").text == "It falls."
+    assert first.one("div", class_="drawn")["aria-labelledby"] == first.one("h3")["id"]
+
+
+@pytest.mark.parametrize(
+    ("view", "least"), [("0 0 252 144", 302), ("0 0 504 200.5", 604), ("0 0 9000 9", 640)]
+)
+def test_a_picture_scrolls_before_its_words_are_too_small(view, least):
+    picture = Picture("p", "t", "c", SVG.replace("0 0 9 9", view))
+    drawn = parsed(Report([table()], table(), [], [picture])).one("div", class_="drawn")
+    assert drawn.one("div")["style"] == f"min-width:{least}px"
+
+
+def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
+    first = parsed(whole()).one("section", id="heatmap-1").all("article")[0]
+    text = first.one("bdi", class_="text")
+    assert text.text == "calm  sea\nstorm"
+    assert [(span.text, span["title"]) for span in text.all("span")] == [
+        ("calm", "0.000"),
+        ("sea", "0.100"),
+        ("storm", "0.900"),
+    ]
+    assert first.one("h4").text == "most abnormal"
+    assert [span.text for span in first.one("p", class_="facts").all("span")] == [
+        "class sea",
+        "outlier",
+        "score 0.500",
+        "document 7",
+    ]
+    words = first.one("details").one("tbody").all("tr")
+    assert [(row.one("th").text, row.one("td").text) for row in words] == [
+        ("storm", "0.900"),
+        ("sea", "0.100"),
+        ("calm", "0.000"),
+    ]
+
+
+def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
+    texts = [("a b c d", [-1.0, 0.0, 0.2, 0.3]), ("e f g h", [0.1, 0.4, 0.9, 1.0])]
+    shown = prepare(Heatmap("", [example(*each) for each in texts])).groups[0]
+    shade = {piece.text: piece.shade for each in shown for piece in each.pieces if piece.score}
+    assert [shade[word] for word in "abec"] == [0, 0, 0, 0]  # up to the median
+    assert 0 < shade["d"] < shade["f"] < shade["g"] <= shade["h"] == N_SHADES
+
+
+def test_one_extreme_word_does_not_leave_the_others_pale():
+    scale = Scale.of([*(i / 100 for i in range(100)), 1e6])
+    assert scale.high < 1
+    assert scale.shade(0.99) == scale.shade(1e6) == N_SHADES
+    assert scale.shade(0.6) > 1
+
+
+def test_words_below_0_are_never_coloured():
+    scale = Scale.of([-3.0, -2.0, -1.0, 0.5, -4.0])
+    assert scale.low == 0
+    assert scale.shade(-0.1) == 0 < scale.shade(0.5)
+
+
+@pytest.mark.parametrize("scores", [[], [0.3, 0.3, 0.3], [-1.0, -2.0], [float("nan")]])
+def test_where_no_word_stands_out_none_is_coloured_and_the_legend_says_so(scores):
+    scale = Scale.of(scores)
+    assert scale.is_empty
+    assert not any(scale.shade(score) for score in scores)
+    text = " ".join("word" for _ in scores)
+    root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", [example(text, scores)])]))
+    assert "none is coloured" in root.one("div", class_="legend").text
+
+
+def test_where_nearly_all_words_are_alike_the_others_are_coloured():
+    scale = Scale.of([0.0] * 999 + [0.7])
+    assert (scale.shade(0.0), scale.shade(0.7)) == (0, N_SHADES)
+
+
+@pytest.mark.parametrize(
+    ("scores", "shown"),
+    [
+        ([0.123456, 0.5], "0.123"),
+        ([12.34, 56.0], "12.3"),
+        ([1.5e-05, 4e-4], "0.000015"),
+        ([-1e-9, 0.9], "0.000"),
+    ],
+)
+def test_scores_have_three_digits_of_the_largest(scores, shown):
+    (piece, *_) = prepare(Heatmap("", [example("a b", scores)])).groups[0][0].pieces
+    assert piece.score == shown
+
+
+def test_a_word_that_comes_twice_is_listed_once_with_its_highest_score():
+    shown = prepare(Heatmap("", [example("a b a", [0.1, 0.2, 0.3])])).groups[0][0]
+    assert [(word.text, word.score) for word in shown.words] == [("a", "0.300"), ("b", "0.200")]
+
+
+def test_ten_words_are_listed_at_most():
+    text = " ".join(f"w{i}" for i in range(30))
+    shown = prepare(Heatmap("", [example(text, [float(i) for i in range(30)])])).groups[0][0]
+    assert [word.text for word in shown.words] == [f"w{i}" for i in range(29, 19, -1)]
+
+
+def test_a_long_document_is_cut_between_words_and_what_is_left_out_is_counted():
+    text = "seven77 " * 1000
+    root = parsed(
+        Report(
+            [table()], table(), [], heatmaps=[Heatmap("", [example(text, [i / 1000 for i in range(1000)])])]
+        )
+    )
+    shown = root.one("article").one("bdi", class_="text").text
+    assert shown.endswith("seven77 …")
+    assert N_CHARACTERS - 20 < len(shown) <= N_CHARACTERS + 2
+    n_shown = shown.count("seven77")
+    assert root.one("article").all("p")[1].text == f"{1000 - n_shown} more words not shown"
+
+
+def test_one_endless_word_is_cut_too():
+    shown = prepare(Heatmap("", [example("x" * 5000, [1.0])])).groups[0][0]
+    assert [len(piece.text) for piece in shown.pieces] == [N_CHARACTERS]
+    assert shown.n_left_out == 1
+
+
+def test_tokens_that_overlap_or_lie_outside_lose_no_text():
+    text = "one two three"
+    odd = [TokenScore("one two", 0, 7, 0.5), TokenScore("two", 4, 7, 0.6), TokenScore("?", 40, 44, 0.7)]
+    shown = prepare(Heatmap("", [Example("", 0, "", False, 0.1, text, odd)])).groups[0][0]
+    assert "".join(piece.text for piece in shown.pieces) == text
+
+
+def test_a_document_without_words_is_shown():
+    root = parsed(
+        Report([table()], table(), [], heatmaps=[Heatmap("", [example("", []), example(" \n", [])])])
+    )
+    assert [article.one("bdi", class_="text").text for article in root.all("article")] == ["", " \n"]
+    assert not root.one("section", id="heatmaps").all("details")
+
+
+def nasty_report() -> Report:
+    text = f"{NASTY} \ud800\x00\x1b\x7f \u202eevil \u2067x"
+    one = Table(
+        NASTY, [NASTY] * 3, [[Entry(NASTY), Entry(text), Entry(NASTY, best=True)]], {0}, 1, [(NASTY, 2)]
+    )
+    heatmap = Heatmap(
+        NASTY,
+        [example(text, [i / 10 for i in range(len(text.split()))], why=NASTY, label=text)],
+    )
+    return Report(
+        [one],
+        Table(text, ["a"], [[Entry(text)]]),
+        [NASTY, text],
+        [Picture(NASTY, NASTY, text, SVG)],
+        [heatmap],
+    )
+
+
+def test_text_is_never_markup():
+    page = registry.report("html").render(nasty_report())
+    root = Tree(page).root
+    assert not root.all("img")
+    assert len(root.all("script")) == page.count("</script>") == 1
+    assert "49" not in root.one("main").text
+    for region in root.all("div", role="region")[:1]:
+        assert region["aria-label"] == NASTY
+    assert root.one("section", id="notes").all("li")[0].text == NASTY
+    assert root.one("article").one("h4").text == NASTY
+    attributes = {name for element in root.all("span") for name in element.attributes}
+    assert attributes <= {"class", "title"}
+
+
+def test_characters_that_cannot_stand_in_a_page_are_replaced(tmp_path):
+    page = registry.report("html").render(nasty_report())
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    assert not re.search("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]", page)
+    assert NASTY + " \ufffd\ufffd\ufffd\ufffd \u202eevil" in Tree(page).root.one("bdi", class_="text").text
+
+
+def test_a_text_that_turns_the_direction_of_writing_does_not_turn_the_page():
+    article = parsed(nasty_report()).one("article")
+    turning = [part for part in article.all("bdi") if "\u202e" in part.text]
+    assert len(turning) == 2  # the label, which stands within a line, and the text
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_can_be_read_on_whatever_it_stands(theme):
+    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
+    colours = {name: light if theme == "light" else dark for name, light, dark in found}
+    pairs = [(text, ground) for text in ("fg", "soft", "accent") for ground in ("bg", "panel")]
+    for text, ground in [*pairs, ("fg", "hot"), ("fg", "best"), ("soft", "best")]:
+        lower, higher = sorted(luminance(colours[name]) for name in (text, ground))
+        assert (higher + 0.05) / (lower + 0.05) >= 4.5, (text, ground)
+
+
+def test_every_shade_has_a_colour():
+    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    shares = [int(share) for share in re.findall(r"\.s\d \{ --share: (\d+)%; \}", css)]
+    assert len(shares) == N_SHADES
+    assert shares == sorted(shares)
+    assert shares[-1] == 100
+
+
+HARNESS = """<!DOCTYPE html><title>harness</title><pre id="result"></pre><script>
+const open = (width) => new Promise((resolve) => {
+  const frame = document.createElement("iframe");
+  frame.style.cssText = `width:${width}px;height:700px;border:0`;
+  frame.onload = () => setTimeout(() => resolve(frame.contentWindow), 300);
+  frame.srcdoc = PAGE;
+  document.body.append(frame);
+});
+const look = async () => {
+  const page = await open(1280), doc = page.document, seen = {};
+  const table = doc.querySelector("#table-1 table");
+  const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
+  const rows = () => [...table.tBodies[0].rows];
+  const column = (i) => rows().filter((row) => !row.hidden).map((row) => row.cells[i].textContent);
+  const groups = () => rows().map((r) => r.classList.contains("group"));
+  const press = (i) => { heads[i].querySelector("button").click(); return [heads[i].ariaSort, column(i)]; };
+  seen.buttons = heads.map((head) => head.querySelectorAll("button[type=button]").length);
+  seen.figures = [press(2), groups(), press(2), press(2), groups()];
+  seen.thousands = press(4);
+  seen.sorts = heads.map((head) => head.ariaSort);
+  seen.names = press(0);
+  press(0); press(0);
+  const field = doc.querySelector("#table-1-filter");
+  const filter = (text) => {
+    field.value = text;
+    field.dispatchEvent(new page.Event("input"));
+    return [column(1), doc.querySelector("#table-1-count").textContent];
+  };
+  seen.filters = [filter("SEA made"), filter("law 20news"), filter("zzz"), filter("")];
+  const ground = () => page.getComputedStyle(doc.body).backgroundColor;
+  const toggle = doc.querySelector("#theme");
+  seen.themes = [0, 1, 2].map(() => { toggle.click(); return [toggle.textContent, ground()]; });
+  const deepest = [...doc.querySelectorAll("#heatmaps .text .s9")];
+  seen.shade = deepest.map((word) => page.getComputedStyle(word).backgroundColor);
+  seen.images = doc.images.length;
+  const narrow = await open(360);
+  seen.overflow = [page, narrow].map((p) => p.document.documentElement.scrollWidth - p.innerWidth);
+  const region = narrow.document.querySelector("#table-1 .region");
+  seen.scrolls = region.scrollWidth > region.clientWidth;
+  region.scrollLeft = 9999;
+  const label = narrow.document.querySelector("#table-1 tbody th:nth-child(2)");
+  seen.label = Math.round(label.getBoundingClientRect().left - region.getBoundingClientRect().left);
+  document.getElementById("result").textContent = JSON.stringify(seen);
+};
+look();
+</script>"""
+
+
+def in_browser(report: Report, folder: Path) -> tuple[dict, str]:
+    """Return what the harness saw of a page, and the browser's log."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not browser:
+        pytest.skip("no chromium here")
+    page = json.dumps(registry.report("html").render(report)).replace("</", "<\\/")
+    (folder / "harness.html").write_text(HARNESS.replace("PAGE", page), encoding="utf-8")
+    options = (
+        "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"
+        " --window-size=1400,900 --dump-dom"
+    )
+    ran = subprocess.run(
+        [
+            browser,
+            *options.split(),
+            f"--user-data-dir={folder / 'profile'}",
+            (folder / "harness.html").as_uri(),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    found = re.search(r'<pre id="result">(.+?)</pre>', ran.stdout)
+    if not found and "CONSOLE" not in ran.stderr:
+        pytest.skip("chromium does not run here")
+    assert found, ran.stderr
+    return json.loads(found[1].replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")), ran.stderr
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory) -> dict:
+    """What a browser shows of a whole report; nothing went wrong in it."""
+    wide = table("A title of many words, so that it must be broken " + "x" * 80)
+    report = whole()
+    shown, log = in_browser(
+        Report([wide], report.wide, [*report.notes, "x" * 300], report.pictures, report.heatmaps),
+        tmp_path_factory.mktemp("browser"),
+    )
+    assert "CONSOLE" not in log, log
+    return shown
+
+
+def test_figures_are_sorted_by_their_leading_number_and_what_is_absent_comes_last(seen):
+    assert seen["buttons"] == [1] * 5
+    down, groups_down, up, back, groups_back = seen["figures"]
+    assert down == ["descending", ["10.1 (1 of 2)", "9.5 ± 0.1", "-1", "failed"]]
+    assert up == ["ascending", ["-1", "9.5 ± 0.1", "10.1 (1 of 2)", "failed"]]
+    assert back == ["none", ["9.5 ± 0.1", "failed", "10.1 (1 of 2)", "-1"]]
+    assert not any(groups_down)
+    assert groups_back == [False, False, True, False]
+    assert seen["thousands"] == ["descending", ["1,000", "300", "20", "4"]]
+    assert seen["sorts"] == ["none", "none", "none", "none", "descending"]
+
+
+def test_names_are_sorted_as_text_though_one_begins_with_a_number(seen):
+    assert seen["names"] == ["ascending", ["20news", "20news", "made-up", "made-up"]]
+
+
+def test_rows_are_filtered_by_all_words_and_counted(seen):
+    assert seen["filters"] == [
+        [["sea"], "1 of 4 rows"],
+        [["law"], "1 of 4 rows"],
+        [[], "0 of 4 rows"],
+        [["sea", "law", "sea", "law"], "4 of 4 rows"],
+    ]
+
+
+def test_the_theme_is_light_dark_or_the_systems(seen):
+    (light, on_light), (dark, on_dark), (auto, _) = seen["themes"]
+    assert (light, dark, auto) == ("Theme: light", "Theme: dark", "Theme: auto")
+    assert (on_light, on_dark) == ("rgb(255, 255, 255)", "rgb(21, 23, 27)")
+
+
+def test_the_deepest_words_are_painted(seen):
+    assert seen["shade"]
+    assert all(not colour.endswith("/ 0)") and colour != "rgba(0, 0, 0, 0)" for colour in seen["shade"])
+
+
+def test_the_page_is_never_wider_than_the_window_and_the_label_stays_in_view(seen):
+    assert max(seen["overflow"]) <= 0
+    assert seen["scrolls"]
+    assert 0 <= seen["label"] < 180
+
+
+def test_a_browser_makes_nothing_of_nasty_text(tmp_path):
+    report = nasty_report()
+    shown, log = in_browser(
+        Report([table(), *report.tables], report.wide, report.notes, (), report.heatmaps), tmp_path
+    )
+    assert shown["images"] == 0
+    assert "CONSOLE" not in log
