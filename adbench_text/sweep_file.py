@@ -15,6 +15,7 @@ be run with several settings. A list of one may be written without its brackets.
 
 import tomllib
 from collections.abc import Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,30 @@ _SINGLES: dict[str, tuple[type, ...]] = {"preset": (str,), "limit": (int,), "set
 _OF_A_DETECTOR: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
 _LEAST: dict[str, int] = {"seed": 0, "limit": 1}
 _KINDS = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
+
+
+def names() -> list[str]:
+    """Return the sweeps that come with the package."""
+    folder = files("adbench_text.reports").joinpath("sweeps")
+    return sorted(
+        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
+    )
+
+
+def find(name: str) -> Path:
+    """Return the file of a sweep: one that comes with the package by its name, else a path.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither a known name nor looks like a path.
+    """
+    if name in names():
+        return Path(str(files("adbench_text.reports").joinpath("sweeps").joinpath(f"{name}.toml")))
+    path = Path(name)
+    if len(path.parts) == 1 and not path.suffix and not path.exists():
+        raise UnknownNameError("sweep", name, names())
+    return path
 
 
 def read(path: Path) -> dict[str, Any]:

@@ -1,8 +1,10 @@
+from pathlib import Path
+
 import pytest
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.sweep import DetectorChoice
-from adbench_text.sweep_file import read
+from adbench_text.sweep import DetectorChoice, Sweep
+from adbench_text.sweep_file import find, names, read
 
 
 @pytest.fixture
@@ -126,3 +128,26 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
         with pytest.raises(DataError, match=f"Cannot read the sweep {path}") as caught:
             read(path)
         assert caught.value.exit_code == 1
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_sweep_that_comes_with_the_package_can_be_run(name):
+    said = read(find(name))
+    sweep = Sweep(said["detector"], said["dataset"], (), said["contamination"], said["seed"])
+    cells = sweep.expand()
+    assert len(cells) == len(set(cells)) > 0
+
+
+def test_the_papers_tables_and_its_figure_come_with_the_package():
+    assert names() == ["ablations", "contamination", "main"]
+
+
+def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert find("main").is_file()
+    assert find("folder/main") == Path("folder/main")
+    assert find("mine.toml") == Path("mine.toml")
+    (tmp_path / "mine").write_text("")
+    assert find("mine") == Path("mine")
+    with pytest.raises(UnknownNameError, match=r"No sweep named 'mian'. Did you mean 'main'"):
+        find("mian")
