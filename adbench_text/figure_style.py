@@ -1,0 +1,283 @@
+"""How every figure looks and how it is written: one style that reads in print, without colours too."""
+
+import math
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+from xml.etree import ElementTree
+
+import matplotlib.style
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
+from matplotlib.textpath import text_to_path
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from adbench_text.errors import InvalidValueError
+
+COLUMN, PAGE = 3.5, 7.0  # widths of a figure, in inches
+LINE = 0.165  # height of a line of text, in inches
+INLIERS, OUTLIERS = "#0072B2", "#D55E00"
+MOST_POINTS = 200  # of a line; more could not be seen
+
+# Okabe and Ito, "Color universal design" (2008), without yellow, which is too pale for lines; black is
+# the colour of the text, where a page is dark too. The numbers of colours, markers and dashes have no
+# common factor: only the 386th name looks like the first.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "p", "h")
+_DASHES: tuple[Any, ...] = (
+    "solid",
+    (0, (5, 1.5)),
+    (0, (1.2, 1.2)),
+    (0, (6, 1.5, 1.2, 1.5)),
+    (0, (3, 1.2, 1.2, 1.2, 1.2, 1.2)),
+)
+
+_STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
+    "font.size": 8,
+    "text.parse_math": False,  # a name with $ or _ is shown as it is
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.6,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "grid.color": "black",  # pale by its alpha, so that it follows a dark page
+    "grid.alpha": 0.14,
+    "grid.linewidth": 0.5,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "xtick.minor.size": 0,
+    "ytick.minor.size": 0,
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4,
+    "legend.fontsize": 8,
+    "legend.frameon": False,
+    "legend.handlelength": 2.8,
+    "legend.labelspacing": 0.35,
+    "legend.columnspacing": 1.6,
+    "legend.borderaxespad": 0.2,
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "adbench-text",
+    "pdf.fonttype": 42,
+}
+
+styled = matplotlib.style.context(["default", _STYLE])  # a decorator: whatever the user's settings are
+
+
+class Look(NamedTuple):
+    """How a name is drawn in every figure."""
+
+    color: str
+    marker: str
+    linestyle: Any
+
+
+def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, Look]:
+    """Give each name a look of its own, by its place in `among`, or after those."""
+    cycles = (_COLOURS, _MARKERS, _DASHES)
+    every = dict.fromkeys([*among, *names])
+    return {name: Look(*(cycle[i % len(cycle)] for cycle in cycles)) for i, name in enumerate(every)}
+
+
+def check_any(what: str, things: Mapping[Any, Sized] | Sized) -> None:
+    """Raise InvalidValueError if there is nothing to draw, or nothing of one of the names."""
+    if not len(things):
+        raise InvalidValueError(f"There is nothing to draw: no {what} were given.")
+    for name, part in things.items() if isinstance(things, Mapping) else ():
+        if not len(part):
+            raise InvalidValueError(f"There is nothing to draw of {name!r}: it has no {what}.")
+
+
+def plain(name: object) -> str:
+    """Return a name in one line, without letters that neither a font nor an XML file can hold."""
+    return "".join(letter for letter in " ".join(str(name).split()) if letter.isprintable())
+
+
+def text_width(text: str) -> float:
+    """Return the width of a text in inches, that of its widest line if it has several."""
+    font = FontProperties(family="DejaVu Sans", size=8)
+    points = [
+        text_to_path.get_text_width_height_descent(line, font, ismath=False)[0] for line in text.split("\n")
+    ]
+    return 1.02 * float(max(points)) / 72  # drawn at few dots per inch, letters are a little wider
+
+
+def apart(places: Sequence[float], gap: float, low: float, high: float) -> NDArray[np.float64]:
+    """Move rising places as little as it takes for each to be `gap` above the last.
+
+    They end between `low` and `high` if these are far enough apart. This is an isotonic regression.
+    """
+    steps = gap * np.arange(len(places))
+    moved = isotonic_regression(np.asarray(places) - steps).x
+    return np.asarray(np.clip(moved, low, max(low, high - gap * (len(places) - 1))) + steps)
+
+
+def span(values: Iterable[float], least: float = 1.0) -> tuple[float, float]:
+    """Return limits of an axis around the finite values, with some room at both ends."""
+    finite = [value for value in values if math.isfinite(value)] or [0.0]
+    room = max(least, 0.06 * (max(finite) - min(finite)))
+    return min(finite) - room, max(finite) + room
+
+
+def logarithmic(
+    axes: Axes, which: Literal["x", "y"], values: Iterable[float], write: Callable[[float], str]
+) -> None:
+    """Make the x or y axis logarithmic, its ticks written in plain words; values are above 0."""
+    known = list(values) or [1.0]
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    low, high = math.floor(math.log10(min(known))), math.ceil(math.log10(max(known)))
+    step = math.ceil((high - low + 1) / 8)
+    powers = range(low // step * step, high + 1, step)  # 1 is among them
+    leads = (1,) if max(known) > 50 * min(known) else (1, 2, 5)
+    axis.set_major_locator(FixedLocator([lead * 10.0**power for power in powers for lead in leads]))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
+
+
+def add_legend(figure: Figure, handles: Sequence[Any], names: Iterable[str]) -> None:
+    """Add a legend below the plots, in as many columns as there is room for; the figure grows by it."""
+    width, height = figure.get_size_inches()
+    texts = [wrapped(plain(name), width - 0.6) for name in names]
+    n_columns = max(1, int(width / (max(map(text_width, texts)) + 0.6)))
+    n_rows = math.ceil(len(texts) / n_columns)
+    legend = figure.legend(handles, ["name"] * len(texts), loc="outside lower center", ncols=n_columns)
+    for place, text in zip(legend.get_texts(), texts, strict=True):
+        place.set_text(text)  # a label that begins with _ would be left out
+    n_breaks = sum(text.count("\n") for text in texts)
+    figure.set_size_inches(width, height + LINE * (n_rows + n_breaks) + 0.1)
+
+
+def wrapped(text: str, width: float) -> str:
+    """Break a text into lines of about so many inches, between words where it can."""
+    needed = text_width(text)
+    if needed <= width:
+        return text
+    return textwrap.fill(text, max(1, int(0.95 * len(text) * width / needed)), break_on_hyphens=False)
+
+
+def add_line(figure: Figure, x: Sequence[float], y: Sequence[float], **look: Any) -> None:
+    """Add a line whose points are in inches from the figure's lower left corner, in black by default."""
+    figure.add_artist(Line2D(x, y, transform=figure.dpi_scale_trans, **{"color": "black", **look}))
+
+
+def finished(figure: Figure) -> Figure:
+    """Lay a figure out while its style is set: ticks are made only then."""
+    for _ in range(2):  # the room and the ticks depend on each other
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # or places would move a little each time it is written
+    return figure
+
+
+@styled
+def svg(figure: Figure, title: str, prefix: str) -> str:
+    """Return a figure as an ``<svg>`` element that can stand in an HTML page.
+
+    It has no background, its black is the page's colour of text, and its text is text. It is as wide as
+    there is room, up to 1.4 times its size in print. The same figure gives the same letters.
+
+    Parameters
+    ----------
+    figure : Figure
+    title : str
+        What it shows, for those who do not see it.
+    prefix : str
+        Of all its ids; no two elements of a page may have the same. A letter, then letters, digits,
+        ``-`` and ``_``.
+
+    Raises
+    ------
+    InvalidValueError
+        If the prefix is none.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", prefix):
+        raise InvalidValueError(
+            f"prefix must be a letter, then letters, digits, '-' and '_', got {prefix!r}."
+        )
+    drawn = BytesIO()
+    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+    parsed = ElementTree.fromstring(drawn.getvalue())
+    view = parsed.attrib["viewBox"]
+    root = ElementTree.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": view,
+            "width": "100%",
+            "style": f"max-width: {1.4 * float(view.split()[2]) * 96 / 72:.0f}px",
+            "role": "img",
+            "aria-labelledby": f"{prefix}-title",
+            "fill": "currentColor",
+            # matplotlib sets these in a <style> for *, which would be the whole page's
+            "stroke-linejoin": "round",
+            "stroke-linecap": "butt",
+        },
+    )
+    root.extend(part for part in parsed if not part.tag.endswith("metadata"))
+    _adapt(root, prefix)
+    named = ElementTree.Element("title", {"id": f"{prefix}-title"})
+    named.text = plain(title)
+    root.insert(0, named)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _adapt(root: ElementTree.Element, prefix: str) -> None:
+    """Make the elements under an inlined figure's root the page's own."""
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.endswith("}style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            name.rpartition("}")[2]: _adapted(name.rpartition("}")[2], value, prefix)
+            for name, value in element.attrib.items()
+        }
+
+
+def _adapted(name: str, value: str, prefix: str) -> str:
+    if name == "id":
+        return f"{prefix}-{value}"
+    if name == "href":
+        return value.replace("#", f"#{prefix}-", 1)
+    value = value.replace("url(#", f"url(#{prefix}-")
+    return re.sub("'DejaVu Sans'[^;]*", "sans-serif", value).replace("#000000", "currentColor")
+
+
+@styled
+def write(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG (200 dpi), and return the three files.
+
+    Parameters
+    ----------
+    figure : Figure
+    stem : Path
+        The files without their endings; the folder is made if it is not there.
+    """
+    metadata: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None},
+        "png": {},
+    }
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = []
+    for kind, about in metadata.items():
+        files.append(stem.with_name(f"{stem.name}.{kind}"))
+        figure.savefig(files[-1], format=kind, metadata=about, dpi=200)
+    return files

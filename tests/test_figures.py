@@ -1,0 +1,473 @@
+import itertools
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from matplotlib.transforms import Bbox
+from sklearn.metrics import auc
+
+from adbench_text import figures, metrics
+from adbench_text.errors import InvalidValueError
+from adbench_text.figure_style import apart, looks, wrapped
+
+NAMES = [
+    "cvdd attention_heads=5 orthogonality_weight=10",
+    "ocsvm paper-grid (oracle)",
+    "ocsvm nu=0.05 kernel=linear encoder=fasttext",
+    "iforest encoder=glove",
+    "date",
+    "llr",
+    "pyod estimator=ECOD encoder=svd",
+]
+FIFTEEN = [f"pyod estimator={'ABCDEFGHIJKLMNO'[i]} encoder=fasttext-{i:04d}" for i in range(15)]
+NASTY = ["$a_b$", "<b> & 'c'", "_hidden_", r"\frac{1}{2} %", "two\nlines\x00", "$"]
+SHOWN = ["$a_b$", "<b> & 'c'", "_hidden_", r"\frac{1}{2} %", "two lines", "$"]
+NAN = float("nan")
+INFINITE = float("inf")
+
+
+def scored(seed: int = 0, n: int = 3000, shift: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    outlier = np.arange(n) % 3 == 0
+    return outlier, draw.normal(size=n) + shift * outlier
+
+
+def contamination(names: list[str]) -> Figure:
+    levels = (0, 0.01, 0.05, 0.1, 0.15)
+    return figures.contamination(
+        {
+            name: [(level, 90 - i - 100 * level, 0.5 + level) for level in levels]
+            for i, name in enumerate(names)
+        },
+        "AUROC",
+    )
+
+
+def training_curves(names: list[str]) -> Figure:
+    draw = np.random.default_rng(0)
+    curves = {name: list(enumerate(draw.normal(size=5000) + i)) for i, name in enumerate(names)}
+    return figures.training_curves(curves, "loss")
+
+
+def ablation_bars(names: list[str]) -> Figure:
+    rows = [(name, 80 + i, 0.5 if i % 2 else None) for i, name in enumerate(names)]
+    return figures.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
+
+
+def overlap_bound(_: list[str] | None = None) -> Figure:
+    return figures.overlap_bound(
+        {n: [(p, n**2 * 10.0 ** (2 - p)) for p in range(1, 20)] for n in (10, 50, 100)}
+    )
+
+
+def critical_differences(names: list[str]) -> Figure:
+    ranks = np.linspace(1.2, len(names) - 0.2, len(names)) if len(names) > 1 else [1.0]
+    places = range(len(names))
+    return figures.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
+
+
+def cost(names: list[str]) -> Figure:
+    return figures.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
+
+
+DRAWN: dict[str, Callable[[list[str]], Figure]] = {
+    "contamination": contamination,
+    "histograms": lambda names: figures.histograms({name: scored(i) for i, name in enumerate(names)}),
+    "roc_and_pr": lambda names: figures.roc_and_pr({name: scored(i) for i, name in enumerate(names)}),
+    "training_curves": training_curves,
+    "ablation_bars": ablation_bars,
+    "overlap_bound": overlap_bound,
+    "critical_differences": critical_differences,
+    "cost": cost,
+}
+OF_NAMES = sorted(set(DRAWN) - {"overlap_bound"})
+
+
+def parsed(figure: Figure, prefix: str = "a") -> ElementTree.Element:
+    return ElementTree.fromstring(figures.svg(figure, "a title", prefix))
+
+
+def words(root: ElementTree.Element) -> str:
+    """All text, the lines of one name joined again."""
+    found = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    return " ".join(found).replace("\N{EN SPACE}", " ")
+
+
+@pytest.fixture
+def boxes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Figure], list[tuple[str, Bbox]]]:
+    """Every text that is drawn (labels of ticks outside the axes are not), and where."""
+    drawn: list[Text] = []
+    draw = Text.draw
+    monkeypatch.setattr(Text, "draw", lambda text, renderer: (drawn.append(text), draw(text, renderer)))
+
+    def of(figure: Figure) -> list[tuple[str, Bbox]]:
+        drawn.clear()
+        figure.draw_without_rendering()
+        return [
+            (text.get_text(), text.get_window_extent())
+            for text in drawn
+            if text.get_visible() and text.get_text().strip()
+        ]
+
+    return of
+
+
+def test_every_function_is_tested():
+    assert set(figures.__all__) - {"svg", "write"} == set(DRAWN)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_an_svg_is_one_element_for_a_page(name):
+    text = figures.svg(DRAWN[name](NAMES), "What <it> & that shows", "fig-1")
+    assert text.startswith("<svg ")
+    assert text.endswith("</svg>")
+    assert len(text.encode()) < 200_000
+    root = ElementTree.fromstring(text)
+    assert root.attrib["role"] == "img"
+    assert root.attrib["width"] == "100%"
+    assert "height" not in root.attrib
+    assert root.attrib["viewBox"].startswith("0 0 ")
+    title = root[0]
+    assert title.tag.endswith("title")
+    assert title.text == "What <it> & that shows"
+    assert root.attrib["aria-labelledby"] == title.attrib["id"]
+    assert not [element.tag for element in root.iter() if element.tag.endswith(("style", "metadata"))]
+    assert "DejaVu" not in text
+    assert "<text" in text
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_an_svg_has_no_background_and_the_ink_of_the_page(name):
+    text = figures.svg(DRAWN[name](NAMES), "a", "a")
+    assert not re.search("#000000|#ffffff|black|white", text)
+    assert "currentColor" in text
+
+
+def test_ids_of_all_figures_differ_and_each_reference_has_its_id():
+    ids, references = [], []
+    for name, draw in DRAWN.items():
+        for element in parsed(draw(NAMES), name).iter():
+            ids += [element.attrib["id"]] if "id" in element.attrib else []
+            for attribute, value in element.attrib.items():
+                references += re.findall(r"url\(#([^)]*)\)", value)
+                references += [value[1:]] if attribute == "href" else []
+    assert len(ids) == len(set(ids))
+    assert references
+    assert set(references) <= set(ids)
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_the_same_data_give_the_same_svg(name):
+    draw = DRAWN[name]
+    first = draw(NAMES)
+    assert figures.svg(first, "a", "a") == figures.svg(first, "a", "a")
+    assert figures.svg(draw(NAMES), "a", "a") == figures.svg(first, "a", "a")
+
+
+@pytest.mark.parametrize("name", OF_NAMES)
+def test_names_are_shown_as_they_are(name):
+    shown = words(parsed(DRAWN[name](NASTY)))
+    for text in SHOWN:
+        assert text in shown
+
+
+@pytest.mark.parametrize("name", OF_NAMES)
+@pytest.mark.parametrize("names", [NAMES, FIFTEEN, ["llr"], ["long " * 20 + "end"]], ids=len)
+def test_every_name_is_there_and_inside_the_figure(name, names, boxes):
+    figure = DRAWN[name](names)
+    if name != "histograms":  # the names of splits are short
+        shown = words(parsed(figure))
+        for text in names:
+            assert text in shown
+        for text, box in boxes(figure):
+            assert min(box.x0, box.y0) > -1, text
+            assert box.x1 < figure.bbox.x1 + 1, text
+            assert box.y1 < figure.bbox.y1 + 1, text
+
+
+@pytest.mark.parametrize("name", OF_NAMES)
+def test_no_text_is_over_another_with_fifteen_long_names(name, boxes):
+    figure = DRAWN[name](FIFTEEN if name != "histograms" else [f"split {i}" for i in range(15)])
+    for (one, first), (other, second) in itertools.combinations(boxes(figure), 2):
+        assert not first.padded(-1).overlaps(second), (one, other)
+
+
+def test_settings_of_the_user_are_kept_and_do_not_matter():
+    plain = figures.svg(contamination(NAMES), "a", "a")
+    with matplotlib.rc_context({"font.size": 20, "axes.grid": False, "text.usetex": True}):
+        assert figures.svg(contamination(NAMES), "a", "a") == plain
+        assert matplotlib.rcParams["font.size"] == 20
+
+
+def test_pyplot_is_not_loaded():
+    code = "import sys, adbench_text.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
+
+
+@pytest.mark.parametrize("prefix", ["", "1a", "a b", 'a"', "a#"])
+def test_a_prefix_that_is_no_id_is_refused(prefix):
+    with pytest.raises(InvalidValueError, match="prefix must be"):
+        figures.svg(overlap_bound(), "a", prefix)
+
+
+def test_three_files_are_written_the_same_each_time(tmp_path: Path):
+    stems = tmp_path / "new" / "auroc-0.05", tmp_path / "again" / "auroc-0.05"
+    first, second = (figures.write(contamination(NAMES), stem) for stem in stems)
+    assert [path.name for path in first] == ["auroc-0.05.svg", "auroc-0.05.pdf", "auroc-0.05.png"]
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+    svg, pdf, png = (path.read_bytes() for path in first)
+    assert ElementTree.fromstring(svg).tag.endswith("svg")
+    assert pdf.startswith(b"%PDF")
+    assert png.startswith(b"\x89PNG")
+    assert int.from_bytes(png[16:20], "big") == 700  # 3.5 inches
+
+
+@pytest.mark.parametrize(
+    ("draw", "missing"),
+    [
+        (lambda: figures.contamination({}, "AUROC"), "no points"),
+        (lambda: figures.contamination({"llr": []}, "AUROC"), "'llr'"),
+        (lambda: figures.histograms({}), "no panels"),
+        (lambda: figures.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
+        (lambda: figures.roc_and_pr({}), "no curves"),
+        (lambda: figures.training_curves({"a": []}, "loss"), "'a'"),
+        (lambda: figures.ablation_bars({}, "AUROC"), "no configurations"),
+        (lambda: figures.ablation_bars({"agnews": []}, "AUROC"), "'agnews'"),
+        (lambda: figures.overlap_bound({}), "no points"),
+        (lambda: figures.critical_differences([], [], [], 3), "no detectors"),
+        (lambda: figures.cost({}, "AUROC"), "no detectors"),
+    ],
+)
+def test_nothing_to_draw_is_refused_with_what_is_missing(draw, missing):
+    with pytest.raises(InvalidValueError, match=f"nothing to draw.*{missing}"):
+        draw()
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: figures.contamination({"llr": [(5.0, 70, None)]}, "AUROC"), r"share .* \[5.0\] of 'llr'"),
+        (lambda: figures.histograms({"comp": (np.ones(3, bool), np.ones(2))}), r"\(3,\) .* \(2,\)"),
+        (lambda: figures.critical_differences(["a", "b"], [1.0], [], 3), "2 names, got 1"),
+        (lambda: figures.critical_differences(["a", "b"], [1.0, 3.0], [], 3), "from 1 to 2, got 3.0"),
+        (lambda: figures.critical_differences(["a", "b"], [1.0, 2.0], [[0, 2]], 3), r"got \[0, 2\]"),
+    ],
+)
+def test_wrong_data_are_refused_with_their_values(draw, message):
+    with pytest.raises(InvalidValueError, match=message):
+        draw()
+
+
+ONE_KIND = np.zeros(4, bool), np.arange(4.0)
+BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: figures.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
+        lambda: figures.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
+        lambda: figures.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
+        lambda: figures.roc_and_pr({"a": ONE_KIND, "b": BROKEN}),
+        lambda: figures.roc_and_pr({"a": (np.array([True, False]), np.array([1.0, 1.0]))}),
+        lambda: figures.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
+        lambda: figures.ablation_bars(
+            {"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"
+        ),
+        lambda: figures.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
+        lambda: figures.overlap_bound({10: [(1, 0.5)]}),
+        lambda: figures.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
+        lambda: figures.critical_differences(["a"], [NAN], [], 1),
+        lambda: figures.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
+        lambda: figures.cost({"a": (3, 70)}, "x"),
+    ],
+)
+def test_missing_values_and_single_points_are_drawn_without_a_warning(draw):
+    assert len(figures.svg(draw(), "a", "a")) > 1000
+
+
+def test_contamination_has_one_line_with_its_values_per_detector():
+    curves = {"llr": [(0.1, 60.0, 2.0), (0, 70.0, 1.0)], "date": [(0, 80.0, None)]}
+    (axes,) = figures.contamination(curves, "AUROC").axes
+    llr, date = (drawn[0] for drawn in axes.containers)
+    assert llr.get_xydata().tolist() == [[0, 70], [10, 60]]
+    assert date.get_xydata().tolist() == [[0, 80]]
+    low, high = axes.get_ylim()
+    assert low < 58
+    assert high > 80
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("outliers in the training data (%)", "AUROC (%)")
+
+
+def test_levels_too_near_to_each_other_share_a_label():
+    points = [(level, 70.0, None) for level in (0, 0.001, 0.01, 0.1)]
+    (axes,) = figures.contamination({"llr": points}, "AUROC").axes
+    assert list(axes.get_xticks()) == [0, 1, 10]
+
+
+@pytest.mark.parametrize(("n_splits", "n_columns"), [(1, 1), (3, 3), (4, 4), (10, 4)])
+def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, n_columns):
+    figure = figures.histograms({f"split {i}": scored(i) for i in range(n_splits)})
+    assert [axes.get_title() for axes in figure.axes] == [f"split {i}" for i in range(n_splits)]
+    assert figure.axes[0].get_gridspec().ncols == n_columns
+
+
+def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
+    outlier, scores = scored()
+    scores[:2] = -1e6, 1e6  # must not squeeze the rest into one bin
+    (axes,) = figures.histograms({"comp": (outlier, scores)}).axes
+    inliers, outliers = (patch.get_data() for patch in axes.patches[::2])
+    assert inliers.edges.tolist() == outliers.edges.tolist()
+    assert -5 < inliers.edges[0] < inliers.edges[-1] < 6
+    for drawn in (inliers, outliers):
+        assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1)
+
+
+def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the_metrics():
+    curves = {"llr": scored(0), "date": scored(1, shift=2.0)}
+    figure = figures.roc_and_pr(curves)
+    assert len(figure.axes) == 3
+    shown = words(parsed(figure))
+    for axes in figure.axes:
+        chance, *lines = axes.lines
+        assert len(chance.get_xdata()) == 2
+        assert len(lines) == 2
+        assert all(50 < len(line.get_xdata()) <= 200 for line in lines)
+    for outlier, scores in curves.values():
+        assert (
+            " ".join(f"{100 * area:.1f}" for area in metrics.all_metrics(outlier, scores).values()) in shown
+        )
+
+
+def test_a_thinned_curve_has_nearly_the_same_area():
+    outlier, scores = scored(0, 20000)
+    areas = []
+    for axes in figures.roc_and_pr({"llr": (outlier, scores)}).axes:
+        x, y = axes.lines[1].get_data()
+        areas.append(auc(x, y) / 1e4)
+        assert {x[0], x[-1]} == {0, 100}
+    assert areas == pytest.approx(list(metrics.all_metrics(outlier, scores).values()), abs=0.002)
+
+
+def test_a_curve_that_cannot_be_is_a_dash_in_the_table():
+    figure = figures.roc_and_pr({"one kind": ONE_KIND, "broken": BROKEN})
+    assert all(len(axes.lines) <= 1 for axes in figure.axes)  # that of chance
+    assert "one kind – – – broken – – –" in words(parsed(figure))
+
+
+def test_a_chance_line_of_precision_is_drawn_where_all_curves_have_the_same_share_of_outliers():
+    figure = figures.roc_and_pr({"a": scored(), "b": scored(1)})
+    assert list(figure.axes[1].lines[0].get_ydata()) == pytest.approx([200 / 3] * 2)
+    assert list(figure.axes[2].lines[0].get_ydata()) == pytest.approx([100 / 3] * 2)
+
+
+def test_long_trainings_are_drawn_as_means_of_neighbours():
+    curve = [(step, float(step % 2)) for step in range(4000)]
+    (axes,) = figures.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
+    long, short = axes.lines
+    assert len(long.get_xdata()) == 200
+    assert set(long.get_ydata()) == {0.5}
+    assert short.get_xydata().tolist() == [[0, 0], [1, 1], [2, 0]]
+
+
+def test_an_ablation_has_one_panel_per_dataset_and_shares_its_rows():
+    groups = {"agnews": [("base", 90.0, 1.0), ("no RMD", 85.0, None)], "reuters": [("no RMD", 95.0, 0.5)]}
+    first, second = figures.ablation_bars(groups, "AUROC").axes
+    assert [first.get_title(), second.get_title()] == ["agnews", "reuters"]
+    assert [label.get_text() for label in first.get_yticklabels()] == ["base", "no RMD"]
+    assert first.containers[0][0].get_xydata().tolist() == [[90, 0], [85, 1]]
+    assert second.containers[0][0].get_xydata().tolist() == [[95, 1]]
+    assert not first.patches  # no bars: the axis does not begin at zero
+
+
+def test_the_overlap_bound_has_one_line_per_number_of_patterns_on_a_logarithmic_axis():
+    figure = overlap_bound()
+    (axes,) = figure.axes
+    assert axes.get_yscale() == "log"
+    assert [line.get_label() for line in axes.lines[:3]] == ["N = 10", "N = 50", "N = 100"]
+    shown = words(parsed(figure))
+    assert " 10⁻¹⁵ 10⁻¹² 10⁻⁹ 10⁻⁶ 10⁻³ 1 10³ " in shown
+    assert "N = 100" in shown
+
+
+def ends_of_bars(figure: Figure) -> list[list[tuple[float, float]]]:
+    return [
+        line.get_xydata().tolist()
+        for line in figure.findobj(matplotlib.lines.Line2D)
+        if line.get_linewidth() == 2.5
+    ]
+
+
+def test_bars_are_over_the_cliques_and_touch_no_other():
+    names = ["a", "b", "c", "d", "e"]
+    cliques = [[0, 1], [1, 2], [3, 4], [4]]
+    figure = figures.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
+    first, second, third = ends_of_bars(figure)
+    assert first[0][1] == third[0][1]  # on one level
+    assert second[0][1] < first[0][1]  # shares a detector with the first
+    assert first[0][0] < second[0][0] < first[1][0] < second[1][0] < third[0][0]
+    assert "mean rank over 10 splits" in words(parsed(figure))
+
+
+def test_short_names_stand_on_both_sides_and_long_ones_on_one():
+    for names, n_sides in ((["a", "b", "c", "d"], 2), (FIFTEEN[:4], 1)):
+        figure = critical_differences(names)
+        sides = {text.get_ha() for text in figure.texts if any(name in text.get_text() for name in names)} - {
+            "center"
+        }
+        assert len(sides) == n_sides
+
+
+def test_the_best_rank_is_at_the_left_and_on_top():
+    figure = critical_differences(NAMES)
+    best, worst = (next(t for t in figure.texts if name in t.get_text()) for name in (NAMES[0], NAMES[-1]))
+    assert best.get_position()[1] > worst.get_position()[1]
+    one, two = (next(t for t in figure.texts if t.get_text() == rank) for rank in "12")
+    assert one.get_position()[0] < two.get_position()[0]
+
+
+def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
+    (axes,) = figures.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
+    assert axes.get_xscale() == "log"
+    places = {tuple(line.get_xydata()[0]) for line in axes.lines if line.get_transform() == axes.transData}
+    assert places == {(1, 60), (9000, 91)}
+    assert "1,000" in [label.get_text() for label in axes.get_xticklabels()]
+
+
+def test_a_name_looks_the_same_in_every_figure_of_a_report():
+    curves = {"date": [(0, 80.0, None)]}
+    alone = figures.contamination(curves, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
+    both = figures.contamination({"llr": [(0, 70.0, None)], **curves}, "AUROC").axes[0].containers[1][0]
+    other = figures.training_curves({"date": [(1, 2.0)]}, "loss", among=["llr", "date"]).axes[0].lines[0]
+    for line in (both, other):
+        assert alone.get_color() == line.get_color()
+        assert alone.get_marker() == line.get_marker()
+
+
+def test_looks_differ_in_more_than_colour():
+    every = looks(map(str, range(385)))
+    assert len(set(every.values())) == 385
+    first = list(every.values())[:11]
+    assert len({look.marker for look in first}) == 11
+
+
+def test_places_are_moved_apart_by_the_least_and_stay_within():
+    assert apart([1, 5], 1, 0, 10).tolist() == [1, 5]
+    assert apart([5, 5], 2, 0, 10).tolist() == [4, 6]
+    assert apart([0, 0, 0], 1, 0, 10).tolist() == [0, 1, 2]
+    assert apart([9, 10, 10], 1, 0, 10).tolist() == [8, 9, 10]
+
+
+def test_a_long_name_is_broken_between_words_and_nothing_is_lost():
+    name = "cvdd attention_heads=5 " * 5 + "x" * 100
+    lines = wrapped(name, 2.0).split("\n")
+    assert len(lines) > 3
+    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
