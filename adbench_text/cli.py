@@ -4,7 +4,8 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,10 @@ class Name(click.ParamType[str]):
         if self.kind == "inliers":
             datasets = ctx.params.get("datasets") or registry.names("datasets")
             return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+        if self.kind == "sweeps":
+            from adbench_text import sweep_file
+
+            return sweep_file.names()
         if self.kind in ("vectors", "fetchable"):
             from adbench_text import vectors, wordpiece
 
@@ -130,9 +135,8 @@ def _tracking_options(command: Any) -> Any:
 )
 @click.option(
     "--sweep",
-    "sweep_file",
-    type=click.Path(path_type=Path),
-    help="TOML file that says all this; an option given beside it goes first.",
+    type=Name("sweeps"),
+    help="main, ablations, contamination, or a TOML file that says all this; options go first.",
 )
 @click.option(
     "--limit", type=click.IntRange(1), help="At most so many documents per class, for a quick look."
@@ -149,12 +153,16 @@ def _tracking_options(command: Any) -> Any:
     "--rerun.  [default: off]",
     show_default=False,
 )
+@click.option(
+    "--report/--no-report", default=True, help="Log tables, figures and one page of them to the sweep's run."
+)
 @click.option("--dry-run", is_flag=True, help="Print the cells and run nothing.")
 @_tracking_options
 def run(
-    sweep_file: Path | None,
+    sweep: str | None,
     jobs: int,
     rerun: bool,
+    report: bool,
     trace_every: int,
     dry_run: bool,
     tracking_uri: str,
@@ -169,8 +177,8 @@ def run(
     """
     from adbench_text.progress import Watch, count
 
-    sweep = _sweep(sweep_file, options)
-    cells = sweep.expand()
+    expanded = _sweep(sweep, options)
+    cells = expanded.expand()
     if dry_run:
         for cell in cells:
             click.echo(cell)
@@ -183,7 +191,7 @@ def run(
     with Watch() as watch:
         try:
             store = Store(tracking_uri, experiment)
-            results = run_sweep(sweep, cells, store, watch, jobs, rerun, trace_every)
+            results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, report)
         except KeyboardInterrupt:
             watch.say("Interrupted. Finished cells are kept; the same command goes on from there.")
             raise
@@ -195,13 +203,13 @@ def run(
         )
 
 
-def _sweep(path: Path | None, options: dict[str, Any]) -> Any:
+def _sweep(name: str | None, options: Mapping[str, Any]) -> Any:
     """Make a sweep of a file and the options given; an option replaces what the file says."""
     from adbench_text.corpus import LEVELS
     from adbench_text.sweep import Sweep, choose
-    from adbench_text.sweep_file import read
+    from adbench_text.sweep_file import find, read
 
-    said = read(path) if path else {}
+    said = read(find(name)) if name else {}
 
     def ask(option: str, key: str, default: Any) -> Any:
         return options[option] or said.get(key, default)
@@ -239,36 +247,95 @@ def _setting(text: str) -> tuple[str, Any]:
 @click.option(
     "--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Only this detector."
 )
+@click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option(
     "--metric",
     default="auroc",
     type=click.Choice(["auroc", "aupr_in", "aupr_out"]),
     help="What the tables show.",
 )
-@click.option("--format", "form", default="terminal", type=Name("reports"), help="terminal, markdown or csv.")
+@click.option(
+    "--table",
+    "-t",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="main, levels, intervals, ranks, significance, ablations, cost, or all; may be given several "
+    "times.  [default: main and levels; all for html and latex]",
+)
+@click.option(
+    "--format",
+    "form",
+    default="terminal",
+    type=Name("reports"),
+    help="terminal, markdown, csv, latex or html.",
+)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write the figures to, as SVG, PDF and PNG.",
+)
 @click.option("--cells", is_flag=True, help="One row per cell instead of the comparison.")
 @_tracking_options
 def report(
     datasets: Sequence[str],
     detectors: Sequence[str],
+    sweep: str | None,
     metric: str,
+    tables: Sequence[str],
     form: str,
     output: Path | None,
+    figures: Path | None,
     cells: bool,
     tracking_uri: str,
     experiment: str,
 ) -> None:
-    """Compare what the store holds, beside the published figures."""
+    """Compare what the store holds, beside the published figures.
+
+    As html it is one page with all tables, figures and heat maps of single documents:
+
+    adbench-text report --format html --output report.html
+    """
     from adbench_text import registry
-    from adbench_text.comparison import Comparison, cells_report
-    from adbench_text.errors import DataError, TrackingError, UnknownNameError
+    from adbench_text.assembly import build, chosen_tables
+    from adbench_text.comparison import cells_report
     from adbench_text.tracking import Store
 
     renderer = registry.report(form)
+    has_pictures = getattr(renderer, "HAS_PICTURES", False)
+    names = chosen_tables(tables, everything=has_pictures or form == "latex")
     store = Store(tracking_uri, experiment, create=False)
+    records = _records(store, datasets, detectors, sweep)
+    illustrations: Any = None
+    if has_pictures or figures is not None:
+        from adbench_text.pictures import Illustrations
+
+        illustrations = Illustrations(records, metric, store)
+    if cells:
+        built = cells_report(records)
+    else:
+        built = build(records, metric, names, illustrations if has_pictures else None, only=bool(tables))
+    width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
+    text = renderer.render(built, width)
+    if not getattr(renderer, "HAS_NOTES", True):
+        for note in built.notes:
+            click.echo(note, err=True)
+    if output is None:
+        click.echo(text, nl=False)
+    else:
+        _write(lambda: output.write_text(text, encoding="utf-8"), output)
+    if figures is not None:
+        files = _write(lambda: illustrations.write(figures), figures)
+        click.echo(f"{len(files)} files in {figures}", err=True)
+
+
+def _records(store: Any, datasets: Sequence[str], detectors: Sequence[str], sweep: str | None) -> list[Any]:
+    """Return the records that a report is to be of; at least one."""
+    from adbench_text.errors import TrackingError, UnknownNameError
+
     nothing = TrackingError(
-        f"There are no results of {experiment!r} in {store.shown}; begin with adbench-text run."
+        f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
     )
     held = store.datasets()
     if not held:
@@ -284,20 +351,26 @@ def report(
         if name not in known:
             raise UnknownNameError(f"detector with results in {store.shown}", name, known)
     records = [record for record in records if not detectors or record["detector"] in detectors]
-    built = cells_report(records) if cells else Comparison(records, metric).report()
-    on_terminal = output is None and sys.stdout.isatty()
-    width = shutil.get_terminal_size().columns if on_terminal else None
-    text = renderer.render(built, width)
-    if not getattr(renderer, "HAS_NOTES", True):
-        for note in built.notes:
-            click.echo(note, err=True)
-    if output is None:
-        click.echo(text, nl=False)
-        return
+    if sweep is not None:
+        from adbench_text.sweep import IDENTITY
+
+        cells = {cell.identity for cell in _sweep(sweep, defaultdict(tuple)).expand()}
+        records = [record for record in records if tuple(record[name] for name in IDENTITY) in cells]
+        if not records:
+            raise TrackingError(
+                f"{store.shown} holds no result of the sweep {sweep}; "
+                f"begin with adbench-text run --sweep {sweep}."
+            )
+    return records
+
+
+def _write(write: Callable[[], Any], where: Path) -> Any:
+    from adbench_text.errors import DataError
+
     try:
-        output.write_text(text, encoding="utf-8")
+        return write()
     except OSError as error:
-        raise DataError(f"Cannot write {output}: {error.strerror}.") from error
+        raise DataError(f"Cannot write {where}: {error.strerror}.") from error
 
 
 @main.command("list")

@@ -11,7 +11,7 @@ from typing import Any
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
 from adbench_text.regimes import REGIMES
-from adbench_text.sweep import percent
+from adbench_text.sweep import IDENTITY, percent
 from adbench_text.table import Entry, Report, Table
 
 Record = dict[str, Any]
@@ -119,20 +119,8 @@ def current(records: Sequence[Record]) -> list[Record]:
     return list(newest.values())
 
 
-_IDENTITY = (
-    "detector",
-    "preset",
-    "configuration",
-    "dataset",
-    "dataset_digest",
-    "inlier",
-    "contamination",
-    "seed",
-)
-
-
 def _identity(record: Record) -> tuple[str, ...]:
-    return tuple(record[name] for name in _IDENTITY)
+    return (record["dataset_digest"], *(record[name] for name in IDENTITY))
 
 
 class Comparison:
@@ -365,13 +353,6 @@ class Comparison:
         if self._has_published():
             notes.append(notes_on.PUBLISHED)
         return notes + notes_on.seeds(self.records) + notes_on.versions(self.records, self.n_superseded)
-
-    def report(self) -> Report:
-        """Return the whole report."""
-        tables = [self.main_table()]
-        if len(self.levels) > 1:
-            tables.append(self.levels_table())
-        return Report(tables, self.wide_table(), self.notes(tables))
 
 
 def cells_report(records: Sequence[Record]) -> Report:

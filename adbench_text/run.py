@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from pathlib import Path
 from typing import Protocol
 
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
+from adbench_text.errors import AdbenchTextError
 from adbench_text.evaluate import Result
-from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition, percent
+from adbench_text.sweep import IDENTITY, Cell, Sweep, build_detector, cell_id, definition, percent
 from adbench_text.tracking import Store
 
 
@@ -38,6 +40,7 @@ def run_sweep(
     jobs: int = 1,
     rerun: bool = False,
     trace_every: int = 0,
+    report: bool = False,
 ) -> list[Result]:
     """Run the cells of a sweep that are not finished yet, and log each as soon as it is.
 
@@ -54,6 +57,8 @@ def run_sweep(
         Run finished cells again.
     trace_every : int
         See `adbench_text.evaluate.evaluate`.
+    report : bool
+        Log tables, figures and page to the parent runs.
 
     Returns
     -------
@@ -78,9 +83,34 @@ def run_sweep(
                     store.log(result, definitions[result.cell], corpora[result.cell.dataset])
                     results.append(result)
                     watcher.done(result)
+            if report:
+                log_reports(store, cells, watcher)
         finally:
             store.summarise(definitions[result.cell] for result in results)
     return results
+
+
+def log_reports(store: Store, cells: Sequence[Cell], watcher: Watcher) -> None:
+    """Log tables, figures and page of a sweep's cells to the parent run of each dataset.
+
+    What goes wrong here is said, and costs no result: a report can be made again.
+    """
+    import tempfile
+
+    from adbench_text.assembly import write_all
+
+    known = {cell.identity for cell in cells}
+    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+        records = [record for record in store.cells([dataset]) if tuple(record[n] for n in IDENTITY) in known]
+        if not any(record["status"] == "ok" for record in records):
+            continue
+        watcher.say(f"writing the report on {dataset}")
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                write_all(records, store, Path(folder))
+                store.log_folder(dataset, Path(folder))
+            except (AdbenchTextError, OSError, ValueError) as error:
+                watcher.say(f"No report on {dataset}: {error}; make it by adbench-text report.")
 
 
 def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:

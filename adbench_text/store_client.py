@@ -20,6 +20,7 @@ class StoreClient:
 
     def _connect(self) -> Any:
         os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
+        os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         # else it tries for four minutes to reach a server that is gone
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
         from mlflow import MlflowClient

@@ -14,6 +14,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError
 from adbench_text.provenance import code_version
 
 DEFAULT = "default"
+IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,12 @@ class Cell:
     def split(self) -> tuple[str, str, float, int]:
         """What cells share that are trained on the same texts."""
         return self.dataset, self.inlier, self.contamination, self.seed
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What a reader knows it by, whatever code and corpus; the params of `IDENTITY` as text."""
+        settled = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
+        return tuple(settled.get(name) or str(getattr(self, name)) for name in IDENTITY)
 
     def __str__(self) -> str:
         what = " ".join(filter(None, (self.detector, self.configuration)))

@@ -96,11 +96,12 @@ class Heatmap:
 class Report:
     """Tables for reading, the same figures as one table for programs, and notes.
 
-    Pictures and heat maps are for the formats that can show them.
+    Without the latter the former are what programs get. Pictures and heat maps are for the formats
+    that can show them.
     """
 
     tables: list[Table]
-    wide: Table
+    wide: Table | None
     notes: list[str]
     pictures: Sequence[Picture] = ()
     heatmaps: Sequence[Heatmap] = ()

@@ -12,8 +12,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
+from pathlib import Path
 from statistics import mean, pstdev, stdev
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adbench_text import interrupts
 from adbench_text.corpus import Corpus
@@ -25,6 +26,10 @@ from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
 from adbench_text.sweep import cell_id, percent
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
@@ -165,7 +170,10 @@ class Store:
             self._client.log_batch(run_id, metrics=points[i : i + _BATCH])
         self._log_inputs(run_id, result, corpus)
         if result.scores is not None:
-            self._client.log_text(run_id, _scores_csv(result, corpus), "scores.csv")
+            self._client.log_text(run_id, _scores_csv(result, corpus, result.scores), "scores.csv")
+        if result.early is not None:
+            step, scores = result.early
+            self._client.log_text(run_id, _scores_csv(result, corpus, scores), f"scores_step_{step}.csv")
         for name, table in result.tables.items():
             self._client.log_text(run_id, table.to_csv(index=False, lineterminator="\n"), f"{name}.csv")
         if result.examples:
@@ -173,6 +181,10 @@ class Store:
         if result.traceback:
             self._client.log_text(run_id, result.traceback, "traceback.txt")
         self._client.set_terminated(run_id, "FAILED" if result.reason else "FINISHED")
+
+    def log_folder(self, dataset: str, folder: Path) -> None:
+        """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
+        self._client.log_artifacts(self._parents[dataset], str(folder))
 
     def _log_inputs(self, run_id: str, result: Result, corpus: Corpus) -> None:
         import json
@@ -256,7 +268,8 @@ class Store:
         """Return all logged cells as flat records, the newest of equal definitions only.
 
         A record holds the params of the cell as text, its metrics as numbers, and ``cell``,
-        ``status``, ``reason``, ``edition``, ``documents`` and ``started`` (ms since the epoch).
+        ``status``, ``reason``, ``edition``, ``documents``, ``run_id`` and ``started`` (ms since
+        the epoch).
         """
         newest: dict[str, Record] = {}
         for dataset in datasets:
@@ -274,11 +287,28 @@ class Store:
                     **run.data.metrics,
                     **tags,
                     "started": run.info.start_time,
+                    "run_id": run.info.run_id,
                 }
                 other = newest.get(record["cell"])
                 if other is None or other["started"] < record["started"]:
                     newest[record["cell"]] = record
         return sorted(newest.values(), key=lambda record: record["started"])
+
+    def artifact(self, record: Record, name: str) -> str | None:
+        """Return a text artifact of a cell, None if it has none of that name."""
+        try:
+            return Path(self._client.download_artifacts(record["run_id"], name)).read_text(encoding="utf-8")
+        except (TrackingError, OSError, UnicodeDecodeError):  # never logged, or since deleted
+            return None
+
+    def artifacts(self, record: Record) -> list[str]:
+        """Return the names of the artifacts of a cell."""
+        return [file.path for file in self._client.list_artifacts(record["run_id"])]
+
+    def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
+        """Return the steps and values of a metric of a cell; empty if it has none."""
+        history = self._client.get_metric_history(record["run_id"], metric)
+        return [(point.step, point.value) for point in history]
 
     def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
         experiment = self._client.get_experiment_by_name(f"{self.experiment}/{dataset}")
@@ -298,11 +328,11 @@ def _run_tags() -> dict[str, str]:
     return tags | ({"mlflow.source.git.commit": commit} if commit else {})
 
 
-def _scores_csv(result: Result, corpus: Corpus) -> str:
+def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -> str:
     import pandas as pd
 
     names = [corpus.classes[label] for label in corpus.test.labels.tolist()]
-    table = pd.DataFrame({"class": names, "score": result.scores})
+    table = pd.DataFrame({"class": names, "score": scores})
     table.insert(1, "outlier", (table["class"] != result.cell.inlier).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
 
@@ -313,7 +343,7 @@ def _summary_key(definition: Mapping[str, Any]) -> str:
     params = {
         name: value for name, value in definition.items() if isinstance(value, str) and name not in ignored
     }
-    own = ("cell", "status", "reason", "edition", "documents", "kind")  # tags of a record, no params
+    own = ("cell", "status", "reason", "edition", "documents", "kind", "run_id")  # no params
     return cell_id({name: value for name, value in params.items() if name not in own})
 
 

@@ -6,7 +6,6 @@ pieces. A window begins with [CLS]; the tokens after it are what may be masked, 
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
 
 import torch
@@ -212,17 +211,6 @@ def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.G
 def n_patterns_of(length: int, share: float) -> int:
     """Return how many different patterns there are."""
     return math.comb(length, int(share * length))
-
-
-def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:
-    """Bound the chance that two of N random patterns share at least p masked positions.
-
-    Source: Appendix A: UB_N = C(N, 2) C(S, p) (C(S - p, M - p) / C(S, M))^2, with S positions of
-    which each pattern masks M.
-    """
-    S, M, p = length, n_masked, n_shared
-    shares = Fraction(math.comb(S - p, M - p), math.comb(S, M))  # that a pattern masks these p
-    return float(math.comb(n_patterns, 2) * math.comb(S, p) * shares**2)
 
 
 class Corruption(NamedTuple):

@@ -13,6 +13,7 @@ from adbench_text.corpus import Corpus
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ["DO_NOT_TRACK"] = "true"
+os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"

@@ -667,3 +667,72 @@ def test_the_notes_of_a_csv_stand_on_stderr(store):
     result = adbench("report --format csv")
     assert "edition" not in result.stdout
     assert "tiny: edition published" in result.stderr
+
+
+def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_path):
+    command = "run -d llr -d counting -s tiny --set background=uniform --set weight=2"
+    assert adbench(command, "--contamination 0 --contamination 0.1").exit_code == 0
+    page = tmp_path / "page.html"
+    result = adbench(f"report --format html -o {page} --figures {tmp_path / 'figures'}")
+    assert result.exit_code == 0, result.stderr
+    text = page.read_text(encoding="utf-8")
+    for shown in ("Mean rank over 3 splits", "llr background=uniform on tiny / sea", "missed outlier"):
+        assert shown in text
+    names = {path.name for path in (tmp_path / "figures").iterdir()}
+    for name in ("contamination-tiny", "cost-tiny", "roc-tiny-sea", "scores-tiny-llr-background-uniform"):
+        assert {f"{name}.svg", f"{name}.pdf", f"{name}.png"} <= names
+
+
+def test_a_table_is_chosen_by_its_name_in_any_format(store):
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    assert (
+        adbench("report -t cost --format csv").stdout.splitlines()[0].startswith("dataset,detector,fit (s)")
+    )
+    latex = adbench("report -t intervals --format latex").stdout
+    assert r"\toprule" in latex
+    assert "95\\% bootstrap intervals" in latex
+    wrong = adbench("report -t costs")
+    assert wrong.exit_code == 2
+    assert "No table named 'costs'. Did you mean 'cost'" in wrong.stderr
+
+
+def test_figures_that_cannot_be_written_are_one_line(store, tmp_path):
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    (tmp_path / "file").write_text("")
+    result = adbench(f"report --figures {tmp_path / 'file' / 'figures'}")
+    assert result.exit_code == 1
+    assert result.stderr.splitlines()[-1].startswith(f"Error: Cannot write {tmp_path / 'file' / 'figures'}: ")
+
+
+def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
+    Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ncontamination = 0\n')
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    nothing = adbench("report --sweep mine.toml")
+    assert nothing.exit_code == 1
+    assert "holds no result of the sweep mine.toml; begin with adbench-text run --sweep mine.toml" in (
+        nothing.stderr
+    )
+    assert adbench("run --sweep mine.toml").exit_code == 0
+    table = adbench("report --sweep mine.toml").stdout
+    assert "counting" in table
+    assert "llr" not in table
+
+
+def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0 --report").exit_code == 0
+    from mlflow import MlflowClient
+
+    client = MlflowClient(f"sqlite:///{store}")
+    experiment = client.get_experiment_by_name("adbench-text/tiny")
+    (run,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
+    found = {file.path for file in client.list_artifacts(run.info.run_id)}
+    assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
+
+
+def test_the_scores_of_the_first_look_at_the_test_texts_are_kept(store):
+    sizes = "--set vocabulary=trained --set steps=40 --set epochs=99 --set layers=1 --set hidden=16"
+    more = "--set max_length=16 --set n_patterns=3 --inlier sea --contamination 0 --device cpu --trace 20"
+    assert adbench(f"run -s tiny -d date {sizes} {more}").exit_code == 0
+    page = adbench("report --format html").stdout
+    assert "after 20 steps" in page
+    assert "after 40 steps" not in page

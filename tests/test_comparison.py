@@ -1,37 +1,8 @@
 import pytest
+from cells import failed, record, texts
 
+from adbench_text.assembly import build
 from adbench_text.comparison import CELL_COLUMNS, Comparison, cells_report, current
-
-
-def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, **changes):
-    """One cell as the store gives it; the dataset made-up is not installed, so its classes are those here."""
-    values = {
-        "detector": detector,
-        "preset": "default",
-        "configuration": "",
-        "dataset": "made-up",
-        "dataset_digest": "d1",
-        "inlier": inlier,
-        "contamination": f"{level:g}",
-        "seed": str(seed),
-        "code_version": "1",
-        "status": "ok" if figure is not None else "failed",
-        "reason": "" if figure is not None else "RuntimeError: no luck",
-        "edition": "published",
-        "documents": "40 training / 20 test documents",
-    }
-    if figure is not None:
-        values |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4}
-        values |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
-    return {**values, "n_train": 10.0, "kind": "cell", "cell": "id", "started": 0, **changes}
-
-
-def failed(*args, **changes):
-    return record(*args, figure=None, **changes)
-
-
-def texts(table) -> list[list[str]]:
-    return [[("*" if entry.best else "") + entry.text for entry in row] for row in table.rows]
 
 
 def main_table(*records, metric="auroc") -> list[list[str]]:
@@ -39,7 +10,7 @@ def main_table(*records, metric="auroc") -> list[list[str]]:
 
 
 def notes(*records) -> list[str]:
-    return Comparison(records, "auroc").report().notes
+    return build(records, "auroc").notes
 
 
 # Figures
@@ -171,7 +142,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
         ["50.0", "*90.0", "70.0"],
         ["50.0", "*75.0", "82.5"],
     ]
-    assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").notes)
 
 
 def test_an_oracle_as_good_as_the_best_is_not_in_bold():
@@ -207,7 +178,7 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
     assert comparison.main_table().header[2:] == ["cvdd", "x", name]
     assert texts(comparison.main_table())[0][2:] == ["*80.0", "70.0", "95.0"]
-    assert any(note.startswith("(oracle): ") for note in comparison.report().notes)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").notes)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -271,7 +242,7 @@ def test_results_of_different_code_side_by_side_are_told():
 def test_the_second_table_has_the_means_at_each_level():
     levels = {0: 0.9, 0.05: 0.8, 0.1: 0.7, 0.025: 0.85}
     records = [record(inlier=i, level=level, figure=f) for level, f in levels.items() for i in ("a", "b")]
-    report = Comparison([*records, record("y", level=0.05)], "auroc").report()
+    report = build([*records, record("y", level=0.05)], "auroc")
     assert texts(report.tables[1]) == [
         ["made-up", "0%", "90.0", "missing"],
         ["made-up", "2.5%", "85.0", "missing"],
@@ -283,7 +254,7 @@ def test_the_second_table_has_the_means_at_each_level():
 
 
 def test_with_one_level_there_is_no_second_table():
-    report = Comparison([record(level=0.05)], "auroc").report()
+    report = build([record(level=0.05)], "auroc")
     assert [table.title for table in report.tables] == ["AUROC (%), 5% of outliers in the training data"]
 
 
@@ -321,7 +292,7 @@ def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
 def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     comparison = Comparison([record(inlier="sci", dataset="agnews", level=0.05)], "auroc")
     assert comparison.main_table().header == ["dataset", "inlier", "llr"]
-    assert not any(note.startswith("(paper): ") for note in comparison.report().notes)
+    assert not any(note.startswith("(paper): ") for note in build(comparison.records, "auroc").notes)
     both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
     wide = Comparison(both, "auroc").wide_table()
     assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from adbench_text.comparison import Comparison
+from adbench_text.assembly import build
 from adbench_text.registry import report as renderer
 from adbench_text.table import Entry, Report, Table
 
@@ -43,7 +43,7 @@ def small() -> Report:
         record("ocsvm", "law", "0", "0", None),
         record("ocsvm", "sea", "0.05", "0", 0.6),
     ]
-    return Comparison(records, "auroc").report()
+    return build(records, "auroc")
 
 
 def test_markdown(small):

@@ -354,7 +354,7 @@ def test_a_dataset_without_results_has_no_cells(store):
 
 
 def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> None:
-    def cut_off(result, corpus):
+    def cut_off(result, corpus, scores):
         if result.cell.inlier == "law":
             raise error
         return "document,class,outlier,score\n"

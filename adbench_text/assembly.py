@@ -1,0 +1,124 @@
+"""Puts a report together from the records of a store: which tables, pictures and heat maps."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adbench_text import registry
+from adbench_text.comparison import METRIC_TITLES, Comparison, Record
+from adbench_text.errors import UnknownNameError
+from adbench_text.side_tables import (
+    Ranking,
+    ablated,
+    ablations_table,
+    cost_table,
+    ranks_table,
+    significance_table,
+)
+from adbench_text.table import Report, Table
+
+if TYPE_CHECKING:
+    from adbench_text.pictures import Illustrations
+    from adbench_text.tracking import Store
+
+#: Tables that a report can hold, and what each shows.
+TABLES = {
+    "main": "every split at the lowest contamination level",
+    "levels": "means at each contamination level",
+    "intervals": "bootstrap intervals over the test documents",
+    "ranks": "mean ranks of the detectors over the splits",
+    "significance": "paired tests between detectors",
+    "ablations": "configurations of one detector",
+    "cost": "seconds, documents per second, memory",
+}
+BRIEF = ("main", "levels")
+
+
+def chosen_tables(names: Sequence[str], everything: bool) -> Sequence[str]:
+    """Return which tables to show: those named, else all of them or the brief ones.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name.
+    """
+    for name in names:
+        if name not in (*TABLES, "all"):
+            raise UnknownNameError("table", name, [*TABLES, "all"])
+    if "all" in names or (everything and not names):
+        return list(TABLES)
+    return names or BRIEF
+
+
+def build(
+    records: Sequence[Record],
+    metric: str,
+    tables: Sequence[str] = BRIEF,
+    illustrations: "Illustrations | None" = None,
+    only: bool = False,
+) -> Report:
+    """Return the report of records.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        From `adbench_text.tracking.Store.cells`, oldest first; not empty.
+    metric : str
+        What the tables show first of all.
+    tables : sequence of str
+        Keys of `TABLES`; a table for which there is nothing is left out.
+    illustrations : Illustrations, optional
+        Pictures and heat maps of the same records; with them come the main tables of the other
+        metrics too.
+    only : bool
+        Whether a format for programs shall show these tables alone, not that of all figures.
+    """
+    comparison = Comparison(records, metric)
+    ranking = Ranking(comparison)
+    built: list[Table] = []
+    for name in TABLES:
+        if name in tables:
+            built += _tables(name, comparison, ranking)
+    shown: dict[str, Any] = {}
+    if illustrations is not None:
+        built += [Comparison(records, other).main_table() for other in METRIC_TITLES if other != metric]
+        shown = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
+    notes = comparison.notes(built)
+    if ranking.left_out and {"ranks", "significance"} & set(tables):
+        names = ", ".join(column.label for column in ranking.left_out)
+        notes.append(f"Not ranked, for want of splits that the others have: {names}.")
+    return Report(built, None if only else comparison.wide_table(), notes, **shown)
+
+
+def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
+    metric = comparison.metric
+    if name == "main":
+        return [comparison.main_table()]
+    if name == "levels":
+        return [comparison.levels_table()] if len(comparison.levels) > 1 else []
+    if name == "intervals":
+        return [comparison.intervals_table()]
+    if name == "ranks":
+        return [ranks_table(ranking, metric)] if ranking.is_possible else []
+    if name == "significance":
+        return [significance_table(ranking, metric)] if ranking.is_possible else []
+    if name == "ablations":
+        return [ablations_table(comparison, detector) for detector in ablated(comparison)]
+    return [cost_table(comparison)]
+
+
+def write_all(records: Sequence[Record], store: "Store", folder: Path) -> None:
+    """Write a report in all its forms to a folder: page, tables, figures."""
+    from adbench_text.pictures import Illustrations
+
+    for metric in METRIC_TITLES:
+        for form, ending in (("markdown", "md"), ("csv", "csv")):
+            names = list(TABLES) if metric == "auroc" and form == "markdown" else BRIEF
+            text = registry.report(form).render(build(records, metric, names))
+            (folder / f"{metric}.{ending}").write_text(text, encoding="utf-8")
+    illustrations = Illustrations(records, "auroc", store)
+    page = build(records, "auroc", list(TABLES), illustrations)
+    for form, ending in (("html", "html"), ("latex", "tex")):
+        text = registry.report(form).render(page)
+        (folder / f"report.{ending}").write_text(text, encoding="utf-8")
+    illustrations.write(folder / "figures")

@@ -1,0 +1,238 @@
+"""The pictures and heat maps of a report: what of the store they show, and what is said below them."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from io import StringIO
+from pathlib import Path
+from statistics import mean
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from adbench_text import examples, figures, published, statistics
+from adbench_text.comparison import METRIC_TITLES, Column, Comparison, Record
+from adbench_text.side_tables import Ranking, ablated
+from adbench_text.sweep import percent
+from adbench_text.table import Heatmap, Picture
+from adbench_text.tracking import Store
+
+_MOST_CURVES = 8  # in one ROC figure: more cannot be told apart
+_LOSS, _TRACE = "loss_total", "diagnostic_test_auroc"
+
+Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
+
+
+class Drawing(NamedTuple):
+    """A figure, the name of its files, and what is said about it."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+class Illustrations:
+    """Pictures and heat maps of records, each drawn when it is asked for, and once.
+
+    Parameters
+    ----------
+    records : sequence of dict
+        From `Store.cells`, oldest first; not empty.
+    metric : str
+        What the pictures of a metric show.
+    store : Store
+        Where to look for scores, curves and examples.
+    """
+
+    def __init__(self, records: Sequence[Record], metric: str, store: Store) -> None:
+        self._comparison, self._store = Comparison(records, metric), store
+
+    @cached_property
+    def _drawings(self) -> list[Drawing]:
+        return list(drawings(self._comparison, Ranking(self._comparison), self._store))
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """All pictures, as SVG."""
+        return [
+            Picture(d.name, d.title, d.caption, figures.svg(d.figure, d.title, f"figure-{number}"))
+            for number, d in enumerate(self._drawings, start=1)
+        ]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write all pictures as SVG, PDF and PNG; return the files."""
+        return [path for d in self._drawings for path in figures.write(d.figure, folder / d.name)]
+
+    @property
+    def heatmaps(self) -> list[Heatmap]:
+        """The examples of each detector and split."""
+        return heatmaps(self._comparison, self._store)
+
+
+def drawings(comparison: Comparison, ranking: Ranking, store: Store) -> Iterator[Drawing]:
+    """Yield all figures for which the store holds something."""
+    yield from _summaries(comparison, ranking)
+    for digest, label in comparison.corpora.items():
+        yield from _of_corpus(comparison, store, digest, label)
+    if any(column.detector == "date" for column in comparison.columns):
+        yield _overlap_bound()
+
+
+def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
+    title, labels = METRIC_TITLES[comparison.metric], comparison.labels()
+    if ranking.is_possible and len(ranking.columns) > 2:
+        groups = statistics.cliques(ranking.mean_ranks, ranking.pairs)
+        names = [column.label for column in ranking.columns]
+        yield Drawing(
+            "critical-differences",
+            f"Mean ranks over {len(ranking.splits)} splits",
+            "Rank 1 is best. A bar joins detectors of which no two differ significantly "
+            "(Wilcoxon signed-rank test, Holm's correction, level 0.05).",
+            figures.critical_differences(names, ranking.mean_ranks.tolist(), groups, len(ranking.splits)),
+        )
+    for digest, label in comparison.corpora.items():
+        if len(comparison.levels) > 1:
+            curves = {}
+            for column in comparison.columns:
+                found = [(level, comparison.mean(column, digest, level)) for level in comparison.levels]
+                points = [(level, v.figure, v.spread) for level, v in found if v.figure is not None]
+                if points:
+                    curves[column.label] = points
+            yield Drawing(
+                f"contamination-{_stem(label)}",
+                f"{title} against contamination, {label}",
+                "Mean over the splits, by the share of outliers in the training data; "
+                "the spread is the standard deviation over the seeds.",
+                figures.contamination(curves, title, labels),
+            )
+        costs = {}
+        for column in comparison.columns:
+            records = _good(comparison, column, digest)
+            value = comparison.mean(column, digest, comparison.levels[0])
+            if records and value.figure is not None and not column.is_oracle:
+                seconds = mean(r["fit_seconds"] + r["score_seconds"] for r in records)
+                costs[column.label] = (seconds, value.figure)
+        if costs:
+            yield Drawing(
+                f"cost-{_stem(label)}",
+                f"{title} against cost, {label}",
+                "Seconds of fitting and scoring a split, and the metric, each the mean over the splits.",
+                figures.cost(costs, title, labels),
+            )
+    for detector, columns in ablated(comparison).items():
+        groups_of = {}
+        for digest, label in comparison.corpora.items():
+            values = [(c.label, comparison.mean(c, digest, comparison.levels[0])) for c in columns]
+            points_of = [(name, v.figure, v.spread) for name, v in values if v.figure is not None]
+            if points_of:
+                groups_of[label] = points_of
+        yield Drawing(
+            f"ablations-{_stem(detector)}",
+            f"Configurations of {detector}",
+            "Mean over the splits; the axis does not begin at zero.",
+            figures.ablation_bars(groups_of, title),
+        )
+
+
+def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) -> Iterator[Drawing]:
+    level = percent(comparison.levels[0])
+    scored: dict[str, dict[str, Scored]] = {}  # by split, then by detector
+    for column in comparison.columns:
+        if column.is_oracle:
+            continue
+        records = {r["inlier"]: r for r in reversed(_good(comparison, column, digest))}  # the lowest seed
+        records = {name: records[name] for name in comparison.inliers(digest) if name in records}
+        name = f"{_stem(label)}-{_stem(column.label)}"
+        at_end = _scores(store, records)
+        for inlier, of_split in at_end.items():
+            scored.setdefault(inlier, {})[column.label] = of_split
+        early = sorted({file for r in records.values() for file in _early(store, r)})
+        for file, when in [*((file, f"after {_step(file)} steps") for file in early), ("scores.csv", "")]:
+            panels = at_end if file == "scores.csv" else _scores(store, records, file)
+            if panels:
+                of = f"{column.label} on {label}" + (f", {when}" if when else "")
+                yield Drawing(
+                    f"scores-{name}" + (f"-{_stem(when)}" if when else ""),
+                    f"Scores of {of}",
+                    f"Test documents of each split, {level} of outliers in the training data; "
+                    "higher is more abnormal. The outermost 0.5% count into the edge bins.",
+                    figures.histograms(panels),
+                )
+        for metric, quantity in ((_LOSS, "loss"), (_TRACE, "test AUROC (a diagnostic)")):
+            found = {inlier: store.curve(r, metric) for inlier, r in records.items() if metric in r}
+            if found:
+                yield Drawing(
+                    f"{quantity.split()[0]}-{name}",
+                    f"Training of {column.label} on {label}: {quantity}",
+                    "One line for each split, means of neighbouring steps; nothing is chosen by it.",
+                    figures.training_curves(found, quantity),
+                )
+    for inlier, of_detector in scored.items():
+        curves = dict(list(of_detector.items())[:_MOST_CURVES])
+        more = len(of_detector) - len(curves)
+        yield Drawing(
+            f"roc-{_stem(label)}-{_stem(inlier)}",
+            f"ROC and precision-recall curves, {label} / {inlier}",
+            f"{level} of outliers in the training data, lowest seed; in brackets the areas in percent."
+            + (f" {more} more detectors are not drawn." if more else ""),
+            figures.roc_and_pr(curves, comparison.labels()),
+        )
+
+
+def _overlap_bound() -> Drawing:
+    S, M = 128, 19  # 15 % of 128 positions, to which the paper's figures fit
+    bounds = {n: [(p, published.overlap_bound(n, S, M, p)) for p in range(4, M + 1)] for n in (10, 50, 100)}
+    return Drawing(
+        "overlap-bound",
+        "How unlikely it is that mask patterns look alike",
+        f"Upper bound of the chance that two of N random patterns, each masking {M} of {S} positions, share "
+        "at least p of them (Manolache et al., NAACL 2021, Appendix A).",
+        figures.overlap_bound(bounds),
+    )
+
+
+def heatmaps(comparison: Comparison, store: Store) -> list[Heatmap]:
+    """Return the examples of each detector and split at the lowest level and seed."""
+    found = []
+    for digest, label in comparison.corpora.items():
+        for column in comparison.columns:
+            records = {r["inlier"]: r for r in reversed(_good(comparison, column, digest))}
+            for inlier in comparison.inliers(digest):
+                text = store.artifact(records[inlier], "examples.json") if inlier in records else None
+                if text is not None and not column.is_oracle:
+                    title = f"{column.label} on {label} / {inlier}"
+                    found.append(Heatmap(title, examples.from_json(text)))
+    return found
+
+
+def _good(comparison: Comparison, column: Column, digest: str) -> list[Record]:
+    """Return the finished cells of a column at the lowest level, the lowest seed first."""
+    records = comparison.records_of(column, digest, comparison.levels[0])
+    return sorted((r for r in records if r["status"] == "ok"), key=lambda r: int(r["seed"]))
+
+
+def _scores(store: Store, records: dict[str, Record], file: str = "scores.csv") -> dict[str, Scored]:
+    """Return outliers and scores of each split whose run has this file."""
+    found = {}
+    for inlier, record in records.items():
+        text = store.artifact(record, file)
+        if text is not None:
+            table = pd.read_csv(StringIO(text))
+            found[inlier] = table["outlier"].to_numpy() == 1, table["score"].to_numpy(np.float64)
+    return found
+
+
+def _early(store: Store, record: Record) -> list[str]:
+    return [name for name in store.artifacts(record) if name.startswith("scores_step_")]
+
+
+def _step(file: str) -> str:
+    return f"{int(file.removeprefix('scores_step_').removesuffix('.csv')):,}"
+
+
+def _stem(name: str) -> str:
+    """Return a name as a part of a file's name."""
+    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()

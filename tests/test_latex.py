@@ -1,0 +1,231 @@
+import re
+import shutil
+import string
+import subprocess
+
+import pytest
+
+from adbench_text.registry import report as renderer
+from adbench_text.table import Entry, Report, Table
+
+
+def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:
+    return renderer("latex").render(Report(list(tables), Table("", [], []), list(notes)))
+
+
+def table(n_rows: int, n_columns: int = 1, title: str = "A title", **options) -> Table:
+    """A table whose entries say where they are."""
+    rows = [
+        [Entry(f"row {row}"), *(Entry(f"{row}.{column}") for column in range(n_columns))]
+        for row in range(n_rows)
+    ]
+    return Table(
+        title,
+        ["dataset", *(f"detector{column} encoder=svd" for column in range(n_columns))],
+        rows,
+        n_labels=1,
+        **options,
+    )
+
+
+def golden_report() -> Report:
+    blocks = Table(
+        "AUROC (%) by contamination",
+        ["dataset", "inlier", "llr", "ocsvm nu=0.2", "llr", "ocsvm nu=0.2"],
+        [
+            [Entry(text, text == "95.0") for text in row]
+            for row in (
+                ("made-up", "law", "81.0 ± 1.4", "failed", "90.0", "missing"),
+                ("made-up", "sea", "91.0 ± 1.4", "95.0", "70.0", "60.0"),
+                ("agnews", "mean", "86.0 ± 1.4", "95.0 (1 of 2)", "80.0†", "–"),
+            )
+        ],
+        {0, 2},
+        blocks=[("0%", 2), ("5%", 2)],
+    )
+    untitled = Table("", ["detector", "rank"], [[Entry("llr"), Entry("1.5", best=True)]], n_labels=1)
+    notes = [
+        "±: standard deviation over the seeds.",
+        "failed: ocsvm nu=0.2 on made-up/law: MemoryError: 8 GB",
+    ]
+    return Report([blocks, untitled], untitled, notes)
+
+
+GOLDEN = r"""\documentclass{article}
+\usepackage[utf8]{inputenc}
+\usepackage[a4paper, landscape, margin=2cm]{geometry}
+\usepackage{booktabs}
+\usepackage{float}
+\setlength{\belowcaptionskip}{6pt}
+\begin{document}
+
+\begin{table}[H]
+\centering
+\caption{AUROC (\%) by contamination}
+\begin{tabular}{llrrrr}
+\toprule
+&  & \multicolumn{2}{c}{0\%} & \multicolumn{2}{c}{5\%} \\
+\cmidrule(lr){3-4} \cmidrule(lr){5-6}
+dataset & inlier & llr & ocsvm nu=0.2 & llr & ocsvm nu=0.2 \\
+\midrule
+made-up & law & 81.0 $\pm$ 1.4 & failed & 90.0 & missing \\
+made-up & sea & 91.0 $\pm$ 1.4 & \textbf{95.0} & 70.0 & 60.0 \\
+\addlinespace
+agnews & mean & 86.0 $\pm$ 1.4 & 95.0 (1 of 2) & 80.0\dag{} & -- \\
+\bottomrule
+\end{tabular}
+\end{table}
+
+\begin{table}[H]
+\centering
+\begin{tabular}{lr}
+\toprule
+detector & rank \\
+\midrule
+llr & \textbf{1.5} \\
+\bottomrule
+\end{tabular}
+\end{table}
+
+\begin{itemize}
+\item $\pm$: standard deviation over the seeds.
+\item failed: ocsvm nu=0.2 on made-up/law: MemoryError: 8 GB
+\end{itemize}
+
+\end{document}
+"""
+
+
+def test_latex():
+    assert renderer("latex").render(golden_report()) == GOLDEN
+
+
+def escaped(text: str) -> str:
+    """What is made of a note."""
+    return re.search(r"\\item (.*)", render(notes=(text,)))[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("{}$&#%_", r"\{\}\$\&\#\%\_"),
+        ("\\x", r"\textbackslash{}x"),
+        ("^~", r"\textasciicircum{}\textasciitilde{}"),
+        ("a<b>|c", r"a\textless{}b\textgreater{}\textbar{}c"),
+        ("\"q\" 'r' `s`", r"\textquotedblright{}q\textquotedblright{} 'r' \`{}s\`{}"),
+        ("''", "'{}'"),  # not one closing quote
+        ("--seed ---", "-{}-seed -{}-{}-"),  # not a dash
+        ("[0, 1] *", "{[}0, 1{]} {*}"),  # no options of the row's end before them
+        ("1 ± 2 – 3 — 4 × 5 − 6", r"1 $\pm$ 2 -- 3 --- 4 $\times$ 5 $-$ 6"),
+        ("a† b‡ §", r"a\dag{} b\ddag{} \S{}"),
+        ("“a” ‘b’ …", r"{}``a'' {}`b' \ldots{}"),
+        ("Ærø Łódź Größe", r"\AE{}r\o{} \L{}\'{o}d\'{z} Gr\"{o}\ss{}e"),
+        ("ï ñ ç e\u0301", r"\"{\i} \~{n} \c{c} \'{e}"),
+        ("中文 русский 😀 ệ ą", "?? ??????? ? ? ?"),
+        ("\x00\x1b\x7f\u200b\ufeff\ud800", "??????"),
+        (" a\r\n\n\tb\u2028c\x85d ", "a b c d"),  # an empty line would end the row
+    ],
+)
+def test_names_are_shown_literally(text, latex):
+    assert escaped(text) == latex
+
+
+def test_everything_from_the_data_is_escaped():
+    name = "a_b & 50%"
+    shown = r"a\_b \& 50\%"
+    text = render(
+        Table(name, [name, name], [[Entry(name), Entry(name, True)]], n_labels=1, blocks=[(name, 1)]),
+        notes=(name,),
+    )
+    assert rf"\caption{{{shown}}}" in text
+    assert rf"\multicolumn{{1}}{{c}}{{{shown}}}" in text
+    assert f"\n{shown} & {shown} \\\\\n" in text
+    assert f"\n{shown} & \\textbf{{{shown}}} \\\\\n" in text
+    assert f"\n\\item {shown}\n" in text
+    assert name not in text
+
+
+def test_a_block_without_a_title_has_no_rule():
+    text = render(table(1, 3, blocks=[("", 1), ("b", 2)]))
+    assert r"& \multicolumn{1}{c}{} & \multicolumn{2}{c}{b} \\" in text
+    assert re.findall(r"\\cmidrule.*", text) == [r"\cmidrule(lr){3-4}"]
+
+
+def test_only_a_wide_table_is_made_smaller():
+    assert "graphicx" not in render(table(1, 2))
+    text = render(table(1, 2), table(1, 8))
+    assert text.count(r"\usepackage{graphicx}") == text.count(r"\resizebox") == 1
+    assert text.index(r"\resizebox") > text.index(r"\end{tabular}")
+
+
+@pytest.mark.parametrize("starts", [set(), {0, 20, 45, 50}, set(range(60))])
+def test_a_table_too_long_for_a_page_is_cut_and_nothing_is_lost(starts):
+    text = render(table(60, group_starts=starts))
+    assert re.findall(r"^(row \d+) &", text, re.M) == [f"row {row}" for row in range(60)]
+    pages = text.split(r"\begin{table}")[1:]
+    assert len(pages) > 1
+    for page in pages:
+        assert page.count("\nrow") <= 26
+        assert page.count("dataset & ") == 1
+        assert "\\midrule\n\\addlinespace" not in page
+    assert pages[0].count(r"\caption{A title}") == 1
+    for page in pages[1:]:
+        assert "\\addtocounter{table}{-1}\n\\caption{A title (continued)}" in page
+
+
+def test_a_long_table_is_cut_before_a_group_where_that_is_possible():
+    text = render(table(60, group_starts={0, 20, 45, 50}))
+    assert re.findall(r"\\midrule\n(row \d+)", text) == ["row 0", "row 20", "row 45"]
+
+
+def test_an_empty_report_is_a_document_too():
+    assert render().endswith("\\begin{document}\n\n\\end{document}\n")
+
+
+NASTY = [
+    *string.punctuation,
+    string.printable,
+    "\\end{document}",
+    "\\input{x}",
+    "^^M^^41",
+    "",
+    "a\n\nb",
+    "- -- --- '' `` ,, << ?` !` ?‘ !“",
+    "".join(map(chr, range(1, 0x600))),
+    "".join(map(chr, range(0x1E00, 0x2300))),
+    "中文 😀 \ud800",
+]
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs pdflatex")
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOLDEN,
+        render(
+            Table(
+                " ".join(NASTY),
+                ["[h]", "*"],
+                [[Entry(x), Entry(x, True)] for x in NASTY],
+                n_labels=1,
+                blocks=[("*", 1)],
+            ),
+            Table("", ["a"], [], n_labels=1),
+            Table("no columns", [], [[]], n_labels=0),
+            table(3, 20),
+            notes=tuple(NASTY),
+        ),
+        render(*[table(9)] * 60, table(100, group_starts=set(range(100)))),
+        render(Table("", ["", "x"], [[Entry(""), Entry("")]], n_labels=0, blocks=[("", 1), ("", 1)])),
+        render(),
+    ],
+    ids=["golden", "nasty", "many", "blank", "empty"],
+)
+def test_the_document_compiles(text, tmp_path):
+    (tmp_path / "report.tex").write_text(text, encoding="utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "report.tex"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, errors="replace", timeout=250
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "Float too large" not in done.stdout

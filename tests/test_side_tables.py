@@ -1,0 +1,120 @@
+from itertools import product
+
+import numpy as np
+from cells import failed, record, texts
+from scipy.stats import friedmanchisquare, wilcoxon
+
+from adbench_text.comparison import Comparison
+from adbench_text.side_tables import (
+    Ranking,
+    ablated,
+    ablations_table,
+    cost_table,
+    ranks_table,
+    significance_table,
+)
+
+FIGURES = {
+    "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],
+    "fair": [0.90, 0.91, 0.80, 0.90, 0.81, 0.82],
+    "poor": [0.60, 0.55, 0.65, 0.50, 0.70, 0.52],
+}
+
+
+def records():
+    return [
+        record(name, inlier=f"c{i}", figure=figure)
+        for name, figures in FIGURES.items()
+        for i, figure in enumerate(figures)
+    ]
+
+
+def ranking(*more) -> Ranking:
+    return Ranking(Comparison([*records(), *more], "auroc"))
+
+
+def test_detectors_are_ranked_over_the_splits_that_all_of_them_have():
+    ranked = ranking(record("late", "c0"), record("late", "c1"))
+    assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
+    assert [column.label for column in ranked.left_out] == ["late"]
+    assert ranked.splits == [("made-up", f"c{i}") for i in range(6)]
+    expected = [[100 * figure for figure in figures] for figures in FIGURES.values()]
+    np.testing.assert_allclose(ranked.figures.T, expected)
+
+
+def test_a_failed_split_takes_its_detector_out_of_the_ranking():
+    rest = [record("late", f"c{i}") for i in range(5)]
+    assert [c.label for c in ranking(*rest, failed("late", "c5")).left_out] == ["late"]
+
+
+def test_oracles_are_not_ranked():
+    oracle = [record("best", f"c{i}", 0.99, oracle="true") for i in range(6)]
+    ranked = ranking(*oracle)
+    assert [column.label for column in ranked.columns + ranked.left_out] == ["good", "fair", "poor"]
+
+
+def test_the_mean_ranks_with_the_best_first():
+    table = ranks_table(ranking(), "auroc")
+    p = friedmanchisquare(*FIGURES.values()).pvalue
+    assert table.title == f"Mean rank over 6 splits, by AUROC (Friedman test: p = {p:.2g})"
+    assert texts(table) == [
+        ["good", "1.17", "91.0", "5"],
+        ["fair", "1.83", "85.7", "1"],
+        ["poor", "3.00", "58.7", "0"],
+    ]
+
+
+def test_the_paired_tests_name_the_better_one_first():
+    table = significance_table(ranking(), "auroc")
+    assert "6 splits" in table.title
+    rows = {tuple(row[:2]): row[2:] for row in texts(table)}
+    p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
+    assert rows["good", "poor"] == ["35.0", "6 of 6", f"{p:.2g}", f"{3 * p:.2g}", "no"]
+    p = wilcoxon(FIGURES["good"], FIGURES["fair"]).pvalue
+    assert rows["good", "fair"][1:3] == ["5 of 6", f"{p:.2g}"]
+    backwards = Ranking(Comparison(list(reversed(records())), "auroc"))
+    assert {tuple(row[:2]) for row in texts(significance_table(backwards, "auroc"))} == set(rows)
+
+
+def test_one_detector_or_one_split_cannot_be_ranked():
+    assert ranking().is_possible
+    assert not Ranking(Comparison([record("a", "c0"), record("b", "c0")], "auroc")).is_possible
+    assert not Ranking(Comparison([record("a", "c0"), record("a", "c1")], "auroc")).is_possible
+    assert not Ranking(Comparison([failed("a", "c0"), failed("b", "c0")], "auroc")).is_possible
+
+
+VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne": 0.75}
+
+
+def variants(**changes):
+    return [
+        record("date", inlier, figure, configuration=name, **changes)
+        for (name, figure), inlier in product(VARIANTS.items(), "ab")
+    ]
+
+
+def test_ablations_are_compared_with_the_first_configuration():
+    other = variants(dataset="other", dataset_digest="d2")[:4]
+    comparison = Comparison([*variants(), *other, record("llr")], "auroc")
+    assert list(ablated(comparison)) == ["date"]
+    table = ablations_table(comparison, "date")
+    assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
+    assert texts(table) == [
+        ["date", "90.0", "–", "90.0", "–"],
+        ["date score=mp", "70.0", "-20.0", "70.0", "-20.0"],
+        ["date score=ne", "75.0", "-15.0", "missing", "–"],
+    ]
+
+
+def test_two_configurations_are_no_ablation():
+    assert ablated(Comparison(variants()[:4], "auroc")) == {}
+
+
+def test_costs_are_means_over_the_splits_and_the_peak_of_any():
+    first = record("llr", "a", peak_memory_mb=512.0, fit_seconds=1.0, score_seconds=0.5, n_test=100.0)
+    second = record("llr", "b", peak_memory_mb=2048.0, fit_seconds=2.0, score_seconds=1.5, n_test=100.0)
+    comparison = Comparison([first, second, record("old", "a"), failed("new", "a")], "auroc")
+    assert texts(cost_table(comparison)) == [
+        ["made-up", "llr", "1.5", "1", "100", "2.05"],
+        ["made-up", "old", "1.5", "0.25", "80", "–"],
+    ]
