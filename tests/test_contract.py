@@ -9,6 +9,7 @@ import pytest
 from pyod.models.base import BaseDetector
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
+from topics import texts_about, write_vectors
 
 from adbench_text import corpus, registry
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, PluginError
@@ -24,17 +25,6 @@ QUICK = [*OWN, *QUICK_PYOD]
 # batch, robust scaling of it), by PyOD's own design.
 BATCH_DEPENDENT = {"pyod-copod", "pyod-ecod", "pyod-qmcd", "pyod-rod", "pyod-sos"}
 
-TOPICS = {
-    "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
-    "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
-}
-
-
-def texts_about(topic: str, n: int, seed: int) -> list[str]:
-    rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
-
-
 TRAIN = texts_about("sea", 80, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
 OUTLIER = np.arange(40) >= 20
@@ -42,17 +32,7 @@ OUTLIER = np.arange(40) >= 20
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A file of word vectors in which each topic has its own corner."""
-    rng = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("vectors") / "topics.vec"
-    lines = []
-    for corner, words in enumerate(TOPICS.values()):
-        for word in words:
-            vector = rng.normal(scale=0.3, size=8)
-            vector[corner] += 2
-            lines.append(f"{word} {' '.join(f'{value:.4f}' for value in vector)}\n")
-    path.write_text("".join(lines))
-    return str(path)
+    return write_vectors(tmp_path_factory.mktemp("vectors") / "topics.vec")
 
 
 SMALL = {  # networks that learn these few words in seconds

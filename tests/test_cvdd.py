@@ -1,21 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from topics import TOPICS, texts_about, write_vectors
 
 from adbench_text.detectors.cvdd import CVDD
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import auroc
-
-TOPICS = {
-    "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
-    "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
-}
-
-
-def texts_about(topic, n, seed):
-    rng = np.random.default_rng(seed)
-    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
-
 
 TRAIN = texts_about("sea", 60, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
@@ -24,17 +14,7 @@ OUTLIER = np.arange(40) >= 20
 
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory):
-    """A file of word vectors in which each topic has its own corner."""
-    rng = np.random.default_rng(0)
-    path = tmp_path_factory.mktemp("vectors") / "topics.vec"
-    lines = []
-    for corner, words in enumerate(TOPICS.values()):
-        for word in words:
-            vector = rng.normal(scale=0.6, size=8)
-            vector[corner] += 2
-            lines.append(f"{word} {' '.join(f'{value:.4f}' for value in vector)}\n")
-    path.write_text("".join(lines))
-    return str(path)
+    return write_vectors(tmp_path_factory.mktemp("vectors") / "topics.vec", scale=0.6)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,28 @@
+"""Two topics with words of their own, texts about them, and word vectors that set them apart."""
+
+from pathlib import Path
+
+import numpy as np
+
+TOPICS = {
+    "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
+    "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
+}
+
+
+def texts_about(topic: str, n: int, seed: int) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
+
+
+def write_vectors(path: Path, scale: float = 0.3) -> str:
+    """Write a file of word vectors in which each topic has its own corner; return its path."""
+    rng = np.random.default_rng(0)
+    lines = []
+    for corner, words in enumerate(TOPICS.values()):
+        for word in words:
+            vector = rng.normal(scale=scale, size=8)
+            vector[corner] += 2
+            lines.append(f"{word} {' '.join(f'{value:.4f}' for value in vector)}\n")
+    path.write_text("".join(lines))
+    return str(path)
