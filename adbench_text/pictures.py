@@ -176,7 +176,7 @@ def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) ->
         yield Drawing(
             f"roc-{_stem(label)}-{_stem(inlier)}",
             f"ROC and precision-recall curves, {label} / {inlier}",
-            f"{level} of outliers in the training data, lowest seed; in brackets the areas in percent."
+            f"{level} of outliers in the training data, lowest seed; the areas under the curves below."
             + (f" {more} more detectors are not drawn." if more else ""),
             figures.roc_and_pr(curves, comparison.labels()),
         )

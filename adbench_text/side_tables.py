@@ -161,8 +161,6 @@ def _costs(records: Sequence[dict[str, object]]) -> list[str]:
     fit, score, memory = of("fit_seconds"), of("score_seconds"), of("peak_memory_mb")
     rate = sum(of("n_test")) / max(sum(score), 1e-9)
     return [
-        f"{mean(fit):.3g}",
-        f"{mean(score):.3g}",
-        f"{float(f'{rate:.3g}'):,.0f}",
+        *(f"{float(f'{value:.3g}'):,g}" for value in (mean(fit), mean(score), rate)),
         f"{max(memory) / 1000:.2f}" if memory else "–",
     ]
