@@ -25,7 +25,7 @@ from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
-from adbench_text.sweep import cell_id, percent
+from adbench_text.sweep import DEFAULT, cell_id, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -241,8 +241,10 @@ class Store:
                 self._client.set_terminated(run_id, "FINISHED")
 
     def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str]) -> str:
-        what = " ".join(filter(None, (definition["detector"], definition["configuration"])))
-        name = f"{what} | {percent(float(definition['contamination']))} | mean of the splits"
+        preset = definition.get("preset", DEFAULT)
+        how = definition["configuration"] if preset == DEFAULT else preset
+        what = f"{definition['detector']} {how}".strip()
+        name = f"{what} | {percent(float(definition['contamination']))} | mean"
         tags = {
             f"{_TAG}kind": "summary",
             f"{_TAG}summary": key,

@@ -100,7 +100,7 @@ def test_a_sweep_is_a_parent_run_with_its_cells_below_and_summaries_beside_it(st
     assert parents == [None, None, sweep.info.run_id, sweep.info.run_id]
     assert {run.info.status for run in [sweep, *cells, summary]} == {"FINISHED"}
     assert sweep.info.run_name == "sweep: a sweep"
-    assert summary.info.run_name == "d k=3 | 0% | mean of the splits"
+    assert summary.info.run_name == "d k=3 | 0% | mean"
     assert {run.info.run_name for run in cells} == {"d k=3 | sea | 0% | seed 0", "d k=3 | law | 0% | seed 0"}
 
 
@@ -172,6 +172,11 @@ def test_curves_are_step_metrics_of_any_length_and_the_device_is_a_tag(store):
     history = MlflowClient(store.uri).get_metric_history(run.info.run_id, "loss_total")
     assert [(p.step, p.value, p.timestamp / 1000) for p in history] == curve
     assert run.data.tags["env.device"] == "abacus"
+
+
+def test_the_summary_of_a_preset_bears_its_name(store):
+    log(store, result(), preset="paper")
+    assert runs(store, "summary")[0].info.run_name == "d paper | 0% | mean"
 
 
 def test_tables_of_a_detector_are_artifacts(store):
@@ -254,7 +259,7 @@ def test_splits_count_the_same_however_many_seeds_they_have(store):
 def test_there_is_a_summary_for_each_detector_and_level(store):
     log(store, result(), result(level=0.05), result(detector="e"), result(detector="e", inlier="law"))
     names = sorted(run.info.run_name for run in runs(store, "summary"))
-    assert [name.removesuffix(" | mean of the splits") for name in names] == [
+    assert [name.removesuffix(" | mean") for name in names] == [
         "d k=3 | 0%",
         "d k=3 | 5%",
         "e k=3 | 0%",
