@@ -3,8 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import product
+from dataclasses import dataclass, replace
 from statistics import mean, stdev
 from typing import Any
 
@@ -44,7 +43,8 @@ class Column:
 
     A preset may have one configuration for each dataset; where it has several for one dataset, it
     is a grid, and its column an oracle: it takes the best of them per split. So is that of a
-    configuration that is one by itself.
+    configuration that is one by itself. What other code of the detector made stands in a column of
+    its own (`generation` 0 is the newest).
     """
 
     detector: str
@@ -52,6 +52,7 @@ class Column:
     configuration: str | None
     is_oracle: bool = False
     regime: str = OTHER
+    generation: int = 0
 
     @property
     def block(self) -> str:
@@ -62,10 +63,12 @@ class Column:
     def label(self) -> str:
         """What stands at the head of the column."""
         what = self.preset if self.configuration is None else self.configuration
-        return f"{self.detector} {what}".strip() + (" (oracle)" if self.is_oracle else "")
+        older = " (older code)" if self.generation == 1 else f" (older code {self.generation})"
+        marks = (" (oracle)" if self.is_oracle else "") + (older if self.generation else "")
+        return f"{self.detector} {what}".strip() + marks
 
     def holds(self, record: Record) -> bool:
-        """Say whether a record belongs to the column."""
+        """Say whether a record belongs to the column, but for its generation."""
         is_of_preset = (record["detector"], record["preset"]) == (self.detector, self.preset)
         return is_of_preset and self.configuration in (None, record["configuration"])
 
@@ -143,10 +146,13 @@ class Comparison:
         self.levels = sorted({float(record["contamination"]) for record in self.records})
         self.published = published.columns(metric)
         self._of: dict[tuple[Column, str, float], list[Record]] = {}
-        for column, record in product(self.columns, self.records):
-            if column.holds(record):
-                key = column, record["dataset_digest"], float(record["contamination"])
-                self._of.setdefault(key, []).append(record)
+        for column in self.columns:
+            codes = self._codes_of(column)
+            for record in filter(column.holds, self.records):
+                digest = record["dataset_digest"]
+                if codes[digest].index(record["code_version"]) == column.generation:
+                    key = column, digest, float(record["contamination"])
+                    self._of.setdefault(key, []).append(record)
         self._rows = {}
         for digest in self.corpora:
             present = {r["inlier"] for r in self.records if r["dataset_digest"] == digest}
@@ -170,8 +176,23 @@ class Comparison:
                 key = detector, found[0][0]
                 is_oracle = max(n_per_corpus.values()) > 1 or key in oracles
                 columns.append(Column(detector, preset, None, is_oracle, regimes[key]))
+        columns = [
+            replace(column, generation=generation)
+            for column in columns
+            for generation in range(max(map(len, self._codes_of(column).values())))
+        ]
         order = [*REGIMES, OTHER, ORACLES]
         return sorted(columns, key=lambda column: order.index(column.block))
+
+    def _codes_of(self, column: Column) -> dict[str, list[str]]:
+        """Return the versions of the code that made a column's results on each corpus, newest first."""
+        codes: dict[str, list[str]] = {}
+        for record in reversed(self.records):
+            if column.holds(record):
+                of_corpus = codes.setdefault(record["dataset_digest"], [])
+                if record["code_version"] not in of_corpus:
+                    of_corpus.append(record["code_version"])
+        return codes
 
     def inliers(self, digest: str) -> list[str]:
         """Return the rows of a corpus: all classes of its dataset."""

@@ -53,16 +53,20 @@ def seeds(records: Sequence[Record]) -> list[str]:
 def versions(records: Sequence[Record], n_superseded: int) -> list[str]:
     """Say where results of different code stand together, and how many older ones are left out."""
     notes = []
-    made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
-    for record in records:
-        what = record["detector"], record["configuration"], record["dataset_digest"]
-        version = tuple(str(v) for k, v in record.items() if k == "code_version" or k.startswith("resource."))
-        made_by.setdefault(what, set()).add(version)
-    for name in dict.fromkeys(f"{d} {c}".strip() for (d, c, _), found in made_by.items() if len(found) > 1):
-        notes.append(
-            f"{name}: results of different versions of its code or resources stand together here; "
-            "run the sweep again to renew the older ones."
-        )
+    for kind, where in (("code_version", "apart, as (older code)"), ("resource.", "together here")):
+        made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+        for record in records:
+            what = record["detector"], record["configuration"], record["dataset_digest"]
+            version = tuple(str(value) for name, value in record.items() if name.startswith(kind))
+            made_by.setdefault(what, set()).add(version)
+        of = "code" if kind == "code_version" else "resources"
+        for name in dict.fromkeys(
+            f"{d} {c}".strip() for (d, c, _), found in made_by.items() if len(found) > 1
+        ):
+            notes.append(
+                f"{name}: results of different versions of its {of} stand {where}; "
+                "run the sweep again to renew the older ones."
+            )
     if n_superseded:
         notes.append(f"Left out: {n_superseded} older results, made by other code or resources.")
     return notes

@@ -228,12 +228,33 @@ def test_a_result_of_other_code_or_resources_supersedes_the_older_one_and_that_i
     assert len(current(records)) == 1
 
 
-def test_results_of_different_code_side_by_side_are_told():
+def test_results_of_different_code_stand_apart_and_that_is_told():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
+    table = Comparison(records, "auroc").main_table()
+    assert table.header[2:] == ["x", "x (older code)", "y"]
+    assert [row[2:] for row in texts(table)] == [
+        ["missing", "*90.0", "*90.0"],
+        ["*90.0", "missing", "*90.0"],
+        ["90.0 (1 of 2)", "90.0 (1 of 2)", "90.0"],
+    ]
     assert [note for note in notes(*records) if "different versions" in note] == [
-        "x: results of different versions of its code or resources stand together here; "
+        "x: results of different versions of its code stand apart, as (older code); "
         "run the sweep again to renew the older ones."
     ]
+
+
+def test_results_of_different_resources_side_by_side_are_told():
+    records = [record("x", "a", **{"resource.vectors": "1"}), record("x", "b", **{"resource.vectors": "2"})]
+    assert Comparison(records, "auroc").main_table().header[2:] == ["x"]
+    assert [note for note in notes(*records) if "different versions" in note] == [
+        "x: results of different versions of its resources stand together here; "
+        "run the sweep again to renew the older ones."
+    ]
+
+
+def test_another_code_on_another_corpus_is_no_other_column():
+    other = record("x", code_version="2", dataset="other", dataset_digest="d2")
+    assert Comparison([record("x"), other], "auroc").main_table().header[2:] == ["x"]
 
 
 # Contamination levels
