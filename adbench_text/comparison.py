@@ -373,6 +373,8 @@ class Comparison:
             notes.append(notes_on.ORACLE)
         if self._has_published():
             notes.append(notes_on.PUBLISHED)
+        if self._blocks():
+            notes.append(notes_on.blocks([(column.label, column.block) for column in self.columns]))
         return notes + notes_on.seeds(self.records) + notes_on.versions(self.records, self.n_superseded)
 
 

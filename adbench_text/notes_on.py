@@ -25,6 +25,15 @@ def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
     ]
 
 
+def blocks(of_label: Sequence[tuple[str, str]]) -> str:
+    """Say what the detectors know besides the training texts; pairs of label and block."""
+    labels: dict[str, list[str]] = {}
+    for label, block in of_label:
+        labels.setdefault(block, []).append(label)
+    listed = "; ".join(f"{block}: {', '.join(found)}" for block, found in labels.items())
+    return f"What they know besides the training texts: {listed}."
+
+
 def failures(records: Sequence[Record]) -> list[str]:
     """Name a failed cell for each reason, and say how many others of its detector failed for it."""
     groups: dict[tuple[str, ...], list[Record]] = {}

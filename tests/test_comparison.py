@@ -159,6 +159,8 @@ def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that
     table = Comparison(records, "auroc").main_table()
     assert table.header[2:] == ["date", "llr", "mine"]
     assert table.blocks == [(scratch, 1), (words, 1), ("not said", 1)]
+    what = "from scratch: date; word frequencies or vectors: llr; not said: mine."
+    assert f"What they know besides the training texts: {what}" in notes(*records)
     assert Comparison(records[:1], "auroc").main_table().blocks == []
 
 
