@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from statistics import mean, pstdev, stdev
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from adbench_text import interrupts
@@ -299,7 +300,9 @@ class Store:
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            return Path(self._client.download_artifacts(record["run_id"], name)).read_text(encoding="utf-8")
+            with TemporaryDirectory() as folder:  # else what comes from a server would stay
+                path = self._client.download_artifacts(record["run_id"], name, folder)
+                return Path(path).read_text(encoding="utf-8")
         except (TrackingError, OSError, UnicodeDecodeError):  # never logged, or since deleted
             return None
 

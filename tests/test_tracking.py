@@ -192,6 +192,22 @@ def test_examples_are_an_artifact(store):
     assert from_json(artifact(store, run, "examples.json")) == [example]
 
 
+def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypatch):
+    import tempfile
+
+    curve = [Point(1, 0.5, 1e9), Point(2, 0.25, 1e9)]
+    log(store, result(curves={"loss_total": curve}, early=(20, np.arange(6.0)[::-1])))
+    (record,) = store.cells(["tiny"])
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    assert sorted(store.artifacts(record)) == ["scores.csv", "scores_step_20.csv"]
+    assert store.artifact(record, "scores_step_20.csv").splitlines()[1] == "0,sea,0,5"
+    assert store.artifact(record, "absent.csv") is None
+    assert list((tmp_path / "temporary").iterdir()) == []
+    assert store.curve(record, "loss_total") == [(1, 0.5), (2, 0.25)]
+    assert store.curve(record, "absent") == []
+
+
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):
     log(store, failure())
     (cell,) = runs(store, "cell")
