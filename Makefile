@@ -9,6 +9,7 @@ DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn -
 demo: .venv/installed
 	$(BIN)/adbench-text run $(DEMO)
 	$(BIN)/adbench-text report --dataset pydocs
+	$(BIN)/adbench-text report --dataset pydocs --format html --output report.html
 
 test: .venv/installed-for-tests
 	$(BIN)/ruff check .
