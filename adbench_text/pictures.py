@@ -101,13 +101,14 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
                 points = [(level, v.figure, v.spread) for level, v in found if v.figure is not None]
                 if points:
                     curves[column.label] = points
-            yield Drawing(
-                f"contamination-{_stem(label)}",
-                f"{title} against contamination, {label}",
-                "Mean over the splits, by the share of outliers in the training data; "
-                "the spread is the standard deviation over the seeds.",
-                figures.contamination(curves, title, labels),
-            )
+            if curves:
+                yield Drawing(
+                    f"contamination-{_stem(label)}",
+                    f"{title} against contamination, {label}",
+                    "Mean over the splits, by the share of outliers in the training data; "
+                    "the spread is the standard deviation over the seeds.",
+                    figures.contamination(curves, title, labels),
+                )
         costs = {}
         for column in comparison.columns:
             records = _good(comparison, column, digest)
@@ -129,12 +130,13 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
             points_of = [(name, v.figure, v.spread) for name, v in values if v.figure is not None]
             if points_of:
                 groups_of[label] = points_of
-        yield Drawing(
-            f"ablations-{_stem(detector)}",
-            f"Configurations of {detector}",
-            "Mean over the splits; the axis does not begin at zero.",
-            figures.ablation_bars(groups_of, title),
-        )
+        if groups_of:
+            yield Drawing(
+                f"ablations-{_stem(detector)}",
+                f"Configurations of {detector}",
+                "Mean over the splits; the axis does not begin at zero.",
+                figures.ablation_bars(groups_of, title),
+            )
 
 
 def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) -> Iterator[Drawing]:

@@ -7,7 +7,6 @@ from typing import Protocol
 
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
-from adbench_text.errors import AdbenchTextError
 from adbench_text.evaluate import Result
 from adbench_text.sweep import IDENTITY, Cell, Sweep, build_detector, cell_id, definition, percent
 from adbench_text.tracking import Store
@@ -84,14 +83,14 @@ def run_sweep(
                     results.append(result)
                     watcher.done(result)
             if report:
-                log_reports(store, cells, watcher)
+                log_reports(store, {cell.dataset for cell in todo}, cells, watcher)
         finally:
             store.summarise(definitions[result.cell] for result in results)
     return results
 
 
-def log_reports(store: Store, cells: Sequence[Cell], watcher: Watcher) -> None:
-    """Log tables, figures and page of a sweep's cells to the parent run of each dataset.
+def log_reports(store: Store, datasets: set[str], cells: Sequence[Cell], watcher: Watcher) -> None:
+    """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
 
     What goes wrong here is said, and costs no result: a report can be made again.
     """
@@ -100,7 +99,7 @@ def log_reports(store: Store, cells: Sequence[Cell], watcher: Watcher) -> None:
     from adbench_text.assembly import write_all
 
     known = {cell.identity for cell in cells}
-    for dataset in dict.fromkeys(cell.dataset for cell in cells):
+    for dataset in sorted(datasets):
         records = [record for record in store.cells([dataset]) if tuple(record[n] for n in IDENTITY) in known]
         if not any(record["status"] == "ok" for record in records):
             continue
@@ -109,7 +108,7 @@ def log_reports(store: Store, cells: Sequence[Cell], watcher: Watcher) -> None:
             try:
                 write_all(records, store, Path(folder))
                 store.log_folder(dataset, Path(folder))
-            except (AdbenchTextError, OSError, ValueError) as error:
+            except Exception as error:  # whatever it is, the results are safe
                 watcher.say(f"No report on {dataset}: {error}; make it by adbench-text report.")
 
 

@@ -729,6 +729,23 @@ def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
     assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
 
 
+def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store):
+    of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny"
+    assert adbench(of_tiny).exit_code == 0
+    result = adbench(f"{of_tiny} -s pydocs --limit 20 --report")
+    assert result.exit_code == 0, result.stderr
+    assert "writing the report on pydocs" in result.stderr
+    assert "writing the report on tiny" not in result.stderr
+
+
+def test_a_store_where_everything_failed_still_makes_a_page(store):
+    levels = "--contamination 0 --contamination 0.1"
+    assert adbench(f"run -d faulty -s tiny {levels}").exit_code == 3
+    page = adbench("report --format html")
+    assert page.exit_code == 0, page.stderr
+    assert "failed" in page.stdout
+
+
 def test_the_scores_of_the_first_look_at_the_test_texts_are_kept(store):
     sizes = "--set vocabulary=trained --set steps=40 --set epochs=99 --set layers=1 --set hidden=16"
     more = "--set max_length=16 --set n_patterns=3 --inlier sea --contamination 0 --device cpu --trace 20"
