@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from adbench_text import registry
 from adbench_text.comparison import METRIC_TITLES, Comparison, Record
 from adbench_text.errors import UnknownNameError
+from adbench_text.main_tables import intervals_table, levels_table, main_table, published_table, wide_table
 from adbench_text.side_tables import (
     Ranking,
     ablated,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 #: Tables that a report can hold, and what each shows.
 TABLES = {
     "main": "every split at the lowest contamination level",
+    "published": "differences from the published figures",
     "levels": "means at each contamination level",
     "intervals": "bootstrap intervals over the test documents",
     "ranks": "mean ranks of the detectors over the splits",
@@ -31,7 +33,7 @@ TABLES = {
     "ablations": "configurations of one detector",
     "cost": "seconds, documents per second, memory",
 }
-BRIEF = ("main", "levels")
+BRIEF = ("main", "published", "levels")
 
 
 def chosen_tables(names: Sequence[str], everything: bool) -> Sequence[str]:
@@ -81,23 +83,26 @@ def build(
             built += _tables(name, comparison, ranking)
     shown: dict[str, Any] = {}
     if illustrations is not None:
-        built += [Comparison(records, other).main_table() for other in METRIC_TITLES if other != metric]
+        built += [main_table(Comparison(records, other)) for other in METRIC_TITLES if other != metric]
         shown = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
     notes = comparison.notes(built)
     if ranking.left_out and {"ranks", "significance"} & set(tables):
         names = ", ".join(column.label for column in ranking.left_out)
         notes.append(f"Not ranked, for want of splits that the others have: {names}.")
-    return Report(built, None if only else comparison.wide_table(), notes, **shown)
+    return Report(built, None if only else wide_table(comparison), notes, **shown)
 
 
 def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
     metric = comparison.metric
     if name == "main":
-        return [comparison.main_table()]
+        return [main_table(comparison)]
+    if name == "published":
+        table = published_table(comparison)
+        return [table] if table else []
     if name == "levels":
-        return [comparison.levels_table()] if len(comparison.levels) > 1 else []
+        return [levels_table(comparison)] if len(comparison.levels) > 1 else []
     if name == "intervals":
-        return [comparison.intervals_table()]
+        return [intervals_table(comparison)]
     if name == "ranks":
         return [ranks_table(ranking, metric)] if ranking.is_possible else []
     if name == "significance":

@@ -260,8 +260,8 @@ def _setting(text: str) -> tuple[str, Any]:
     "tables",
     multiple=True,
     metavar="NAME",
-    help="main, levels, intervals, ranks, significance, ablations, cost, or all; may be given several "
-    "times.  [default: main and levels; all for html and latex]",
+    help="main, published, levels, intervals, ranks, significance, ablations, cost, or all; may be given "
+    "several times.  [default: main, published and levels; all for html and latex]",
 )
 @click.option(
     "--format",
@@ -299,7 +299,7 @@ def report(
     """
     from adbench_text import registry
     from adbench_text.assembly import build, chosen_tables
-    from adbench_text.comparison import cells_report
+    from adbench_text.main_tables import cells_report
     from adbench_text.tracking import Store
 
     renderer = registry.report(form)

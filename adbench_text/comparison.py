@@ -10,8 +10,8 @@ from typing import Any
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
 from adbench_text.regimes import REGIMES
-from adbench_text.sweep import IDENTITY, percent
-from adbench_text.table import Entry, Report, Table
+from adbench_text.sweep import IDENTITY
+from adbench_text.table import Table
 
 Record = dict[str, Any]
 
@@ -19,22 +19,6 @@ METRIC_TITLES = {"auroc": "AUROC", "aupr_in": "AUPR-in", "aupr_out": "AUPR-out"}
 MEAN = "mean"
 OTHER, ORACLES, PUBLISHED = "not said", "chosen on the test labels", "published"
 MISSING, FAILED = "missing", "failed"
-
-CELL_COLUMNS = (
-    "detector",
-    "dataset",
-    "inlier",
-    "contamination",
-    "seed",
-    "auroc",
-    "aupr_in",
-    "aupr_out",
-    "fit_seconds",
-    "score_seconds",
-    "n_train",
-    "n_test",
-    "status",
-)
 
 
 @dataclass(frozen=True)
@@ -74,7 +58,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class _Value:
+class Value:
     """A figure in percent, or why there is none."""
 
     figure: float | None
@@ -84,6 +68,7 @@ class _Value:
 
     @property
     def text(self) -> str:
+        """Figure and spread as shown, and of how many cells it is, where some are missing."""
         if self.figure is None:
             return self.instead
         spread = "" if self.spread is None else f" ± {self.spread:.1f}"
@@ -91,10 +76,11 @@ class _Value:
 
     @property
     def is_whole(self) -> bool:
+        """Whether all cells that should be there are."""
         return self.figure is not None and self.of[0] == self.of[1]
 
 
-def _corpora(records: Sequence[Record]) -> dict[str, str]:
+def corpora_of(records: Sequence[Record]) -> dict[str, str]:
     """Label each corpus digest: the dataset's name, numbered where there are several editions."""
     digests = dict.fromkeys((record["dataset"], record["dataset_digest"]) for record in records)
     n_editions = Counter(dataset for dataset, _ in digests)
@@ -141,7 +127,7 @@ class Comparison:
         self.metric = metric
         self.records = current(records)
         self.n_superseded = len(records) - len(self.records)
-        self.corpora = _corpora(self.records)
+        self.corpora = corpora_of(self.records)
         self.columns = self._columns()
         self.levels = sorted({float(record["contamination"]) for record in self.records})
         self.published = published.columns(metric)
@@ -202,15 +188,13 @@ class Comparison:
         """Return the name of the dataset of a corpus."""
         return next(str(record["dataset"]) for record in self.records if record["dataset_digest"] == digest)
 
-    def value(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
-        """Return mean and spread over the seeds of one split."""
-        return self._value(column, digest, [inlier], level)
+    def value(self, column: Column, digest: str, inlier: str, level: float) -> Value:
+        """Return mean and spread over the seeds of one split.
 
-    def mean(self, column: Column, digest: str, level: float) -> _Value:
-        """Return the mean over the splits of a corpus; its spread is that of the seeds' means."""
-        return self._value(column, digest, self.inliers(digest), level)
-
-    def _value(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> _Value:
+        For the inlier `MEAN` it is the mean over the splits of a corpus; its spread is that of the
+        seeds' means.
+        """
+        inliers = self.inliers(digest) if inlier == MEAN else [inlier]
         of_level = self.records_of(column, digest, level)
         # what there should be: each configuration with each seed, in each split
         n_configurations, n_seeds = (len({r[name] for r in of_level}) for name in ("configuration", "seed"))
@@ -218,7 +202,7 @@ class Comparison:
         found = [record for record in of_level if record["inlier"] in inliers]
         good = [record for record in found if record["status"] == "ok"]
         if not good:
-            return _Value(None, instead=FAILED if found else MISSING)
+            return Value(None, instead=FAILED if found else MISSING)
         best: dict[tuple[str, str], float] = {}  # of several configurations, by split and seed
         for record in good:
             key = record["inlier"], record["seed"]
@@ -229,134 +213,26 @@ class Comparison:
         )
         whole = len(good) == n_expected
         spread = stdev(seeds) if len(seeds) > 1 and (whole or len(inliers) == 1) else None
-        return _Value(mean(splits), spread, (len(good), n_expected))
+        return Value(mean(splits), spread, (len(good), n_expected))
 
-    def _row(self, values: Sequence[_Value]) -> list[Entry]:
-        texts = [f"{value.figure:.1f}" if value.is_whole else "" for value in values]
-        fair = [
-            value.figure
-            for column, value in zip(self.columns, values, strict=True)
-            if value.is_whole and value.figure is not None and not column.is_oracle
-        ]
-        best = f"{max(fair):.1f}" if len(fair) > 1 else None
-        return [
-            Entry(value.text, best is not None and text == best and not column.is_oracle)
-            for column, value, text in zip(self.columns, values, texts, strict=True)
-        ]
-
-    def _published_row(self, dataset: str, inliers: Sequence[str]) -> list[Entry]:
-        """Return the published figures, their mean where there are several inliers."""
-        entries = []
-        for figures in self.published.values():
-            found = [figures.get(dataset, {}).get(inlier) for inlier in inliers]
-            known = [figure for figure in found if figure is not None]
-            entries.append(Entry(f"{mean(known):.1f}" if known and len(known) == len(found) else "–"))
-        return entries
-
-    def _has_published(self) -> bool:
+    @property
+    def has_published(self) -> bool:
         """Say whether there are published figures; they are all of clean training data."""
         known = {dataset for figures in self.published.values() for dataset in figures}
         return self.levels[0] == 0 and any(self.dataset(digest) in known for digest in self.corpora)
 
-    def main_table(self) -> Table:
-        """One row per dataset and inlier class, and means, at the lowest contamination level."""
-        level = self.levels[0]
-        extra = list(self.published) if self._has_published() else []
-        rows: list[list[Entry]] = []
-        starts: set[int] = set()
-        for digest, label in self.corpora.items():
-            starts.add(len(rows))
-            inliers = self.inliers(digest)
-            for inlier in [*inliers, MEAN]:
-                names = inliers if inlier == MEAN else [inlier]
-                rows.append(
-                    [Entry(label), Entry(inlier)]
-                    + self._row(
-                        [self._value_or_mean(column, digest, inlier, level) for column in self.columns]
-                    )
-                    + (self._published_row(self.dataset(digest), names) if extra else [])
-                )
-        title = f"{METRIC_TITLES[self.metric]} (%), {percent(level)} of outliers in the training data"
-        header = ["dataset", "inlier", *self.labels(), *extra]
-        return Table(title, header, rows, starts, blocks=self._blocks(len(extra)))
-
-    def _blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
+    def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns; none where there would be one only."""
         blocks = list(Counter(column.block for column in self.columns).items())
         if n_published:
             blocks.append((PUBLISHED, n_published))
         return blocks if len(blocks) > 1 else []
 
-    def intervals_table(self) -> Table:
-        """The 95 % bootstrap interval of each split at the lowest level, of the lowest seed."""
-        level = self.levels[0]
-        rows: list[list[Entry]] = []
-        starts: set[int] = set()
-        for digest, label in self.corpora.items():
-            starts.add(len(rows))
-            for inlier in self.inliers(digest):
-                found = [self._interval(column, digest, inlier, level) for column in self.columns]
-                rows.append([Entry(label), Entry(inlier), *map(Entry, found)])
-        title = (
-            f"{METRIC_TITLES[self.metric]} (%), 95% bootstrap intervals over the test documents, "
-            f"{percent(level)} of outliers"
-        )
-        return Table(title, ["dataset", "inlier", *self.labels()], rows, starts, blocks=self._blocks())
-
-    def _interval(self, column: Column, digest: str, inlier: str, level: float) -> str:
-        records = [
-            record
-            for record in self.records_of(column, digest, level)
-            if record["inlier"] == inlier and f"{self.metric}_low" in record
-        ]
-        if not records or column.is_oracle:
-            return "–"
-        first = min(records, key=lambda record: int(record["seed"]))
-        low, high = (100 * first[f"{self.metric}_{end}"] for end in ("low", "high"))
-        return f"{low:.1f} to {high:.1f}"
-
     def records_of(self, column: Column, digest: str, level: float) -> list[Record]:
         """Return the records behind the figures of a column on a corpus at a level."""
         return self._of.get((column, digest, level), [])
 
-    def _value_or_mean(self, column: Column, digest: str, inlier: str, level: float) -> _Value:
-        return (
-            self.mean(column, digest, level) if inlier == MEAN else self.value(column, digest, inlier, level)
-        )
-
-    def levels_table(self) -> Table:
-        """Means over the splits, one row per dataset and contamination level."""
-        rows: list[list[Entry]] = []
-        starts: set[int] = set()
-        for digest, label in self.corpora.items():
-            starts.add(len(rows))
-            for level in self.levels:
-                row = self._row([self.mean(column, digest, level) for column in self.columns])
-                rows.append([Entry(label), Entry(percent(level)), *row])
-        title = (
-            f"{METRIC_TITLES[self.metric]} (%) by contamination of the training data, mean over the splits"
-        )
-        return Table(title, ["dataset", "outliers", *self.labels()], rows, starts, blocks=self._blocks())
-
-    def wide_table(self) -> Table:
-        """Every split and mean at every level."""
-        extra = list(self.published) if self._has_published() else []
-        rows = []
-        for digest, label in self.corpora.items():
-            inliers = self.inliers(digest)
-            for level in self.levels:
-                for inlier in [*inliers, MEAN]:
-                    names = inliers if inlier == MEAN else [inlier]
-                    ours = [self._value_or_mean(column, digest, inlier, level) for column in self.columns]
-                    theirs = (
-                        self._published_row(self.dataset(digest), names)
-                        if level == 0
-                        else [Entry("–")] * len(extra)
-                    )
-                    texts = [Entry(value.text) for value in ours] + (theirs if extra else [])
-                    rows.append([Entry(label), Entry(f"{level:g}"), Entry(inlier), *texts])
-        return Table("", ["dataset", "contamination", "inlier", *self.labels(), *extra], rows, n_labels=3)
-
+    @property
     def labels(self) -> list[str]:
         """Return what stands at the heads of the columns."""
         return [column.label for column in self.columns]
@@ -371,29 +247,10 @@ class Comparison:
             notes.append(notes_on.SPREAD)
         if any(column.is_oracle for column in self.columns):
             notes.append(notes_on.ORACLE)
-        if self._has_published():
+        if any(published.MARK in name for table in tables for name in table.header) or any(
+            text.endswith(published.ORACLE_MARK) for text in texts
+        ):
             notes.append(notes_on.PUBLISHED)
-        if self._blocks():
+        if self.blocks():
             notes.append(notes_on.blocks([(column.label, column.block) for column in self.columns]))
         return notes + notes_on.seeds(self.records) + notes_on.versions(self.records, self.n_superseded)
-
-
-def cells_report(records: Sequence[Record]) -> Report:
-    """Return one row per cell; metrics as fractions, to six digits."""
-    newest = current(records)
-    corpora = _corpora(newest)
-    rows = []
-    for record in newest:
-        detector = Column(record["detector"], "default", record["configuration"]).label
-        names = [detector, corpora[record["dataset_digest"]]]
-        names += [_plain(record.get(name, "")) for name in CELL_COLUMNS[2:]]
-        rows.append([Entry(name) for name in names])
-    table = Table("", list(CELL_COLUMNS), rows, n_labels=5)
-    notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
-    return Report([table], table, notes + notes_on.versions(newest, len(records) - len(newest)))
-
-
-def _plain(value: Any) -> str:
-    if not isinstance(value, float):
-        return str(value)
-    return str(int(value)) if value.is_integer() else f"{value:.6g}"

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from adbench_text import examples, figures, published, statistics
-from adbench_text.comparison import METRIC_TITLES, Column, Comparison, Record
+from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
 from adbench_text.side_tables import Ranking, ablated
 from adbench_text.sweep import percent
 from adbench_text.table import Heatmap, Picture
@@ -82,7 +82,7 @@ def drawings(comparison: Comparison, ranking: Ranking, store: Store) -> Iterator
 
 
 def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
-    title, labels = METRIC_TITLES[comparison.metric], comparison.labels()
+    title, labels = METRIC_TITLES[comparison.metric], comparison.labels
     if ranking.is_possible and len(ranking.columns) > 2:
         groups = statistics.cliques(ranking.mean_ranks, ranking.pairs)
         names = [column.label for column in ranking.columns]
@@ -97,7 +97,9 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
         if len(comparison.levels) > 1:
             curves = {}
             for column in comparison.columns:
-                found = [(level, comparison.mean(column, digest, level)) for level in comparison.levels]
+                found = [
+                    (level, comparison.value(column, digest, MEAN, level)) for level in comparison.levels
+                ]
                 points = [(level, v.figure, v.spread) for level, v in found if v.figure is not None]
                 if points:
                     curves[column.label] = points
@@ -112,7 +114,7 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
         costs = {}
         for column in comparison.columns:
             records = _good(comparison, column, digest)
-            value = comparison.mean(column, digest, comparison.levels[0])
+            value = comparison.value(column, digest, MEAN, comparison.levels[0])
             if records and value.figure is not None and not column.is_oracle:
                 seconds = mean(r["fit_seconds"] + r["score_seconds"] for r in records)
                 costs[column.label] = (seconds, value.figure)
@@ -126,7 +128,7 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
     for detector, columns in ablated(comparison).items():
         groups_of = {}
         for digest, label in comparison.corpora.items():
-            values = [(c.label, comparison.mean(c, digest, comparison.levels[0])) for c in columns]
+            values = [(c.label, comparison.value(c, digest, MEAN, comparison.levels[0])) for c in columns]
             points_of = [(name, v.figure, v.spread) for name, v in values if v.figure is not None]
             if points_of:
                 groups_of[label] = points_of
@@ -180,7 +182,7 @@ def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) ->
             f"ROC and precision-recall curves, {label} / {inlier}",
             f"{level} of outliers in the training data, lowest seed; the areas under the curves below."
             + (f" {more} more detectors are not drawn." if more else ""),
-            figures.roc_and_pr(curves, comparison.labels()),
+            figures.roc_and_pr(curves, comparison.labels),
         )
 
 

@@ -7,6 +7,36 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+#: What stands in the head of each column of published figures; the second: of what was chosen on the test
+#: labels.
+MARK, ORACLE_MARK = "(paper)", "†"
+
+#: Detector -> label of the column of its published figures.
+COUNTERPARTS = {
+    "date": "DATE (paper)",
+    "cvdd": "CVDD† (paper)",
+    "ocsvm": "OCSVM† (paper)",
+    "iforest": "IForest† (paper)",
+}
+
+#: Presets of ``date`` with settings on top of them -> what Table 3 calls them.
+_ABLATIONS = {
+    "paper": "date",
+    "electra": "electra_adapted",
+    "paper score=mp": "score_mp",
+    "paper score=ne": "score_ne",
+    "paper generator=small": "generator_small",
+    "paper generator=large": "generator_large",
+    "paper rmd_weight=0": "rtd_only",
+    "paper rtd_weight=0 score=pl_rmd": "rmd_only",
+    "paper n_patterns=5": "masks_5",
+    "paper n_patterns=10": "masks_10",
+    "paper n_patterns=25": "masks_25",
+    "paper n_patterns=100": "masks_100",
+    "paper mask_share=0.15": "mask_percent_15",
+    "paper mask_share=0.25": "mask_percent_25",
+}
+
 
 @cache
 def figures_of_the_paper() -> dict[str, Any]:
@@ -19,15 +49,28 @@ def columns(metric: str) -> dict[str, dict[str, dict[str, float]]]:
     """Return label of the column -> dataset -> inlier -> percent."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     if metric == "auroc":
-        names = {"date": "DATE", "cvdd_best": "CVDD†", "ocsvm_best": "OCSVM†", "iforest_best": "IForest†"}
+        keys = {"date": "date", "cvdd": "cvdd_best", "ocsvm": "ocsvm_best", "iforest": "iforest_best"}
         for dataset, of_inlier in figures_of_the_paper()["auroc_semi_supervised"].items():
             for inlier, figures in of_inlier.items():
-                for key, label in names.items():
-                    found.setdefault(f"{label} (paper)", {}).setdefault(dataset, {})[inlier] = figures[key]
+                for detector, label in COUNTERPARTS.items():
+                    found.setdefault(label, {}).setdefault(dataset, {})[inlier] = figures[keys[detector]]
     else:
         of_inlier = figures_of_the_paper()["aupr_agnews_date"]
-        found["DATE (paper)"] = {"agnews": {inlier: figures[metric] for inlier, figures in of_inlier.items()}}
+        found[COUNTERPARTS["date"]] = {
+            "agnews": {inlier: figures[metric] for inlier, figures in of_inlier.items()}
+        }
     return found
+
+
+def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
+    """Return (detector, preset with its settings) -> dataset -> mean over the splits, in percent.
+
+    Source: Table 3, which is of AUROC on AG News.
+    """
+    figures = figures_of_the_paper()["ablation_agnews_mean_auroc"]
+    if metric != "auroc":
+        return {}
+    return {("date", preset): {"agnews": figures[key][0]} for preset, key in _ABLATIONS.items()}
 
 
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:

@@ -7,8 +7,9 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import statistics
-from adbench_text.comparison import METRIC_TITLES, Column, Comparison
+from adbench_text import published, statistics
+from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison
+from adbench_text.main_tables import NONE
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Table
 
@@ -107,22 +108,30 @@ def significance_table(ranking: Ranking, metric: str) -> Table:
 
 
 def ablations_table(comparison: Comparison, detector: str) -> Table:
-    """Configurations of one detector, each with its difference from the first; oracles left out."""
+    """Configurations of one detector, each with its difference from the first; oracles left out.
+
+    Beside them stand the figures of the paper's own ablations.
+    """
     level = comparison.levels[0]
     columns = ablated(comparison)[detector]
-    rows = []
-    for column in columns:
-        entries = [Entry(column.label)]
-        for digest in comparison.corpora:
-            value, first = (comparison.mean(c, digest, level) for c in (column, columns[0]))
-            difference = "–"
-            if column is not columns[0] and value.is_whole and first.is_whole:
-                difference = f"{(value.figure or 0) - (first.figure or 0):+.1f}"
-            entries += [Entry(value.text), Entry(difference)]
-        rows.append(entries)
+    known = published.ablations(comparison.metric) if level == 0 else {}
+    theirs = {column: known.get((column.detector, column.preset), {}) for column in columns}
     header = ["configuration"]
-    for label in comparison.corpora.values():
+    rows = [[Entry(column.label)] for column in columns]
+    for digest, label in comparison.corpora.items():
         header += [label, f"{label}: difference from the first"]
+        has_published = any(comparison.dataset(digest) in figures for figures in theirs.values())
+        header += [f"{label} {published.MARK}"] if has_published else []
+        first = comparison.value(columns[0], digest, MEAN, level)
+        for row, column in zip(rows, columns, strict=True):
+            value = comparison.value(column, digest, MEAN, level)
+            difference = NONE
+            if column is not columns[0] and value.is_whole and first.is_whole:
+                difference = f"{(value.figure or 0) - (first.figure or 0):+z.1f}"
+            row += [Entry(value.text), Entry(difference)]
+            if has_published:
+                figure = theirs[column].get(comparison.dataset(digest))
+                row.append(Entry(NONE if figure is None else f"{figure:.1f}"))
     title = (
         f"{detector}: {METRIC_TITLES[comparison.metric]} (%) of its configurations, mean over the splits, "
         f"{percent(level)} of outliers in the training data"
@@ -162,5 +171,5 @@ def _costs(records: Sequence[dict[str, object]]) -> list[str]:
     rate = sum(of("n_test")) / max(sum(score), 1e-9)
     return [
         *(f"{float(f'{value:.3g}'):,g}" for value in (mean(fit), mean(score), rate)),
-        f"{max(memory) / 1000:.2f}" if memory else "–",
+        f"{max(memory) / 1000:.2f}" if memory else NONE,
     ]

@@ -2,11 +2,19 @@ import pytest
 from cells import failed, record, texts
 
 from adbench_text.assembly import build
-from adbench_text.comparison import CELL_COLUMNS, Comparison, cells_report, current
+from adbench_text.comparison import Comparison, current
+from adbench_text.main_tables import (
+    CELL_COLUMNS,
+    cells_report,
+    intervals_table,
+    main_table,
+    published_table,
+    wide_table,
+)
 
 
-def main_table(*records, metric="auroc") -> list[list[str]]:
-    return texts(Comparison(records, metric).main_table())
+def split_texts(*records, metric="auroc") -> list[list[str]]:
+    return texts(main_table(Comparison(records, metric)))
 
 
 def notes(*records) -> list[str]:
@@ -18,7 +26,7 @@ def notes(*records) -> list[str]:
 
 def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each_detector():
     records = [record("llr", "a", 0.9), record("llr", "b", 0.8), record("ocsvm", "a", 0.7)]
-    table = Comparison([*records, record("ocsvm", "b", 0.75)], "auroc").main_table()
+    table = main_table(Comparison([*records, record("ocsvm", "b", 0.75)], "auroc"))
     assert table.header == ["dataset", "inlier", "llr", "ocsvm"]
     assert texts(table) == [
         ["made-up", "a", "*90.0", "70.0"],
@@ -30,22 +38,22 @@ def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each
 
 @pytest.mark.parametrize(("metric", "figure"), [("auroc", "90.0"), ("aupr_in", "45.0"), ("aupr_out", "22.5")])
 def test_each_metric_has_its_own_table(metric, figure):
-    assert main_table(record(figure=0.9), metric=metric)[0] == ["made-up", "a", figure]
+    assert split_texts(record(figure=0.9), metric=metric)[0] == ["made-up", "a", figure]
 
 
 def test_equal_figures_as_shown_are_both_the_best():
-    table = main_table(record("x", figure=0.90041), record("y", figure=0.89962), record("z", figure=0.8994))
+    table = split_texts(record("x", figure=0.90041), record("y", figure=0.89962), record("z", figure=0.8994))
     assert table[0][2:] == ["*90.0", "*90.0", "89.9"]
 
 
 def test_a_single_detector_is_not_called_the_best():
-    assert main_table(record())[0][2] == "90.0"
-    assert main_table(record("x"), failed("y"))[0][2:] == ["90.0", "failed"]
+    assert split_texts(record())[0][2] == "90.0"
+    assert split_texts(record("x"), failed("y"))[0][2:] == ["90.0", "failed"]
 
 
 def test_several_seeds_are_shown_as_mean_and_sample_standard_deviation():
     # 80, 90 and 100: mean 90, deviation sqrt((100 + 0 + 100) / 2) = 10
-    table = main_table(*(record(figure=figure, seed=seed) for seed, figure in enumerate((0.8, 0.9, 1.0))))
+    table = split_texts(*(record(figure=figure, seed=seed) for seed, figure in enumerate((0.8, 0.9, 1.0))))
     assert table[0][2] == "90.0 ± 10.0"
 
 
@@ -53,13 +61,13 @@ def test_the_spread_of_a_mean_is_that_of_the_means_of_the_seeds():
     # seed 0: (90 + 70) / 2 = 80; seed 1: (94 + 74) / 2 = 84; deviation 4 / sqrt(2) = 2.8
     figures = {("a", 0): 0.9, ("b", 0): 0.7, ("a", 1): 0.94, ("b", 1): 0.74}
     records = [record("llr", inlier, figure, seed) for (inlier, seed), figure in figures.items()]
-    assert main_table(*records)[-1][2] == "82.0 ± 2.8"
+    assert split_texts(*records)[-1][2] == "82.0 ± 2.8"
     assert "±: standard deviation over the seeds." in notes(*records)
 
 
 def test_detectors_are_compared_by_their_means_not_by_their_spread():
     records = [record("x", figure=figure, seed=seed) for seed, figure in enumerate((0.7, 0.9))]
-    assert main_table(*records, record("y", figure=0.79))[0][2:] == ["*80.0 ± 14.1", "79.0"]
+    assert split_texts(*records, record("y", figure=0.79))[0][2:] == ["*80.0 ± 14.1", "79.0"]
 
 
 # What is missing
@@ -67,7 +75,7 @@ def test_detectors_are_compared_by_their_means_not_by_their_spread():
 
 def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
     records = [record("x", "a", 0.9), failed("x", "b"), record("y", "a", 0.7)]
-    assert main_table(*records) == [
+    assert split_texts(*records) == [
         ["made-up", "a", "*90.0", "70.0"],
         ["made-up", "b", "failed", "missing"],
         ["made-up", "mean", "90.0 (1 of 2)", "70.0 (1 of 2)"],
@@ -77,11 +85,11 @@ def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
 
 def test_an_incomplete_mean_is_never_the_best():
     records = [record("x", "a", 0.99), failed("x", "b"), record("y", "a"), record("y", "b"), record("z", "a")]
-    assert main_table(*records, record("z", "b", 0.8))[-1][2:] == ["99.0 (1 of 2)", "*90.0", "85.0"]
+    assert split_texts(*records, record("z", "b", 0.8))[-1][2:] == ["99.0 (1 of 2)", "*90.0", "85.0"]
 
 
 def test_classes_without_any_result_are_missing_not_left_out():
-    table = main_table(record(inlier="sci", dataset="agnews"))
+    table = split_texts(record(inlier="sci", dataset="agnews"))
     assert [row[1:3] for row in table] == [
         ["world", "missing"],
         ["sports", "missing"],
@@ -92,17 +100,17 @@ def test_classes_without_any_result_are_missing_not_left_out():
 
 
 def test_where_everything_failed_the_mean_failed():
-    assert [row[2] for row in main_table(failed(inlier="a"), failed(inlier="b"))] == ["failed"] * 3
+    assert [row[2] for row in split_texts(failed(inlier="a"), failed(inlier="b"))] == ["failed"] * 3
 
 
 def test_a_seed_that_another_split_has_is_missed():
     records = [record(inlier="a", seed=0), record(inlier="a", seed=1, figure=0.8), record(inlier="b", seed=0)]
-    assert [row[2] for row in main_table(*records)] == ["85.0 ± 7.1", "90.0 (1 of 2)", "87.5 (3 of 4)"]
+    assert [row[2] for row in split_texts(*records)] == ["85.0 ± 7.1", "90.0 (1 of 2)", "87.5 (3 of 4)"]
 
 
 def test_a_detector_that_was_not_run_on_a_dataset_is_missing_there():
     records = [record("x"), record("y", "c", dataset="other", dataset_digest="d2")]
-    assert [row[2:] for row in main_table(*records)] == [["90.0", "missing"]] * 2 + [["missing", "90.0"]] * 2
+    assert [row[2:] for row in split_texts(*records)] == [["90.0", "missing"]] * 2 + [["missing", "90.0"]] * 2
 
 
 def test_failures_are_named_once_for_each_reason():
@@ -118,7 +126,7 @@ def test_failures_are_named_once_for_each_reason():
 
 def test_each_configuration_has_a_column():
     records = [record("ocsvm", figure=0.7), record("ocsvm", configuration="nu=0.2")]
-    table = Comparison(records, "auroc").main_table()
+    table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["ocsvm", "ocsvm nu=0.2"]
     assert texts(table)[0][2:] == ["70.0", "*90.0"]
 
@@ -134,7 +142,7 @@ GRID = [
 def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_never_in_bold():
     records = [*GRID, record("x", "a", 0.5), record("x", "b", 0.5), record("y", "a", 0.6), record("y", "b")]
     comparison = Comparison(records, "auroc")
-    table = comparison.main_table()
+    table = main_table(comparison)
     assert table.header[2:] == ["x", "y", "ocsvm grid (oracle)"]
     assert table.blocks == [("not said", 2), ("chosen on the test labels", 1)]
     assert [row[2:] for row in texts(table)] == [
@@ -146,7 +154,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
 
 
 def test_an_oracle_as_good_as_the_best_is_not_in_bold():
-    assert main_table(*GRID, record("x", "a", 0.95), record("y", "a", 0.5))[0][2:] == [
+    assert split_texts(*GRID, record("x", "a", 0.95), record("y", "a", 0.5))[0][2:] == [
         "*95.0",
         "50.0",
         "95.0",
@@ -156,18 +164,18 @@ def test_an_oracle_as_good_as_the_best_is_not_in_bold():
 def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that_know_less():
     scratch, words = "from scratch", "word frequencies or vectors"
     records = [record("llr", regime=words), record("mine"), record("date", regime=scratch)]
-    table = Comparison(records, "auroc").main_table()
+    table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["date", "llr", "mine"]
     assert table.blocks == [(scratch, 1), (words, 1), ("not said", 1)]
     what = "from scratch: date; word frequencies or vectors: llr; not said: mine."
     assert f"What they know besides the training texts: {what}" in notes(*records)
-    assert Comparison(records[:1], "auroc").main_table().blocks == []
+    assert main_table(Comparison(records[:1], "auroc")).blocks == []
 
 
 def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
     ends = {"auroc_low": 0.881, "auroc_high": 0.923}
     records = [record(seed=1, auroc_low=0.1, auroc_high=0.2), record(**ends), record("x", inlier="b")]
-    table = Comparison(records, "auroc").intervals_table()
+    table = intervals_table(Comparison(records, "auroc"))
     assert texts(table) == [["made-up", "a", "88.1 to 92.3", "–"], ["made-up", "b", "–", "–"]]
     assert table.title.startswith("AUROC (%), 95% bootstrap intervals")
 
@@ -178,15 +186,15 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     records = [looks, record("cvdd", figure=0.8), record("x", figure=0.7)]
     comparison = Comparison(records, "auroc")
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
-    assert comparison.main_table().header[2:] == ["cvdd", "x", name]
-    assert texts(comparison.main_table())[0][2:] == ["*80.0", "70.0", "95.0"]
+    assert main_table(comparison).header[2:] == ["cvdd", "x", name]
+    assert texts(main_table(comparison))[0][2:] == ["*80.0", "70.0", "95.0"]
     assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").notes)
 
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_a_failed_configuration_of_a_grid_is_marked_in_whatever_order_they_came(order):
     records = [failed("ocsvm", "a", preset="grid", configuration="nu=0.9"), *GRID][::order]
-    assert [row[2] for row in main_table(*records)] == ["95.0 (2 of 3)", "70.0 (2 of 3)", "82.5 (4 of 6)"]
+    assert [row[2] for row in split_texts(*records)] == ["95.0 (2 of 3)", "70.0 (2 of 3)", "82.5 (4 of 6)"]
 
 
 def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
@@ -195,7 +203,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
         record("date", preset="paper", configuration="steps=2", dataset="other", dataset_digest="d2"),
         record("x", figure=0.8),
     ]
-    table = Comparison(records, "auroc").main_table()
+    table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["date paper", "x"]
     assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "missing"]] * 2
 
@@ -205,7 +213,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
 
 def test_editions_of_a_dataset_stand_apart_and_are_explained():
     records = [record(), record(figure=0.5, dataset_digest="d2", edition="half of it")]
-    assert [row[::2] for row in main_table(*records)] == [
+    assert [row[::2] for row in split_texts(*records)] == [
         ["made-up (1)", "90.0"],
         ["made-up (1)", "90.0"],
         ["made-up (2)", "50.0"],
@@ -219,20 +227,20 @@ def test_editions_of_a_dataset_stand_apart_and_are_explained():
 
 def test_each_corpus_begins_a_group():
     records = [record(), record(dataset="other", dataset_digest="d2")]
-    assert Comparison(records, "auroc").main_table().group_starts == {0, 2}
+    assert main_table(Comparison(records, "auroc")).group_starts == {0, 2}
 
 
 @pytest.mark.parametrize("change", [{"code_version": "2"}, {"resource.vectors": "other"}])
 def test_a_result_of_other_code_or_resources_supersedes_the_older_one_and_that_is_said(change):
     records = [record(figure=0.5), record(figure=0.9, **change)]
-    assert main_table(*records)[0][2] == "90.0"
+    assert split_texts(*records)[0][2] == "90.0"
     assert notes(*records)[-1] == "Left out: 1 older results, made by other code or resources."
     assert len(current(records)) == 1
 
 
 def test_results_of_different_code_stand_apart_and_that_is_told():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
-    table = Comparison(records, "auroc").main_table()
+    table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["x", "x (older code)", "y"]
     assert [row[2:] for row in texts(table)] == [
         ["missing", "*90.0", "*90.0"],
@@ -247,7 +255,7 @@ def test_results_of_different_code_stand_apart_and_that_is_told():
 
 def test_results_of_different_resources_side_by_side_are_told():
     records = [record("x", "a", **{"resource.vectors": "1"}), record("x", "b", **{"resource.vectors": "2"})]
-    assert Comparison(records, "auroc").main_table().header[2:] == ["x"]
+    assert main_table(Comparison(records, "auroc")).header[2:] == ["x"]
     assert [note for note in notes(*records) if "different versions" in note] == [
         "x: results of different versions of its resources stand together here; "
         "run the sweep again to renew the older ones."
@@ -256,7 +264,7 @@ def test_results_of_different_resources_side_by_side_are_told():
 
 def test_another_code_on_another_corpus_is_no_other_column():
     other = record("x", code_version="2", dataset="other", dataset_digest="d2")
-    assert Comparison([record("x"), other], "auroc").main_table().header[2:] == ["x"]
+    assert main_table(Comparison([record("x"), other], "auroc")).header[2:] == ["x"]
 
 
 # Contamination levels
@@ -285,7 +293,7 @@ def test_with_one_level_there_is_no_second_table():
 
 
 def test_published_figures_stand_beside_ours_and_are_averaged_over_the_same_splits():
-    table = Comparison([record(inlier="sci", dataset="agnews")], "auroc").main_table()
+    table = main_table(Comparison([record(inlier="sci", dataset="agnews")], "auroc"))
     assert table.header[3:] == ["DATE (paper)", "CVDD† (paper)", "OCSVM† (paper)", "IForest† (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
     assert rows["sci"] == ["84.0", "79.0", "80.7", "76.9"]
@@ -297,27 +305,69 @@ def test_published_figures_stand_beside_ours_and_are_averaged_over_the_same_spli
     ("metric", "world", "mean"), [("aupr_in", "81.9", "77.0"), ("aupr_out", "95.5", "95.9")]
 )
 def test_the_paper_gives_aupr_on_agnews_for_date_alone(metric, world, mean):
-    table = Comparison([record(inlier="world", dataset="agnews")], metric).main_table()
+    table = main_table(Comparison([record(inlier="world", dataset="agnews")], metric))
     assert table.header[3:] == ["DATE (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
     assert (rows["world"], rows["mean"]) == ([world], [mean])
 
 
+def test_differences_are_from_the_published_figure_of_the_same_method():
+    splits = {"world": 0.9, "sports": 0.959, "business": 0.88, "sci": 0.84}
+    records = [
+        record(name, inlier, figure, dataset="agnews", dataset_digest="d2")
+        for name in ("date", "ocsvm", "llr")
+        for inlier, figure in splits.items()
+    ]
+    comparison = Comparison([*records, record("date")], "auroc")
+    table = published_table(comparison)
+    assert table.header == ["dataset", "inlier", "date", "ocsvm"]
+    assert texts(table) == [
+        ["agnews", "world", "-0.1", "+6.8†"],
+        ["agnews", "sports", "+0.0", "+3.5†"],
+        ["agnews", "business", "-2.0", "+8.1†"],
+        ["agnews", "sci", "+0.0", "+3.3†"],
+        ["agnews", "mean", "-0.5", "+5.4†"],  # 89.475 - 90.0
+        ["made-up", "a", "–", "–"],
+        ["made-up", "mean", "–", "–"],
+    ]
+    wide = wide_table(comparison)
+    assert wide.header[-2:] == [f"{name}: difference from the paper" for name in ("date", "ocsvm")]
+    assert [row[-1] for row in texts(wide)][:5] == ["+6.8†", "+3.5†", "+8.1†", "+3.3†", "+5.4†"]
+    assert any(note.startswith("(paper): ") for note in notes(*records))
+
+
+def test_a_grid_differs_from_what_was_chosen_in_the_same_way_without_a_mark():
+    grid = [
+        record("ocsvm", "sci", figure, preset="grid", configuration=f"nu={figure}", dataset="agnews")
+        for figure in (0.7, 0.817)
+    ]
+    assert texts(published_table(Comparison(grid, "auroc")))[3] == ["agnews", "sci", "+1.0"]
+
+
+def test_there_is_no_difference_from_what_was_not_published_or_not_finished():
+    assert published_table(Comparison([record("date")], "auroc")) is None
+    assert published_table(Comparison([record("llr", "sci", dataset="agnews")], "auroc")) is None
+    assert published_table(Comparison([record("date", "sci", dataset="agnews", level=0.1)], "auroc")) is None
+    assert published_table(Comparison([record("ocsvm", "sci", dataset="agnews")], "aupr_in")) is None
+    table = published_table(Comparison([failed("date", "sci", dataset="agnews")], "auroc"))
+    assert [row[2] for row in texts(table)] == ["–"] * 5
+
+
 def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
-    table = Comparison([record()], "auroc").main_table()
+    table = main_table(Comparison([record()], "auroc"))
     assert table.header == ["dataset", "inlier", "llr"]
     mixed = [record(), record(inlier="sci", dataset="agnews", dataset_digest="d2")]
-    assert texts(Comparison(mixed, "auroc").main_table())[-1][3:] == ["–"] * 4
+    assert texts(main_table(Comparison(mixed, "auroc")))[-1][3:] == ["–"] * 4
     assert any(note.startswith("(paper): ") for note in notes(*mixed))
     assert not any(note.startswith("(paper): ") for note in notes(record()))
 
 
 def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     comparison = Comparison([record(inlier="sci", dataset="agnews", level=0.05)], "auroc")
-    assert comparison.main_table().header == ["dataset", "inlier", "llr"]
+    assert main_table(comparison).header == ["dataset", "inlier", "llr"]
     assert not any(note.startswith("(paper): ") for note in build(comparison.records, "auroc").notes)
     both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
-    wide = Comparison(both, "auroc").wide_table()
+    wide = wide_table(Comparison(both, "auroc"))
     assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
     assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
 

@@ -1,9 +1,12 @@
+import tomllib
+from importlib.resources import files
 from itertools import product
 
 import numpy as np
 from cells import failed, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
+from adbench_text import published
 from adbench_text.comparison import Comparison
 from adbench_text.side_tables import (
     Ranking,
@@ -13,6 +16,7 @@ from adbench_text.side_tables import (
     ranks_table,
     significance_table,
 )
+from adbench_text.sweep import DetectorChoice
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],
@@ -104,6 +108,37 @@ def test_ablations_are_compared_with_the_first_configuration():
         ["date score=mp", "70.0", "-20.0", "70.0", "-20.0"],
         ["date score=ne", "75.0", "-15.0", "missing", "–"],
     ]
+
+
+def test_the_ablations_of_the_paper_stand_beside_ours():
+    names = {"paper": 0.9, "paper rmd_weight=0": 0.8, "paper score=mp steps=9": 0.7}
+    records = [
+        record("date", inlier, figure, preset=name, dataset="agnews", dataset_digest=digest)
+        for digest in ("d1", "d2")
+        for name, figure in names.items()
+        for inlier in ("world", "sports", "business", "sci")
+    ]
+    table = ablations_table(Comparison([*records, record("date", dataset_digest="d3")], "auroc"), "date")
+    assert table.header[:4] == [
+        "configuration",
+        "agnews (1)",
+        "agnews (1): difference from the first",
+        "agnews (1) (paper)",
+    ]
+    assert "(paper)" not in table.header[-1]  # the made-up dataset, that the paper does not have
+    assert [row[:4] for row in texts(table)][:3] == [
+        ["date paper", "90.0", "–", "90.0"],
+        ["date paper rmd_weight=0", "80.0", "-10.0", "89.4"],
+        ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
+    ]
+    other = ablations_table(Comparison(records, "aupr_in"), "date")
+    assert not any("(paper)" in name for name in other.header)
+
+
+def test_every_ablation_of_the_sweep_has_its_published_figure():
+    sweep = tomllib.loads(files("adbench_text.reports").joinpath("sweeps/ablations.toml").read_text("utf-8"))
+    labels = {DetectorChoice(of["name"], of["preset"], of.get("set", {})).label for of in sweep["detector"]}
+    assert {("date", label) for label in labels} == published.ablations("auroc").keys()
 
 
 def test_two_configurations_are_no_ablation():

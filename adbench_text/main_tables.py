@@ -1,0 +1,214 @@
+"""The tables of one metric: every split beside the published figures, levels, intervals, single cells."""
+
+from collections.abc import Callable, Sequence
+from statistics import mean
+from typing import Any
+
+from adbench_text import notes_on, published
+from adbench_text.comparison import (
+    MEAN,
+    METRIC_TITLES,
+    Column,
+    Comparison,
+    Record,
+    Value,
+    corpora_of,
+    current,
+)
+from adbench_text.sweep import percent
+from adbench_text.table import Entry, Report, Table
+
+CELL_COLUMNS = (
+    "detector",
+    "dataset",
+    "inlier",
+    "contamination",
+    "seed",
+    "auroc",
+    "aupr_in",
+    "aupr_out",
+    "fit_seconds",
+    "score_seconds",
+    "n_train",
+    "n_test",
+    "status",
+)
+NONE = "–"
+
+
+def main_table(comparison: Comparison) -> Table:
+    """One row per dataset and inlier class, and means, at the lowest contamination level."""
+    level = comparison.levels[0]
+    extra = list(comparison.published) if comparison.has_published else []
+
+    def row(digest: str, inlier: str) -> list[Entry]:
+        ours = [comparison.value(column, digest, inlier, level) for column in comparison.columns]
+        return [*_marked(comparison, ours), *map(Entry, _published(comparison, extra, digest, inlier))]
+
+    title = f"{METRIC_TITLES[comparison.metric]} (%), {percent(level)} of outliers in the training data"
+    return _by_split(comparison, title, [*comparison.labels, *extra], row, comparison.blocks(len(extra)))
+
+
+def published_table(comparison: Comparison) -> Table | None:
+    """How far each split is from the published figure of the same method; None where there is none.
+
+    A dagger marks the difference of one configuration from a figure that was chosen on the test labels.
+    """
+    columns = _compared(comparison)
+    if not columns:
+        return None
+    title = (
+        f"{METRIC_TITLES[comparison.metric]}: difference from the published figure of the same method, "
+        "in points"
+    )
+
+    def row(digest: str, inlier: str) -> list[Entry]:
+        return [Entry(_difference(comparison, column, digest, inlier)) for column in columns]
+
+    return _by_split(comparison, title, [column.label for column in columns], row)
+
+
+def levels_table(comparison: Comparison) -> Table:
+    """Means over the splits, one row per dataset and contamination level."""
+    title = (
+        f"{METRIC_TITLES[comparison.metric]} (%) by contamination of the training data, mean over the splits"
+    )
+    rows: list[list[Entry]] = []
+    starts: set[int] = set()
+    for digest, label in comparison.corpora.items():
+        starts.add(len(rows))
+        for level in comparison.levels:
+            values = [comparison.value(column, digest, MEAN, level) for column in comparison.columns]
+            rows.append([Entry(label), Entry(percent(level)), *_marked(comparison, values)])
+    return Table(title, ["dataset", "outliers", *comparison.labels], rows, starts, blocks=comparison.blocks())
+
+
+def intervals_table(comparison: Comparison) -> Table:
+    """The 95 % bootstrap interval of each split at the lowest level, of the lowest seed."""
+    level = comparison.levels[0]
+    title = (
+        f"{METRIC_TITLES[comparison.metric]} (%), 95% bootstrap intervals over the test documents, "
+        f"{percent(level)} of outliers"
+    )
+
+    def row(digest: str, inlier: str) -> list[Entry]:
+        return [Entry(_interval(comparison, column, digest, inlier, level)) for column in comparison.columns]
+
+    return _by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means=False)
+
+
+def wide_table(comparison: Comparison) -> Table:
+    """Every split and mean at every level, with the published figures and the differences from them."""
+    extra = list(comparison.published) if comparison.has_published else []
+    compared = _compared(comparison)
+    rows = []
+    for digest, label in comparison.corpora.items():
+        for level in comparison.levels:
+            for inlier in [*comparison.inliers(digest), MEAN]:
+                texts = [comparison.value(c, digest, inlier, level).text for c in comparison.columns]
+                if level == 0:
+                    texts += _published(comparison, extra, digest, inlier)
+                    texts += [_difference(comparison, column, digest, inlier) for column in compared]
+                else:
+                    texts += [NONE] * (len(extra) + len(compared))
+                rows.append([Entry(text) for text in (label, f"{level:g}", inlier, *texts)])
+    differences = [f"{column.label}: difference from the paper" for column in compared]
+    header = ["dataset", "contamination", "inlier", *comparison.labels, *extra, *differences]
+    return Table("", header, rows, n_labels=3)
+
+
+def cells_report(records: Sequence[Record]) -> Report:
+    """Return one row per cell; metrics as fractions, to six digits."""
+    newest = current(records)
+    corpora = corpora_of(newest)
+    rows = []
+    for record in newest:
+        detector = Column(record["detector"], "default", record["configuration"]).label
+        names = [detector, corpora[record["dataset_digest"]]]
+        names += [_plain(record.get(name, "")) for name in CELL_COLUMNS[2:]]
+        rows.append([Entry(name) for name in names])
+    table = Table("", list(CELL_COLUMNS), rows, n_labels=5)
+    notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
+    return Report([table], table, notes + notes_on.versions(newest, len(records) - len(newest)))
+
+
+def _by_split(
+    comparison: Comparison,
+    title: str,
+    columns: Sequence[str],
+    row: Callable[[str, str], list[Entry]],
+    blocks: Sequence[tuple[str, int]] = (),
+    has_means: bool = True,
+) -> Table:
+    rows: list[list[Entry]] = []
+    starts: set[int] = set()
+    for digest, label in comparison.corpora.items():
+        starts.add(len(rows))
+        for inlier in [*comparison.inliers(digest), *([MEAN] if has_means else [])]:
+            rows.append([Entry(label), Entry(inlier), *row(digest, inlier)])
+    return Table(title, ["dataset", "inlier", *columns], rows, starts, blocks=list(blocks))
+
+
+def _marked(comparison: Comparison, values: Sequence[Value]) -> list[Entry]:
+    """Mark the best of a row: of what is whole, and not chosen on the test labels."""
+    fair = [
+        f"{value.figure:.1f}" if value.is_whole and not column.is_oracle else ""
+        for column, value in zip(comparison.columns, values, strict=True)
+    ]
+    figures = [float(text) for text in fair if text]
+    best = f"{max(figures):.1f}" if len(figures) > 1 else None
+    return [Entry(value.text, text == best) for value, text in zip(values, fair, strict=True)]
+
+
+def _published(comparison: Comparison, columns: Sequence[str], digest: str, inlier: str) -> list[str]:
+    found = [_published_figure(comparison, column, digest, inlier) for column in columns]
+    return [NONE if figure is None else f"{figure:.1f}" for figure in found]
+
+
+def _published_figure(comparison: Comparison, column: str, digest: str, inlier: str) -> float | None:
+    """Return a published figure, or the mean of all of a dataset."""
+    figures = comparison.published.get(column, {}).get(comparison.dataset(digest), {})
+    found = [figures.get(name) for name in (comparison.inliers(digest) if inlier == MEAN else [inlier])]
+    known = [figure for figure in found if figure is not None]
+    return mean(known) if known and len(known) == len(found) else None
+
+
+def _compared(comparison: Comparison) -> list[Column]:
+    """Return the columns that have a published figure of the same method beside some figure."""
+    if not comparison.has_published:
+        return []
+    datasets = {comparison.dataset(digest) for digest in comparison.corpora}
+    return [
+        column
+        for column in comparison.columns
+        if datasets & comparison.published.get(published.COUNTERPARTS.get(column.detector, ""), {}).keys()
+    ]
+
+
+def _difference(comparison: Comparison, column: Column, digest: str, inlier: str) -> str:
+    theirs = published.COUNTERPARTS[column.detector]
+    figure = _published_figure(comparison, theirs, digest, inlier)
+    ours = comparison.value(column, digest, inlier, comparison.levels[0])
+    if figure is None or ours.figure is None or not ours.is_whole:
+        return NONE
+    is_unequal = published.ORACLE_MARK in theirs and not column.is_oracle
+    return f"{ours.figure - figure:+z.1f}" + (published.ORACLE_MARK if is_unequal else "")
+
+
+def _interval(comparison: Comparison, column: Column, digest: str, inlier: str, level: float) -> str:
+    records = [
+        record
+        for record in comparison.records_of(column, digest, level)
+        if record["inlier"] == inlier and f"{comparison.metric}_low" in record
+    ]
+    if not records or column.is_oracle:
+        return NONE
+    first = min(records, key=lambda record: int(record["seed"]))
+    low, high = (100 * first[f"{comparison.metric}_{end}"] for end in ("low", "high"))
+    return f"{low:.1f} to {high:.1f}"
+
+
+def _plain(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return str(int(value)) if value.is_integer() else f"{value:.6g}"
