@@ -1,12 +1,12 @@
 """Puts a report together from the records of a store: which tables, pictures and heat maps."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adbench_text import registry
 from adbench_text.comparison import METRIC_TITLES, Comparison, Record
-from adbench_text.errors import UnknownNameError
+from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.main_tables import intervals_table, levels_table, main_table, published_table, wide_table
 from adbench_text.side_tables import (
     Ranking,
@@ -16,6 +16,7 @@ from adbench_text.side_tables import (
     ranks_table,
     significance_table,
 )
+from adbench_text.sweep import IDENTITY, Cell
 from adbench_text.table import Report, Table
 
 if TYPE_CHECKING:
@@ -50,6 +51,46 @@ def chosen_tables(names: Sequence[str], everything: bool) -> Sequence[str]:
     if "all" in names or (everything and not names):
         return list(TABLES)
     return names or BRIEF
+
+
+def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequence[str] = ()) -> list[Record]:
+    """Return the records of a store that a report is to be of, oldest first; at least one.
+
+    Raises
+    ------
+    TrackingError
+        If there is none.
+    UnknownNameError
+        If there is none of a dataset or a detector that is named.
+    """
+    nothing = TrackingError(
+        f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
+    )
+    held = store.datasets()
+    if not held:
+        raise nothing
+    for name in datasets:
+        if name not in held:
+            raise UnknownNameError(f"dataset with results in {store.shown}", name, held)
+    records = store.cells(datasets or held)
+    if not records:
+        raise nothing
+    known = {record["detector"] for record in records}
+    for name in detectors:
+        if name not in known:
+            raise UnknownNameError(f"detector with results in {store.shown}", name, known)
+    return [record for record in records if not detectors or record["detector"] in detectors]
+
+
+def of_sweep(records: Sequence[Record], name: str, cells: Iterable[Cell], shown: str) -> list[Record]:
+    """Return the records of the cells of a sweep; at least one, else a `TrackingError`."""
+    wanted = {cell.identity for cell in cells}
+    found = [record for record in records if tuple(record[name] for name in IDENTITY) in wanted]
+    if not found:
+        raise TrackingError(
+            f"{shown} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."
+        )
+    return found
 
 
 def build(

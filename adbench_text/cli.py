@@ -10,49 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from adbench_text import __version__
+from adbench_text.completion import Name
 from adbench_text.errors import AdbenchTextError
 
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
-
-
-class Name(click.ParamType[str]):
-    """A name of a plug-in (or of an inlier class), completed by the shell; checked where it is used."""
-
-    name = "name"
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the known names that begin with what is typed."""
-        try:
-            known = self._known(ctx)
-        except AdbenchTextError:  # a dataset that is misspelt or broken: nothing to offer
-            known = []
-        return [CompletionItem(name) for name in dict.fromkeys(known) if name.startswith(incomplete)]
-
-    def _known(self, ctx: click.Context) -> list[str]:
-        from adbench_text import registry
-
-        if self.kind == "inliers":
-            datasets = ctx.params.get("datasets") or registry.names("datasets")
-            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
-        if self.kind == "sweeps":
-            from adbench_text import sweep_file
-
-            return sweep_file.names()
-        if self.kind in ("vectors", "fetchable"):
-            from adbench_text import vectors, wordpiece
-
-            if self.kind == "vectors":
-                return [vectors.LOCAL, *vectors.DOWNLOADS]
-            return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        return registry.names(self.kind)
 
 
 class Group(click.Group):
@@ -298,7 +261,7 @@ def report(
     adbench-text report --format html --output report.html
     """
     from adbench_text import registry
-    from adbench_text.assembly import build, chosen_tables
+    from adbench_text.assembly import build, chosen_tables, held_records, of_sweep
     from adbench_text.main_tables import cells_report
     from adbench_text.tracking import Store
 
@@ -306,7 +269,9 @@ def report(
     has_pictures = getattr(renderer, "HAS_PICTURES", False)
     names = chosen_tables(tables, everything=has_pictures or form == "latex")
     store = Store(tracking_uri, experiment, create=False)
-    records = _records(store, datasets, detectors, sweep)
+    records = held_records(store, datasets, detectors)
+    if sweep is not None:
+        records = of_sweep(records, sweep, _sweep(sweep, defaultdict(tuple)).expand(), store.shown)
     illustrations: Any = None
     if has_pictures or figures is not None:
         from adbench_text.pictures import Illustrations
@@ -328,40 +293,6 @@ def report(
     if figures is not None:
         files = _write(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
-
-
-def _records(store: Any, datasets: Sequence[str], detectors: Sequence[str], sweep: str | None) -> list[Any]:
-    """Return the records that a report is to be of; at least one."""
-    from adbench_text.errors import TrackingError, UnknownNameError
-
-    nothing = TrackingError(
-        f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
-    )
-    held = store.datasets()
-    if not held:
-        raise nothing
-    for name in datasets:
-        if name not in held:
-            raise UnknownNameError(f"dataset with results in {store.shown}", name, held)
-    records = store.cells(datasets or held)
-    if not records:
-        raise nothing
-    known = {record["detector"] for record in records}
-    for name in detectors:
-        if name not in known:
-            raise UnknownNameError(f"detector with results in {store.shown}", name, known)
-    records = [record for record in records if not detectors or record["detector"] in detectors]
-    if sweep is not None:
-        from adbench_text.sweep import IDENTITY
-
-        cells = {cell.identity for cell in _sweep(sweep, defaultdict(tuple)).expand()}
-        records = [record for record in records if tuple(record[name] for name in IDENTITY) in cells]
-        if not records:
-            raise TrackingError(
-                f"{store.shown} holds no result of the sweep {sweep}; "
-                f"begin with adbench-text run --sweep {sweep}."
-            )
-    return records
 
 
 def _write(write: Callable[[], Any], where: Path) -> Any:

@@ -7,13 +7,11 @@ that MLflow's pages, which fold children away, open on the comparison. The kind 
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
-import math
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from statistics import mean, pstdev, stdev
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
@@ -22,10 +20,10 @@ from adbench_text.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Result
 from adbench_text.examples import to_json
-from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
+from adbench_text.summaries import summary, summary_key
 from adbench_text.sweep import DEFAULT, cell_id, percent
 
 if TYPE_CHECKING:
@@ -220,11 +218,11 @@ class Store:
         """
         from mlflow.entities import Metric, Param
 
-        keys = {(d["dataset"], _summary_key(d)): d for d in definitions}
+        keys = {(d["dataset"], summary_key(d)): d for d in definitions}
         for dataset in {dataset for dataset, _ in keys}:
             groups: dict[str, list[Record]] = {}
             for record in self.cells([dataset]):
-                groups.setdefault(_summary_key(record), []).append(record)
+                groups.setdefault(summary_key(record), []).append(record)
             existing = {
                 run.data.tags[f"{_TAG}summary"]: run.info.run_id for run in self._search(dataset, "summary")
             }
@@ -236,7 +234,7 @@ class Store:
                 params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
                     run_id,
-                    metrics=[Metric(name, value, now, 0) for name, value in _summary(groups[key]).items()],
+                    metrics=[Metric(name, value, now, 0) for name, value in summary(groups[key]).items()],
                     params=[Param(name, value) for name, value in params.items()],
                 )
                 self._client.set_terminated(run_id, "FINISHED")
@@ -340,36 +338,3 @@ def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -
     table = pd.DataFrame({"class": names, "score": scores})
     table.insert(1, "outlier", (table["class"] != result.cell.inlier).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
-
-
-def _summary_key(definition: Mapping[str, Any]) -> str:
-    """Return what cells share whose results are averaged."""
-    ignored = ("inlier", "seed")
-    params = {
-        name: value for name, value in definition.items() if isinstance(value, str) and name not in ignored
-    }
-    own = ("cell", "status", "reason", "edition", "documents", "kind", "run_id")  # no params
-    return cell_id({name: value for name, value in params.items() if name not in own})
-
-
-def _summary(group: list[Record]) -> dict[str, float]:
-    """Average cells: seeds within each split first, then the splits.
-
-    ``..._std`` is the spread of the splits (of all there are), ``..._std_seeds`` that of the seeds'
-    means (as a sample), where there are several seeds and each has every split.
-    """
-    good = [record for record in group if record["status"] == "ok"]
-    summary: dict[str, float] = {}
-    splits, seeds = ({record[name] for record in good} for name in ("inlier", "seed"))
-    for metric in (*NAMES, "fit_seconds", "score_seconds"):
-        of_split, of_seed = (
-            [mean(r[metric] for r in good if r[name] == value) for value in sorted(values)]
-            for name, values in (("inlier", splits), ("seed", seeds))
-        )
-        # NaN where no cell is left that is finished: a number would be that of an earlier summary
-        summary[metric] = mean(of_split) if of_split else math.nan
-        summary[f"{metric}_std"] = pstdev(of_split) if of_split else math.nan
-        if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
-            summary[f"{metric}_std_seeds"] = stdev(of_seed)
-    # last: MLflow's comparison opens on the first
-    return summary | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
