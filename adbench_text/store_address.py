@@ -106,9 +106,13 @@ def _check_sqlite(uri: str) -> None:
     if path.exists():
         try:
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-                database.execute("PRAGMA schema_version")
+                tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
         except sqlite3.Error as error:
             raise TrackingError(
                 f"{path.absolute()} is no usable SQLite database ({error}); "
                 "choose another with --tracking-uri."
             ) from error
+        if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
+            raise TrackingError(
+                f"{path.absolute()} is the database of something else; choose another with --tracking-uri."
+            )
