@@ -1,10 +1,15 @@
-"""One table of every split, level and mean, or each table asked for, for programs; figures in percent."""
+"""One table of every split, level and mean, or each table asked for, for programs.
+
+Figures are in percent. A spread has a column of its own.
+"""
 
 import csv
+import re
 from io import StringIO
 
 from adbench_text.table import Report, Table
 
+_SPREAD = re.compile(r" ± ([\d.]+)")
 HAS_NOTES = False  # a reader of CSV would choke on them: the command line says them on stderr
 
 
@@ -14,8 +19,13 @@ def render(report: Report, width: int | None = None) -> str:  # a terminal's wid
 
 
 def _table(table: Table) -> str:
+    columns: list[list[str]] = []
+    for head, *entries in zip(table.header, *table.rows, strict=True):
+        texts = [entry.text for entry in entries]
+        columns.append([head, *(_SPREAD.sub("", text) for text in texts)])
+        if any(map(_SPREAD.search, texts)):
+            spreads = [_SPREAD.search(text) for text in texts]
+            columns.append([f"{head} std", *(found[1] if found else "" for found in spreads)])
     stream = StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(table.header)
-    writer.writerows([entry.text for entry in row] for row in table.rows)
+    csv.writer(stream, lineterminator="\n").writerows(zip(*columns, strict=True))
     return stream.getvalue()

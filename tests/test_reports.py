@@ -24,6 +24,7 @@ def record(detector: str, inlier: str, level: str, seed: str, auroc: float | Non
         "edition": "published",
         "documents": "1,000 training / 20 test documents",
         "status": "failed" if auroc is None else "ok",
+        "started": 0,
         "reason": "MemoryError: 8 GB" if auroc is None else "",
     }
     return values if auroc is None else {**values, "auroc": auroc}
@@ -69,7 +70,7 @@ def test_markdown(small):
 - failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 - (n of m): of m cells, only n are finished; the figure is of those alone.
 - ±: standard deviation over the seeds.
-- Not all figures are of the same seeds: llr: 0, 1; ocsvm nu=0.2: 0.
+- Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 """
     )
 
@@ -78,13 +79,13 @@ def test_csv(small):
     assert (
         renderer("csv").render(small)
         == """\
-dataset,contamination,inlier,llr,ocsvm nu=0.2
-made-up,0,law,81.0 ± 1.4,failed
-made-up,0,sea,91.0 ± 1.4,95.0
-made-up,0,mean,86.0 ± 1.4,95.0 (1 of 2)
-made-up,0.05,law,90.0,missing
-made-up,0.05,sea,70.0,60.0
-made-up,0.05,mean,80.0,60.0 (1 of 2)
+dataset,contamination,inlier,llr,llr std,ocsvm nu=0.2
+made-up,0,law,81.0,1.4,failed
+made-up,0,sea,91.0,1.4,95.0
+made-up,0,mean,86.0,1.4,95.0 (1 of 2)
+made-up,0.05,law,90.0,,missing
+made-up,0.05,sea,70.0,,60.0
+made-up,0.05,mean,80.0,,60.0 (1 of 2)
 """
     )
 
@@ -114,7 +115,7 @@ made-up: edition published; 1,000 training / 20 test documents.
 failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 (n of m): of m cells, only n are finished; the figure is of those alone.
 ±: standard deviation over the seeds.
-Not all figures are of the same seeds: llr: 0, 1; ocsvm nu=0.2: 0.
+Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 *: the best of its row.
 """
     )
