@@ -71,7 +71,7 @@ def test_a_sqlite_store_is_a_file():
 @pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space % and ü.db"])
 def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
     with closing(sqlite3.connect(tmp_path / "old.db")) as database, database:
-        database.execute("CREATE TABLE something (x)")
+        database.executescript("CREATE TABLE experiments (x); CREATE TABLE runs (x)")
     (tmp_path / "empty.db").touch()
     before = sorted(tmp_path.iterdir())
     check_reachable(f"sqlite:///{tmp_path / name}")
@@ -93,6 +93,15 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(content, tmp_path)
     assert "notes.txt is no usable SQLite database (" in refused(f"sqlite:///{path}")
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "accounts.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE accounts (x)")
+    before = path.read_bytes()
+    assert "accounts.db is the database of something else; choose another" in refused(f"sqlite:///{path}")
+    assert path.read_bytes() == before
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
