@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -176,6 +177,20 @@ class DetectorChoice:
         if preset not in presets:
             raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)
         return [{**settings, **self.settings} for settings in presets[preset]]
+
+
+def n_configurations(detector: str, preset: str, dataset: str) -> int:
+    """Return how many configurations a preset, as `DetectorChoice.label` names it, has on a dataset.
+
+    More than one make it a grid. It is 1 of what is no longer installed.
+    """
+    name, _, said = preset.partition(" ")
+    settings = dict(pair.partition("=")[::2] for pair in re.split(r" (?=\w+=)", said) if pair)
+    try:
+        found = DetectorChoice(detector, name, settings).configurations(dataset)
+    except AdbenchTextError:
+        return 1
+    return len({_in_one_line(of) for of in found})
 
 
 @dataclass(frozen=True)

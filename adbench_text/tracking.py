@@ -20,11 +20,12 @@ from adbench_text.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Result
 from adbench_text.examples import to_json
+from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
 from adbench_text.summaries import summary, summary_key
-from adbench_text.sweep import DEFAULT, cell_id, percent
+from adbench_text.sweep import DEFAULT, IDENTITY, cell_id, n_configurations, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
 _PAGE = 5000  # runs asked for at once
+_NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
+_MEASURED = (*NAMES, "fit_seconds", "score_seconds", "n_test")
 _BATCH = 1000  # metrics that MLflow takes at once
 
 Record = dict[str, Any]
@@ -242,6 +245,8 @@ class Store:
     def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str]) -> str:
         preset = definition.get("preset", DEFAULT)
         how = definition["configuration"] if preset == DEFAULT else preset
+        if preset != DEFAULT and n_configurations(definition["detector"], preset, dataset) > 1:
+            how = f"{preset}: {definition['configuration']}"
         what = f"{definition['detector']} {how}".strip()
         name = f"{what} | {percent(float(definition['contamination']))} | mean"
         tags = {
@@ -290,10 +295,21 @@ class Store:
                     "started": run.info.start_time,
                     "run_id": run.info.run_id,
                 }
+                self._check(record, run.info.run_name)
                 other = newest.get(record["cell"])
                 if other is None or other["started"] < record["started"]:
                     newest[record["cell"]] = record
         return sorted(newest.values(), key=lambda record: record["started"])
+
+    def _check(self, record: Record, name: str) -> None:
+        """Raise if somebody took away from a run what a report needs."""
+        needed = [*_NEEDED, *(_MEASURED if record.get("status") == "ok" else ())]
+        absent = [key for key in needed if key not in record]
+        if absent:
+            raise TrackingError(
+                f"The run {name!r} ({record['run_id']}) in {self.shown} has lost its {absent[0]!r}; "
+                "delete the run, and run its cell again."
+            )
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""

@@ -4,7 +4,16 @@ import pytest
 from adbench_text import sweep as module
 from adbench_text.corpus import Corpus, Documents
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
-from adbench_text.sweep import Cell, DetectorChoice, Sweep, build_detector, cell_id, choose, definition
+from adbench_text.sweep import (
+    Cell,
+    DetectorChoice,
+    Sweep,
+    build_detector,
+    cell_id,
+    choose,
+    definition,
+    n_configurations,
+)
 
 
 def tiny_corpus(extra="") -> Corpus:
@@ -189,3 +198,19 @@ def test_a_choice_by_the_test_labels_is_part_of_the_definition():
     oracle = a_cell(detector="cvdd", settings={**settings, "score": "context_best"})
     assert "oracle" not in definition(honest, tiny_corpus())
     assert definition(oracle, tiny_corpus())["oracle"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("detector", "preset", "n"),
+    [
+        ("ocsvm", "default", 1),
+        ("ocsvm", "paper-grid", 16),
+        ("ocsvm", "paper-grid encoder=mean nu=0.05", 2),
+        ("date", "paper", 1),
+        ("date", "paper steps=9", 1),
+        ("ocsvm", "gone", 1),
+        ("gone", "paper-grid", 1),
+    ],
+)
+def test_the_number_of_configurations_of_a_preset(detector, preset, n):
+    assert n_configurations(detector, preset, "agnews") == n

@@ -313,6 +313,25 @@ def test_a_summary_says_how_many_cells_failed_and_keeps_no_figure_of_a_time_when
 # What is read
 
 
+def test_a_run_that_lost_what_a_report_needs_is_named(store):
+    from mlflow import MlflowClient
+
+    log(store, result())
+    (cell,) = runs(store, "cell")
+    MlflowClient(store.uri).delete_tag(cell.info.run_id, "adbench_text.edition")
+    with pytest.raises(
+        TrackingError, match=r"has lost its 'edition'; delete the run, and run its cell again"
+    ):
+        store.cells(["tiny"])
+
+
+def test_the_summaries_of_a_grid_tell_its_configurations(store):
+    for nu in (0.05, 0.1):
+        log(store, result(detector="ocsvm"), preset="paper-grid", configuration=f"nu={nu}")
+    names = sorted(run.info.run_name for run in runs(store, "summary"))
+    assert names == [f"ocsvm paper-grid: nu={nu} | 0% | mean" for nu in (0.05, 0.1)]
+
+
 def test_records_are_flat_and_in_order(store):
     log(store, result(0.9, inlier="law"), result(0.8, level=0.05, seed=3))
     first, second = store.cells(["tiny"])
