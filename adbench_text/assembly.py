@@ -1,11 +1,12 @@
 """Puts a report together from the records of a store: which tables, pictures and heat maps."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adbench_text import registry
+from adbench_text import notes_on, registry
 from adbench_text.comparison import METRIC_TITLES, Comparison, Record
+from adbench_text.corpus import limit_of
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.main_tables import intervals_table, levels_table, main_table, published_table, wide_table
 from adbench_text.side_tables import (
@@ -16,7 +17,7 @@ from adbench_text.side_tables import (
     ranks_table,
     significance_table,
 )
-from adbench_text.sweep import IDENTITY, Cell
+from adbench_text.sweep import IDENTITY, Cell, Sweep
 from adbench_text.table import Report, Table
 
 if TYPE_CHECKING:
@@ -35,6 +36,13 @@ TABLES = {
     "cost": "seconds, documents per second, memory",
 }
 BRIEF = ("main", "published", "levels")
+_NEEDS = {
+    "published": "published figures of these detectors and datasets, and results at 0% of outliers",
+    "levels": "two contamination levels",
+    "ranks": "two detectors that have two splits in common",
+    "significance": "two detectors that have two splits in common",
+    "ablations": "three configurations of one detector",
+}
 
 
 def chosen_tables(names: Sequence[str], everything: bool) -> Sequence[str]:
@@ -82,10 +90,14 @@ def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequen
     return [record for record in records if not detectors or record["detector"] in detectors]
 
 
-def of_sweep(records: Sequence[Record], name: str, cells: Iterable[Cell], shown: str) -> list[Record]:
+def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, shown: str) -> list[Record]:
     """Return the records of the cells of a sweep; at least one, else a `TrackingError`."""
-    wanted = {cell.identity for cell in cells}
-    found = [record for record in records if tuple(record[name] for name in IDENTITY) in wanted]
+    wanted = {cell.identity for cell in sweep.expand()}
+    found = [
+        record
+        for record in records
+        if tuple(record[param] for param in IDENTITY) in wanted and limit_of(record["edition"]) == sweep.limit
+    ]
     if not found:
         raise TrackingError(
             f"{shown} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."
@@ -99,6 +111,7 @@ def build(
     tables: Sequence[str] = BRIEF,
     illustrations: "Illustrations | None" = None,
     only: bool = False,
+    cells: Sequence[Cell] = (),
 ) -> Report:
     """Return the report of records.
 
@@ -114,23 +127,43 @@ def build(
         Pictures and heat maps of the same records; with them come the main tables of the other
         metrics too.
     only : bool
-        Whether a format for programs shall show these tables alone, not that of all figures.
+        Whether these tables were asked for: then a format for programs shows them alone, not that of
+        all figures, and it is said why one is left out.
+    cells : sequence of Cell
+        Those of the sweep that the records are of, where it is of one: what was not run is said.
     """
-    comparison = Comparison(records, metric)
+    comparison = Comparison(records, metric, cells)
     ranking = Ranking(comparison)
     built: list[Table] = []
+    absent: list[str] = []
     for name in TABLES:
         if name in tables:
-            built += _tables(name, comparison, ranking)
+            found = _tables(name, comparison, ranking)
+            built += found
+            absent += [] if found or not only else [name]
     shown: dict[str, Any] = {}
     if illustrations is not None:
-        built += [main_table(Comparison(records, other)) for other in METRIC_TITLES if other != metric]
+        if "main" in tables:
+            others = (Comparison(records, other, cells) for other in METRIC_TITLES if other != metric)
+            built += [main_table(other) for other in others]
         shown = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
-    notes = comparison.notes(built)
-    if ranking.left_out and {"ranks", "significance"} & set(tables):
+    notes = comparison.notes(built) + notes_on.unfinished(records, cells)
+    if {"ranks", "significance"} & set(tables):
+        notes += _notes_on_ranks(ranking)
+    notes += [f"No table {name!r}: it needs {_NEEDS[name]}." for name in absent]
+    notes += illustrations.notes if illustrations is not None else []
+    return Report(built, None if only else wide_table(comparison), notes, **shown)
+
+
+def _notes_on_ranks(ranking: Ranking) -> list[str]:
+    notes = []
+    if ranking.left_out:
         names = ", ".join(column.label for column in ranking.left_out)
         notes.append(f"Not ranked, for want of splits that the others have: {names}.")
-    return Report(built, None if only else wide_table(comparison), notes, **shown)
+    if ranking.other_editions:
+        names = ", ".join(ranking.other_editions)
+        notes.append(f"Not ranked, since another edition of the dataset is: {names}.")
+    return notes
 
 
 def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
@@ -153,17 +186,17 @@ def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
     return [cost_table(comparison)]
 
 
-def write_all(records: Sequence[Record], store: "Store", folder: Path) -> None:
-    """Write a report in all its forms to a folder: page, tables, figures."""
+def write_all(records: Sequence[Record], store: "Store", folder: Path, cells: Sequence[Cell] = ()) -> None:
+    """Write a report in all its forms to a folder: page, tables, figures; `cells` as in `build`."""
     from adbench_text.pictures import Illustrations
 
     for metric in METRIC_TITLES:
         for form, ending in (("markdown", "md"), ("csv", "csv")):
             names = list(TABLES) if metric == "auroc" and form == "markdown" else BRIEF
-            text = registry.report(form).render(build(records, metric, names))
+            text = registry.report(form).render(build(records, metric, names, cells=cells))
             (folder / f"{metric}.{ending}").write_text(text, encoding="utf-8")
-    illustrations = Illustrations(records, "auroc", store)
-    page = build(records, "auroc", list(TABLES), illustrations)
+    illustrations = Illustrations(records, "auroc", store, cells)
+    page = build(records, "auroc", list(TABLES), illustrations, cells=cells)
     for form, ending in (("html", "html"), ("latex", "tex")):
         text = registry.report(form).render(page)
         (folder / f"report.{ending}").write_text(text, encoding="utf-8")

@@ -265,22 +265,27 @@ def report(
     from adbench_text.main_tables import cells_report
     from adbench_text.tracking import Store
 
+    if cells and tables:
+        raise click.UsageError("--cells shows single cells; it goes without --table.")
     renderer = registry.report(form)
     has_pictures = getattr(renderer, "HAS_PICTURES", False)
     names = chosen_tables(tables, everything=has_pictures or form == "latex")
     store = Store(tracking_uri, experiment, create=False)
     records = held_records(store, datasets, detectors)
-    if sweep is not None:
-        records = of_sweep(records, sweep, _sweep(sweep, defaultdict(tuple)).expand(), store.shown)
+    of = _sweep(sweep, defaultdict(tuple)) if sweep is not None else None
+    expected = of.expand() if of is not None else []
+    if of is not None:
+        records = of_sweep(records, str(sweep), of, store.shown)
     illustrations: Any = None
     if has_pictures or figures is not None:
         from adbench_text.pictures import Illustrations
 
-        illustrations = Illustrations(records, metric, store)
+        illustrations = Illustrations(records, metric, store, expected)
     if cells:
         built = cells_report(records)
     else:
-        built = build(records, metric, names, illustrations if has_pictures else None, only=bool(tables))
+        shown = illustrations if has_pictures else None
+        built = build(records, metric, names, shown, only=bool(tables), cells=expected)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     if not getattr(renderer, "HAS_NOTES", True):
@@ -293,6 +298,8 @@ def report(
     if figures is not None:
         files = _write(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
+        for note in illustrations.notes if not has_pictures else []:
+            click.echo(note, err=True)
 
 
 def _write(write: Callable[[], Any], where: Path) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
 from adbench_text.regimes import REGIMES
-from adbench_text.sweep import IDENTITY
+from adbench_text.sweep import DEFAULT, IDENTITY, Cell, n_configurations, percent
 from adbench_text.table import Table
 
 Record = dict[str, Any]
@@ -72,12 +72,13 @@ class Value:
         if self.figure is None:
             return self.instead
         spread = "" if self.spread is None else f" ± {self.spread:.1f}"
-        return f"{self.figure:.1f}{spread}" + ("" if self.is_whole else f" ({self.of[0]} of {self.of[1]})")
+        of = "" if self.whole is not None else f" ({self.of[0]} of {self.of[1]})"
+        return f"{self.figure:.1f}{spread}{of}"
 
     @property
-    def is_whole(self) -> bool:
-        """Whether all cells that should be there are."""
-        return self.figure is not None and self.of[0] == self.of[1]
+    def whole(self) -> float | None:
+        """The figure, if all cells that should be there are."""
+        return self.figure if self.of[0] == self.of[1] else None
 
 
 def corpora_of(records: Sequence[Record]) -> dict[str, str]:
@@ -108,6 +109,12 @@ def current(records: Sequence[Record]) -> list[Record]:
     return list(newest.values())
 
 
+def name_of(record: Record) -> str:
+    """Return what the column of a record is called, but for its marks."""
+    how = record["configuration"] if record["preset"] == DEFAULT else record["preset"]
+    return f"{record['detector']} {how}".strip()
+
+
 def _identity(record: Record) -> tuple[str, ...]:
     return (record["dataset_digest"], *(record[name] for name in IDENTITY))
 
@@ -121,13 +128,17 @@ class Comparison:
         From `adbench_text.tracking.Store.cells`, oldest first; not empty.
     metric : str
         ``"auroc"``, ``"aupr_in"`` or ``"aupr_out"``.
+    cells : sequence of Cell
+        Those of the sweep that the records are of: its inlier classes alone are the rows then. Empty
+        for all classes of each dataset.
     """
 
-    def __init__(self, records: Sequence[Record], metric: str) -> None:
+    def __init__(self, records: Sequence[Record], metric: str, cells: Sequence[Cell] = ()) -> None:
         self.metric = metric
         self.records = current(records)
         self.n_superseded = len(records) - len(self.records)
         self.corpora = corpora_of(self.records)
+        self._sizes: dict[tuple[str, str, str], int] = {}
         self.columns = self._columns()
         self.levels = sorted({float(record["contamination"]) for record in self.records})
         self.published = published.columns(metric)
@@ -136,13 +147,14 @@ class Comparison:
             codes = self._codes_of(column)
             for record in filter(column.holds, self.records):
                 digest = record["dataset_digest"]
-                if codes[digest].index(record["code_version"]) == column.generation:
+                if codes.index(record["code_version"]) == column.generation:
                     key = column, digest, float(record["contamination"])
                     self._of.setdefault(key, []).append(record)
         self._rows = {}
         for digest in self.corpora:
             present = {r["inlier"] for r in self.records if r["dataset_digest"] == digest}
-            self._rows[digest] = _inliers(self.dataset(digest), present)
+            of_sweep = dict.fromkeys(c.inlier for c in cells if c.dataset == self.dataset(digest))
+            self._rows[digest] = list(of_sweep) or _inliers(self.dataset(digest), present)
 
     def _columns(self) -> list[Column]:
         configurations: dict[tuple[str, str], list[tuple[str, str]]] = {}
@@ -153,32 +165,43 @@ class Comparison:
             found.append((record["configuration"], record["dataset_digest"]))
         columns = []
         for (detector, preset), found in configurations.items():
-            if preset == "default":
+            if preset == DEFAULT:
                 for name in dict.fromkeys(c for c, _ in found):
                     key = detector, name
                     columns.append(Column(detector, preset, name, key in oracles, regimes[key]))
             else:
-                n_per_corpus = Counter(digest for _, digest in set(found))
+                is_grid = any(self._n_configurations(detector, preset, digest) > 1 for _, digest in found)
                 key = detector, found[0][0]
-                is_oracle = max(n_per_corpus.values()) > 1 or key in oracles
+                is_oracle = is_grid or key in oracles
                 columns.append(Column(detector, preset, None, is_oracle, regimes[key]))
         columns = [
             replace(column, generation=generation)
             for column in columns
-            for generation in range(max(map(len, self._codes_of(column).values())))
+            for generation in range(len(self._codes_of(column)))
         ]
         order = [*REGIMES, OTHER, ORACLES]
         return sorted(columns, key=lambda column: order.index(column.block))
 
-    def _codes_of(self, column: Column) -> dict[str, list[str]]:
-        """Return the versions of the code that made a column's results on each corpus, newest first."""
-        codes: dict[str, list[str]] = {}
-        for record in reversed(self.records):
-            if column.holds(record):
-                of_corpus = codes.setdefault(record["dataset_digest"], [])
-                if record["code_version"] not in of_corpus:
-                    of_corpus.append(record["code_version"])
-        return codes
+    def _codes_of(self, column: Column) -> list[str]:
+        """Return the versions of the code that made a column's results, newest first."""
+        oldest_first = sorted(filter(column.holds, self.records), key=lambda record: int(record["started"]))
+        return list(dict.fromkeys(record["code_version"] for record in reversed(oldest_first)))
+
+    def _n_configurations(self, detector: str, preset: str, digest: str) -> int:
+        """Return how many configurations a preset has on a corpus, run or not.
+
+        Of a preset with settings on top of it, which may make some of them equal, and of a detector
+        that is no longer installed, these are the ones that were run.
+        """
+        key = detector, preset, digest
+        if key not in self._sizes:
+            found = {
+                record["configuration"]
+                for record in self.records
+                if (record["detector"], record["preset"], record["dataset_digest"]) == key
+            }
+            self._sizes[key] = max(len(found), n_configurations(detector, preset, self.dataset(digest)))
+        return self._sizes[key]
 
     def inliers(self, digest: str) -> list[str]:
         """Return the rows of a corpus: all classes of its dataset."""
@@ -198,11 +221,13 @@ class Comparison:
         of_level = self.records_of(column, digest, level)
         # what there should be: each configuration with each seed, in each split
         n_configurations, n_seeds = (len({r[name] for r in of_level}) for name in ("configuration", "seed"))
+        if column.configuration is None:
+            n_configurations = self._n_configurations(column.detector, column.preset, digest)
         n_expected = len(inliers) * max(1, n_configurations * n_seeds)
         found = [record for record in of_level if record["inlier"] in inliers]
         good = [record for record in found if record["status"] == "ok"]
         if not good:
-            return Value(None, instead=FAILED if found else MISSING)
+            return Value(None, of=(0, n_expected), instead=FAILED if found else MISSING)
         best: dict[tuple[str, str], float] = {}  # of several configurations, by split and seed
         for record in good:
             key = record["inlier"], record["seed"]
@@ -252,5 +277,13 @@ class Comparison:
         ):
             notes.append(notes_on.PUBLISHED)
         if self.blocks():
-            notes.append(notes_on.blocks([(column.label, column.block) for column in self.columns]))
-        return notes + notes_on.seeds(self.records) + notes_on.versions(self.records, self.n_superseded)
+            notes.append(notes_on.regimes([(column.label, column.regime) for column in self.columns]))
+        notes += notes_on.seeds(self._seeds())
+        return notes + notes_on.versions(self.records, self.n_superseded, name_of, stand_apart=True)
+
+    def _seeds(self) -> dict[str, dict[str, frozenset[str]]]:
+        seeds: dict[str, dict[str, frozenset[str]]] = {}
+        for (column, digest, level), records in self._of.items():
+            of_column = seeds.setdefault(f"{self.corpora[digest]} at {percent(level)}", {})
+            of_column[column.label] = frozenset(record["seed"] for record in records)
+        return seeds

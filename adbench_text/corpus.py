@@ -1,6 +1,7 @@
 """Corpora, their one-vs-rest splits, and outliers mixed into the training data."""
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable
@@ -85,6 +86,15 @@ class Dataset(ABC):
         """Return the raw documents of the training and of the test part."""
 
 
+_LIMITED = ", at most {} documents per class"
+
+
+def limit_of(edition: str) -> int | None:
+    """Return how many documents a class an edition was limited to, None where it was not."""
+    found = re.search(_LIMITED.format(r"(\d+)") + "$", edition)
+    return int(found[1]) if found else None
+
+
 @dataclass(frozen=True)
 class Corpus:
     """A cleaned corpus.
@@ -139,7 +149,7 @@ class Corpus:
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
             return documents.take(np.sort(np.concatenate(chosen)))
 
-        edition = f"{self.edition}, at most {limit} documents per class"
+        edition = f"{self.edition}{_LIMITED.format(limit)}"
         return replace(self, train=some(self.train), test=some(self.test), edition=edition)
 
     def counts(self) -> str:

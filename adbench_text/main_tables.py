@@ -1,5 +1,6 @@
 """The tables of one metric: every split beside the published figures, levels, intervals, single cells."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from statistics import mean
 from typing import Any
@@ -14,12 +15,14 @@ from adbench_text.comparison import (
     Value,
     corpora_of,
     current,
+    name_of,
 )
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Report, Table
 
 CELL_COLUMNS = (
     "detector",
+    "preset",
     "dataset",
     "inlier",
     "contamination",
@@ -32,6 +35,8 @@ CELL_COLUMNS = (
     "n_train",
     "n_test",
     "status",
+    "oracle",
+    "code_version",
 )
 NONE = "–"
 
@@ -84,15 +89,20 @@ def levels_table(comparison: Comparison) -> Table:
 
 
 def intervals_table(comparison: Comparison) -> Table:
-    """The 95 % bootstrap interval of each split at the lowest level, of the lowest seed."""
+    """The 95 % bootstrap interval of each split at the lowest level, of one seed.
+
+    It is the seed that most cells are of, the lowest of several.
+    """
     level = comparison.levels[0]
+    seeds = Counter(r["seed"] for r in comparison.records if float(r["contamination"]) == level)
+    seed = min(seeds, key=lambda seed: (-seeds[seed], int(seed)))
     title = (
-        f"{METRIC_TITLES[comparison.metric]} (%), 95% bootstrap intervals over the test documents, "
-        f"{percent(level)} of outliers"
+        f"{METRIC_TITLES[comparison.metric]} (%) of seed {seed} with 95% bootstrap intervals over the test "
+        f"documents, {percent(level)} of outliers in the training data"
     )
 
     def row(digest: str, inlier: str) -> list[Entry]:
-        return [Entry(_interval(comparison, column, digest, inlier, level)) for column in comparison.columns]
+        return [Entry(_interval(comparison, column, digest, inlier, seed)) for column in comparison.columns]
 
     return _by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means=False)
 
@@ -123,13 +133,17 @@ def cells_report(records: Sequence[Record]) -> Report:
     corpora = corpora_of(newest)
     rows = []
     for record in newest:
-        detector = Column(record["detector"], "default", record["configuration"]).label
-        names = [detector, corpora[record["dataset_digest"]]]
-        names += [_plain(record.get(name, "")) for name in CELL_COLUMNS[2:]]
-        rows.append([Entry(name) for name in names])
-    table = Table("", list(CELL_COLUMNS), rows, n_labels=5)
+        shown = {
+            **record,
+            "detector": f"{record['detector']} {record['configuration']}".strip(),
+            "dataset": corpora[record["dataset_digest"]],
+            "oracle": "yes" if "oracle" in record else "no",
+        }
+        rows.append([Entry(_plain(shown.get(name, ""))) for name in CELL_COLUMNS])
+    table = Table("", list(CELL_COLUMNS), rows, n_labels=6)
     notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
-    return Report([table], table, notes + notes_on.versions(newest, len(records) - len(newest)))
+    n_superseded = len(records) - len(newest)
+    return Report([table], table, notes + notes_on.versions(newest, n_superseded, name_of, stand_apart=False))
 
 
 def _by_split(
@@ -152,7 +166,7 @@ def _by_split(
 def _marked(comparison: Comparison, values: Sequence[Value]) -> list[Entry]:
     """Mark the best of a row: of what is whole, and not chosen on the test labels."""
     fair = [
-        f"{value.figure:.1f}" if value.is_whole and not column.is_oracle else ""
+        f"{value.whole:.1f}" if value.whole is not None and not column.is_oracle else ""
         for column, value in zip(comparison.columns, values, strict=True)
     ]
     figures = [float(text) for text in fair if text]
@@ -188,24 +202,20 @@ def _compared(comparison: Comparison) -> list[Column]:
 def _difference(comparison: Comparison, column: Column, digest: str, inlier: str) -> str:
     theirs = published.COUNTERPARTS[column.detector]
     figure = _published_figure(comparison, theirs, digest, inlier)
-    ours = comparison.value(column, digest, inlier, comparison.levels[0])
-    if figure is None or ours.figure is None or not ours.is_whole:
+    ours = comparison.value(column, digest, inlier, comparison.levels[0]).whole
+    if figure is None or ours is None:
         return NONE
     is_unequal = published.ORACLE_MARK in theirs and not column.is_oracle
-    return f"{ours.figure - figure:+z.1f}" + (published.ORACLE_MARK if is_unequal else "")
+    return f"{ours - figure:+z.1f}" + (published.ORACLE_MARK if is_unequal else "")
 
 
-def _interval(comparison: Comparison, column: Column, digest: str, inlier: str, level: float) -> str:
-    records = [
-        record
-        for record in comparison.records_of(column, digest, level)
-        if record["inlier"] == inlier and f"{comparison.metric}_low" in record
-    ]
-    if not records or column.is_oracle:
-        return NONE
-    first = min(records, key=lambda record: int(record["seed"]))
-    low, high = (100 * first[f"{comparison.metric}_{end}"] for end in ("low", "high"))
-    return f"{low:.1f} to {high:.1f}"
+def _interval(comparison: Comparison, column: Column, digest: str, inlier: str, seed: str) -> str:
+    low, high = f"{comparison.metric}_low", f"{comparison.metric}_high"
+    for record in comparison.records_of(column, digest, comparison.levels[0]):
+        if (record["inlier"], record["seed"]) == (inlier, seed) and low in record and not column.is_oracle:
+            figure, low, high = (f"{100 * record[name]:.1f}" for name in (comparison.metric, low, high))
+            return f"{figure} ({low} to {high})"
+    return NONE
 
 
 def _plain(value: Any) -> str:

@@ -1,9 +1,9 @@
 """What a report says under its tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adbench_text.sweep import percent
+from adbench_text.sweep import IDENTITY, Cell, percent
 
 Record = dict[str, Any]
 
@@ -25,12 +25,12 @@ def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
     ]
 
 
-def blocks(of_label: Sequence[tuple[str, str]]) -> str:
-    """Say what the detectors know besides the training texts; pairs of label and block."""
+def regimes(of_label: Sequence[tuple[str, str]]) -> str:
+    """Say what the detectors know besides the training texts; pairs of label and regime."""
     labels: dict[str, list[str]] = {}
-    for label, block in of_label:
-        labels.setdefault(block, []).append(label)
-    listed = "; ".join(f"{block}: {', '.join(found)}" for block, found in labels.items())
+    for label, regime in of_label:
+        labels.setdefault(regime, []).append(label)
+    listed = "; ".join(f"{regime}: {', '.join(found)}" for regime, found in labels.items())
     return f"What they know besides the training texts: {listed}."
 
 
@@ -48,30 +48,48 @@ def failures(records: Sequence[Record]) -> list[str]:
     return notes
 
 
-def seeds(records: Sequence[Record]) -> list[str]:
-    """Say where the figures of detectors come from different seeds."""
-    of: dict[str, set[str]] = {}
-    for record in records:
-        of.setdefault(f"{record['detector']} {record['configuration']}".strip(), set()).add(record["seed"])
-    if len({frozenset(found) for found in of.values()}) < 2:
-        return []
-    listed = "; ".join(f"{name}: {', '.join(sorted(found, key=int))}" for name, found in of.items())
-    return [f"Not all figures are of the same seeds: {listed}."]
+def seeds(of: Mapping[str, Mapping[str, frozenset[str]]]) -> list[str]:
+    """Say where the figures of detectors that stand side by side come from different seeds.
+
+    Parameters
+    ----------
+    of : mapping of str to mapping of str to frozenset of str
+        For each place, a corpus at a level say: the seeds of each column.
+    """
+    places: dict[str, list[str]] = {}
+    for place, of_column in of.items():
+        labels: dict[frozenset[str], list[str]] = {}
+        for label, found in of_column.items():
+            labels.setdefault(found, []).append(label)
+        if len(labels) > 1:
+            listed = "; ".join(
+                f"{', '.join(names)}: {', '.join(sorted(found, key=int))}" for found, names in labels.items()
+            )
+            places.setdefault(listed, []).append(place)
+    return [
+        "Not all figures are of the same seeds"
+        + (f" ({listed})" if sum(map(len, places.values())) < len(of) else "")
+        + f": {seeds}."
+        for seeds, where in places.items()
+        for listed in [", ".join(where)]
+    ]
 
 
-def versions(records: Sequence[Record], n_superseded: int) -> list[str]:
+def versions(
+    records: Sequence[Record], n_superseded: int, label_of: Callable[[Record], str], stand_apart: bool
+) -> list[str]:
     """Say where results of different code stand together, and how many older ones are left out."""
     notes = []
-    for kind, where in (("code_version", "apart, as (older code)"), ("resource.", "together here")):
+    where_code = "apart, as (older code)" if stand_apart else "together here"
+    for kind, where in (("code_version", where_code), ("resource.", "together here")):
         made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for record in records:
-            what = record["detector"], record["configuration"], record["dataset_digest"]
+            # one configuration may need other resources on another corpus
+            corpus = record["dataset_digest"] if kind == "resource." else ""
             version = tuple(str(value) for name, value in record.items() if name.startswith(kind))
-            made_by.setdefault(what, set()).add(version)
+            made_by.setdefault((label_of(record), corpus), set()).add(version)
         of = "code" if kind == "code_version" else "resources"
-        for name in dict.fromkeys(
-            f"{d} {c}".strip() for (d, c, _), found in made_by.items() if len(found) > 1
-        ):
+        for name in dict.fromkeys(label for (label, _), found in made_by.items() if len(found) > 1):
             notes.append(
                 f"{name}: results of different versions of its {of} stand {where}; "
                 "run the sweep again to renew the older ones."
@@ -79,6 +97,15 @@ def versions(records: Sequence[Record], n_superseded: int) -> list[str]:
     if n_superseded:
         notes.append(f"Left out: {n_superseded} older results, made by other code or resources.")
     return notes
+
+
+def unfinished(records: Sequence[Record], cells: Sequence[Cell]) -> list[str]:
+    """Say how many cells of a sweep there is no result of, and name the first."""
+    held = {tuple(record[name] for name in IDENTITY) for record in records}
+    absent = [cell for cell in cells if cell.identity not in held]
+    if not absent:
+        return []
+    return [f"Of the {len(cells):,} cells of the sweep {len(absent):,} were not run, the first: {absent[0]}."]
 
 
 def _cell_name(record: Record) -> str:

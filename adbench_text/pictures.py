@@ -1,5 +1,6 @@
 """The pictures and heat maps of a report: what of the store they show, and what is said below them."""
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import StringIO
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from adbench_text import examples, figures, published, statistics
 from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
 from adbench_text.side_tables import Ranking, ablated
-from adbench_text.sweep import percent
+from adbench_text.sweep import Cell, percent
 from adbench_text.table import Heatmap, Picture
 from adbench_text.tracking import Store
 
 _MOST_CURVES = 8  # in one ROC figure: more cannot be told apart
+_LONGEST_STEM = 80  # of a part of a file's name: file systems have a limit of 255
 _LOSS, _TRACE = "loss_total", "diagnostic_test_auroc"
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
@@ -45,14 +47,29 @@ class Illustrations:
         What the pictures of a metric show.
     store : Store
         Where to look for scores, curves and examples.
+    cells : sequence of Cell
+        See `Comparison`.
     """
 
-    def __init__(self, records: Sequence[Record], metric: str, store: Store) -> None:
-        self._comparison, self._store = Comparison(records, metric), store
+    def __init__(
+        self, records: Sequence[Record], metric: str, store: Store, cells: Sequence[Cell] = ()
+    ) -> None:
+        self._comparison, self._store = Comparison(records, metric, cells), store
+        self._lost: list[Record] = []
 
     @cached_property
     def _drawings(self) -> list[Drawing]:
-        return list(drawings(self._comparison, Ranking(self._comparison), self._store))
+        return list(drawings(self._comparison, Ranking(self._comparison), self._store, self._lost))
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be drawn, and why."""
+        if not (self._drawings and self._lost):
+            return []
+        return [
+            f"The scores of {len(self._lost)} finished cells cannot be read, so figures are missing: "
+            "the artifacts of the store were moved or deleted."
+        ]
 
     @property
     def pictures(self) -> list[Picture]:
@@ -72,11 +89,11 @@ class Illustrations:
         return heatmaps(self._comparison, self._store)
 
 
-def drawings(comparison: Comparison, ranking: Ranking, store: Store) -> Iterator[Drawing]:
-    """Yield all figures for which the store holds something."""
+def drawings(comparison: Comparison, ranking: Ranking, store: Store, lost: list[Record]) -> Iterator[Drawing]:
+    """Yield all figures for which the store holds something; `lost` takes the cells without scores."""
     yield from _summaries(comparison, ranking)
     for digest, label in comparison.corpora.items():
-        yield from _of_corpus(comparison, store, digest, label)
+        yield from _of_corpus(comparison, store, digest, label, lost)
     if any(column.detector == "date" for column in comparison.columns):
         yield _overlap_bound()
 
@@ -100,7 +117,7 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
                 found = [
                     (level, comparison.value(column, digest, MEAN, level)) for level in comparison.levels
                 ]
-                points = [(level, v.figure, v.spread) for level, v in found if v.figure is not None]
+                points = [(level, v.whole, v.spread) for level, v in found if v.whole is not None]
                 if points:
                     curves[column.label] = points
             if curves:
@@ -115,9 +132,9 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
         for column in comparison.columns:
             records = _good(comparison, column, digest)
             value = comparison.value(column, digest, MEAN, comparison.levels[0])
-            if records and value.figure is not None and not column.is_oracle:
+            if value.whole is not None and not column.is_oracle:
                 seconds = mean(r["fit_seconds"] + r["score_seconds"] for r in records)
-                costs[column.label] = (seconds, value.figure)
+                costs[column.label] = (seconds, value.whole)
         if costs:
             yield Drawing(
                 f"cost-{_stem(label)}",
@@ -129,7 +146,7 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
         groups_of = {}
         for digest, label in comparison.corpora.items():
             values = [(c.label, comparison.value(c, digest, MEAN, comparison.levels[0])) for c in columns]
-            points_of = [(name, v.figure, v.spread) for name, v in values if v.figure is not None]
+            points_of = [(name, v.whole, v.spread) for name, v in values if v.whole is not None]
             if points_of:
                 groups_of[label] = points_of
         if groups_of:
@@ -141,7 +158,9 @@ def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
             )
 
 
-def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) -> Iterator[Drawing]:
+def _of_corpus(
+    comparison: Comparison, store: Store, digest: str, label: str, lost: list[Record]
+) -> Iterator[Drawing]:
     level = percent(comparison.levels[0])
     scored: dict[str, dict[str, Scored]] = {}  # by split, then by detector
     for column in comparison.columns:
@@ -151,6 +170,7 @@ def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) ->
         records = {name: records[name] for name in comparison.inliers(digest) if name in records}
         name = f"{_stem(label)}-{_stem(column.label)}"
         at_end = _scores(store, records)
+        lost += [record for inlier, record in records.items() if inlier not in at_end]
         for inlier, of_split in at_end.items():
             scored.setdefault(inlier, {})[column.label] = of_split
         early = sorted({file for r in records.values() for file in _early(store, r)})
@@ -165,8 +185,12 @@ def _of_corpus(comparison: Comparison, store: Store, digest: str, label: str) ->
                     "higher is more abnormal. The outermost 0.5% count into the edge bins.",
                     figures.histograms(panels),
                 )
-        for metric, quantity in ((_LOSS, "loss"), (_TRACE, "test AUROC (a diagnostic)")):
-            found = {inlier: store.curve(r, metric) for inlier, r in records.items() if metric in r}
+        for metric, quantity, unit in ((_LOSS, "loss", 1), (_TRACE, "test AUROC (%), a diagnostic", 100)):
+            found = {
+                inlier: [(step, unit * value) for step, value in store.curve(r, metric)]
+                for inlier, r in records.items()
+                if metric in r
+            }
             if found:
                 yield Drawing(
                     f"{quantity.split()[0]}-{name}",
@@ -239,4 +263,7 @@ def _step(file: str) -> str:
 
 def _stem(name: str) -> str:
     """Return a name as a part of a file's name."""
-    return "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
+    stem = "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
+    if len(stem) <= _LONGEST_STEM:
+        return stem
+    return f"{stem[:_LONGEST_STEM]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -83,13 +83,13 @@ def run_sweep(
                     results.append(result)
                     watcher.done(result)
             if report:
-                log_reports(store, {cell.dataset for cell in todo}, cells, watcher)
+                log_reports(store, {cell.dataset: corpora[cell.dataset] for cell in todo}, cells, watcher)
         finally:
             store.summarise(definitions[result.cell] for result in results)
     return results
 
 
-def log_reports(store: Store, datasets: set[str], cells: Sequence[Cell], watcher: Watcher) -> None:
+def log_reports(store: Store, corpora: dict[str, Corpus], cells: Sequence[Cell], watcher: Watcher) -> None:
     """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
 
     What goes wrong here is said, and costs no result: a report can be made again.
@@ -99,14 +99,20 @@ def log_reports(store: Store, datasets: set[str], cells: Sequence[Cell], watcher
     from adbench_text.assembly import write_all
 
     known = {cell.identity for cell in cells}
-    for dataset in sorted(datasets):
-        records = [record for record in store.cells([dataset]) if tuple(record[n] for n in IDENTITY) in known]
+    for dataset in sorted(corpora):
+        digest = corpora[dataset].digest
+        records = [
+            record
+            for record in store.cells([dataset])
+            if tuple(record[n] for n in IDENTITY) in known and record["dataset_digest"] == digest
+        ]
         if not any(record["status"] == "ok" for record in records):
             continue
         watcher.say(f"writing the report on {dataset}")
         with tempfile.TemporaryDirectory() as folder:
             try:
-                write_all(records, store, Path(folder))
+                of_dataset = [cell for cell in cells if cell.dataset == dataset]
+                write_all(records, store, Path(folder), of_dataset)
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # whatever it is, the results are safe
                 watcher.say(f"No report on {dataset}: {error}; make it by adbench-text report.")

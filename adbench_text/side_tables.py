@@ -1,32 +1,37 @@
 """The tables beside the main comparison: ranks, significance, ablations, cost."""
 
 from collections import Counter
-from collections.abc import Sequence
-from statistics import mean
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import published, statistics
-from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison
+from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
 from adbench_text.main_tables import NONE
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Table
 
 _ALPHA = 0.05
 
+_Split = tuple[str, str]  # label of the corpus, and inlier class
+
 
 class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
-    Columns chosen on the test labels are left out.
+    Columns chosen on the test labels are left out, and so are those that have so few splits that
+    fewer figures would be left for the others. Of several editions of a dataset one alone counts: the
+    published one, else that with most figures.
 
     Attributes
     ----------
     columns : list of Column
-        Those that have most splits.
+        Those ranked.
     left_out : list of Column
-        Those that have fewer.
+        Those that have fewer splits.
+    other_editions : list of str
+        Labels of the corpora that are not counted.
     splits : list of (str, str)
         Label of the corpus, and inlier class.
     figures : float64 array of shape (n_splits, n_columns)
@@ -34,23 +39,22 @@ class Ranking:
     """
 
     def __init__(self, comparison: Comparison) -> None:
-        level = comparison.levels[0]
-        found: dict[Column, dict[tuple[str, str], float]] = {}
-        for column in comparison.columns:
-            if not column.is_oracle:
-                values = {
-                    (label, inlier): comparison.value(column, digest, inlier, level)
-                    for digest, label in comparison.corpora.items()
-                    for inlier in comparison.inliers(digest)
-                }
-                found[column] = {
-                    key: v.figure for key, v in values.items() if v.is_whole and v.figure is not None
-                }
-        most = max(map(len, found.values()), default=0)
-        self.columns = [column for column, figures in found.items() if 0 < len(figures) == most]
-        self.left_out = [column for column in found if column not in self.columns]
-        shared = set.intersection(*(set(found[column]) for column in self.columns)) if self.columns else set()
-        self.splits = sorted(shared)
+        found = {c: _figures(comparison, c) for c in comparison.columns if not c.is_oracle}
+        counted = _one_edition_each(comparison, found)
+        self.other_editions = [label for label in comparison.corpora.values() if label not in counted]
+        found = {
+            column: {split: figure for split, figure in figures.items() if split[0] in counted}
+            for column, figures in found.items()
+        }
+        by_splits = sorted(found, key=lambda column: -len(found[column]))  # stable
+        shared = {
+            n: set.intersection(*(set(found[c]) for c in by_splits[:n])) for n in range(1, len(found) + 1)
+        }
+        best = max(shared, key=lambda n: (n > 1, n * len(shared[n])), default=0)
+        chosen = by_splits[:best] if best and shared[best] else []
+        self.columns = [column for column in found if column in chosen]
+        self.left_out = [column for column in found if column not in chosen]
+        self.splits = sorted(shared[best]) if chosen else []
         self.figures: NDArray[np.float64] = np.array(
             [[found[column][split] for column in self.columns] for split in self.splits]
         ).reshape(len(self.splits), len(self.columns))
@@ -69,6 +73,28 @@ class Ranking:
     def pairs(self) -> list[statistics.Pair]:
         """All pairs of columns, tested; see `adbench_text.statistics.wilcoxon_holm`."""
         return statistics.wilcoxon_holm(self.figures)
+
+
+def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
+    """Return the whole figures of a column."""
+    level = comparison.levels[0]
+    values = {
+        (label, inlier): comparison.value(column, digest, inlier, level)
+        for digest, label in comparison.corpora.items()
+        for inlier in comparison.inliers(digest)
+    }
+    return {split: value.whole for split, value in values.items() if value.whole is not None}
+
+
+def _one_edition_each(comparison: Comparison, found: Mapping[Column, Mapping[_Split, float]]) -> set[str]:
+    """Return the label of one corpus of each dataset: its splits would count several times else."""
+    counts = Counter(label for figures in found.values() for label, _ in figures)
+    published = {r["dataset_digest"] for r in comparison.records if r["edition"] == "published"}
+    labels: dict[str, list[tuple[bool, int, str]]] = {}
+    for digest, label in comparison.corpora.items():
+        rank = digest in published, counts[label], label
+        labels.setdefault(comparison.dataset(digest), []).append(rank)
+    return {max(of_dataset)[2] for of_dataset in labels.values()}
 
 
 def ranks_table(ranking: Ranking, metric: str) -> Table:
@@ -126,8 +152,8 @@ def ablations_table(comparison: Comparison, detector: str) -> Table:
         for row, column in zip(rows, columns, strict=True):
             value = comparison.value(column, digest, MEAN, level)
             difference = NONE
-            if column is not columns[0] and value.is_whole and first.is_whole:
-                difference = f"{(value.figure or 0) - (first.figure or 0):+z.1f}"
+            if column is not columns[0] and value.whole is not None and first.whole is not None:
+                difference = f"{value.whole - first.whole:+z.1f}"
             row += [Entry(value.text), Entry(difference)]
             if has_published:
                 figure = theirs[column].get(comparison.dataset(digest))
@@ -143,11 +169,21 @@ def ablated(comparison: Comparison, least: int = 3) -> dict[str, list[Column]]:
     """Return the detectors that stand there in `least` configurations or more, and these."""
     fair = [column for column in comparison.columns if not column.is_oracle]
     counts = Counter(column.detector for column in fair)
-    return {name: [c for c in fair if c.detector == name] for name, n in counts.items() if n >= least}
+    return {
+        # first the one that the others vary, whichever was run first
+        name: sorted(
+            (c for c in fair if c.detector == name), key=lambda c: (c.label.count("="), c.generation)
+        )
+        for name, n in counts.items()
+        if n >= least
+    }
 
 
 def cost_table(comparison: Comparison) -> Table:
-    """What each detector costs on each corpus: means over the splits, peak over all of them."""
+    """What each detector costs on each corpus: means over the splits, peak over all of them.
+
+    What a grid costs is the sum over its configurations.
+    """
     level = comparison.levels[0]
     rows: list[list[Entry]] = []
     starts: set[int] = set()
@@ -156,20 +192,26 @@ def cost_table(comparison: Comparison) -> Table:
         for column in comparison.columns:
             records = [r for r in comparison.records_of(column, digest, level) if r["status"] == "ok"]
             if records:
-                rows.append([Entry(label), Entry(column.label), *map(Entry, _costs(records))])
-    header = ["dataset", "detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
-    return Table(
-        "Cost of a split, mean over the splits; peak memory is the most of any", header, rows, starts
+                n, n_expected = comparison.value(column, digest, MEAN, level).of
+                of = "" if n == n_expected else f" ({n} of {n_expected})"
+                rows.append([Entry(label), Entry(column.label + of), *map(Entry, _costs(records))])
+    title = (
+        f"Cost of a split, mean over the splits, {percent(level)} of outliers in the training data; "
+        "peak memory is the most of any"
     )
+    header = ["dataset", "detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
+    return Table(title, header, rows, starts)
 
 
-def _costs(records: Sequence[dict[str, object]]) -> list[str]:
-    def of(name: str) -> list[float]:
-        return [float(str(record[name])) for record in records if name in record]
+def _costs(records: Sequence[Record]) -> list[str]:
+    def of(name: str) -> float:
+        n_splits = len({(record["inlier"], record["seed"]) for record in records})
+        return float(sum(record[name] for record in records)) / n_splits
 
-    fit, score, memory = of("fit_seconds"), of("score_seconds"), of("peak_memory_mb")
-    rate = sum(of("n_test")) / max(sum(score), 1e-9)
+    memory = [record["peak_memory_mb"] for record in records if "peak_memory_mb" in record]
+    fit, score = of("fit_seconds"), of("score_seconds")
+    rate = of("n_test") / max(score, 1e-9)
     return [
-        *(f"{float(f'{value:.3g}'):,g}" for value in (mean(fit), mean(score), rate)),
+        *(f"{float(f'{value:.3g}'):,g}" for value in (fit, score, rate)),
         f"{max(memory) / 1000:.2f}" if memory else NONE,
     ]

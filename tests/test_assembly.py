@@ -3,6 +3,7 @@ from cells import record
 
 from adbench_text.assembly import BRIEF, TABLES, build, chosen_tables
 from adbench_text.errors import UnknownNameError
+from adbench_text.sweep import Cell
 
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)
@@ -49,6 +50,46 @@ def test_who_is_not_ranked_is_said():
         in build([*RECORDS, late], "auroc", ["ranks"]).notes
     )
     assert not [note for note in build([*RECORDS, late], "auroc").notes if "Not ranked" in note]
+
+
+def test_which_edition_is_ranked_is_said():
+    other = [{**r, "dataset_digest": "d2", "edition": "half of it"} for r in RECORDS]
+    assert "Not ranked, since another edition of the dataset is: made-up (2)." in (
+        build([*RECORDS, *other], "auroc", ["ranks"]).notes
+    )
+
+
+def test_why_a_table_that_was_asked_for_is_not_there_is_said():
+    alone = [record()]
+    names = ["published", "levels", "ranks", "significance", "ablations"]
+    report = build(alone, "auroc", names, only=True)
+    assert report.tables == []
+    assert [note for note in report.notes if note.startswith("No table ")] == [
+        "No table 'published': it needs published figures of these detectors and datasets, "
+        "and results at 0% of outliers.",
+        "No table 'levels': it needs two contamination levels.",
+        "No table 'ranks': it needs two detectors that have two splits in common.",
+        "No table 'significance': it needs two detectors that have two splits in common.",
+        "No table 'ablations': it needs three configurations of one detector.",
+    ]
+    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).notes)
+
+
+def test_a_report_of_a_sweep_has_its_inlier_classes_and_says_what_was_not_run():
+    cells = [
+        Cell(name, "default", {}, "agnews", inlier, 0, seed)
+        for inlier in ("world", "sci")
+        for seed in (0, 1)
+        for name in ("llr", "ocsvm")
+    ]
+    records = [record("llr", inlier, dataset="agnews") for inlier in ("world", "sci")]
+    report = build(records, "auroc", cells=cells)
+    assert [row[1].text for row in report.tables[0].rows] == ["world", "sci", "mean"]
+    assert "Of the 8 cells of the sweep 6 were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
+        report.notes
+    )
+    held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
+    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).notes)
 
 
 def test_tables_are_chosen_by_name():

@@ -20,8 +20,8 @@ from adbench_text.tracking import Store
 
 PLUGINS = Path(__file__).parent / "plugins"
 COLUMNS = (
-    "detector,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
-    "fit_seconds,score_seconds,n_train,n_test,status"
+    "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+    "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
 )
 
 
@@ -164,7 +164,7 @@ def test_report_in_all_formats(store, here):
     assert "edition published" in table.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
-    assert table.stdout.startswith("dataset,contamination,inlier,counting,faulty\ntiny,0,sea,")
+    assert table.stdout.startswith("dataset,contamination,inlier,counting,counting std,faulty\ntiny,0,sea,")
     assert per_cell.stdout.splitlines()[0] == COLUMNS
     assert len(per_cell.stdout.splitlines()) == 9
 
@@ -716,6 +716,36 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     table = adbench("report --sweep mine.toml").stdout
     assert "counting" in table
     assert "llr" not in table
+
+
+def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, here):
+    Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
+    Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
+    assert adbench("run --sweep quick.toml --contamination 0").exit_code == 0
+    assert adbench("report --sweep whole.toml").exit_code == 1
+    result = adbench("report --sweep quick.toml --format markdown")
+    assert "| pydocs | mlflow |" not in result.stdout  # a class that the sweep has not
+    assert "Of the 4 cells of the sweep 3 were not run, the first: llr on pydocs/torch at 5%" in result.stdout
+
+
+def test_single_cells_go_without_tables(store):
+    result = adbench("report --cells --table ranks")
+    assert result.exit_code == 2
+    assert "--cells shows single cells; it goes without --table." in result.stderr
+
+
+def test_figures_of_a_store_whose_artifacts_are_gone_say_so(store, here):
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    shutil.rmtree(here / "mlruns")
+    result = adbench("report --figures figures")
+    assert result.exit_code == 0
+    assert "The scores of 3 finished cells cannot be read, so figures are missing" in result.stderr
+
+
+def test_figures_of_a_detector_with_a_long_name_can_be_written(store, here):
+    assert adbench(f"run -d counting -s tiny --set weight={10**250} --contamination 0").exit_code == 0
+    assert adbench("report --figures figures").exit_code == 0
+    assert max(len(path.name) for path in (here / "figures").iterdir()) < 255
 
 
 def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):

@@ -11,6 +11,7 @@ from adbench_text.main_tables import (
     published_table,
     wide_table,
 )
+from adbench_text.sweep import n_configurations
 
 
 def split_texts(*records, metric="auroc") -> list[list[str]]:
@@ -124,6 +125,13 @@ def test_failures_are_named_once_for_each_reason():
 # Columns
 
 
+def test_the_regime_of_an_oracle_is_said_too():
+    records = [record("x", regime="from scratch"), record("y", oracle="true", regime="word vectors")]
+    assert "What they know besides the training texts: from scratch: x; word vectors: y (oracle)." in (
+        notes(*records)
+    )
+
+
 def test_each_configuration_has_a_column():
     records = [record("ocsvm", figure=0.7), record("ocsvm", configuration="nu=0.2")]
     table = main_table(Comparison(records, "auroc"))
@@ -175,9 +183,23 @@ def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that
 def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
     ends = {"auroc_low": 0.881, "auroc_high": 0.923}
     records = [record(seed=1, auroc_low=0.1, auroc_high=0.2), record(**ends), record("x", inlier="b")]
+    records.append(record("y", seed=1, **ends))  # which has not the seed that most have
     table = intervals_table(Comparison(records, "auroc"))
-    assert texts(table) == [["made-up", "a", "88.1 to 92.3", "–"], ["made-up", "b", "–", "–"]]
-    assert table.title.startswith("AUROC (%), 95% bootstrap intervals")
+    assert texts(table) == [
+        ["made-up", "a", "90.0 (88.1 to 92.3)", "–", "–"],
+        ["made-up", "b", "–", "–", "–"],
+    ]
+    assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
+
+
+def test_a_grid_of_which_some_configurations_were_not_run_is_an_oracle_and_incomplete():
+    (part,) = [record("ocsvm", "sci", preset="paper-grid", configuration="nu=0.05", dataset="agnews")]
+    table = main_table(Comparison([part, record("llr", "sci", dataset="agnews")], "auroc"))
+    assert table.header[2:4] == ["llr", "ocsvm paper-grid (oracle)"]
+    assert texts(table)[3][2:4] == [
+        "90.0",
+        f"90.0 (1 of {n_configurations('ocsvm', 'paper-grid', 'agnews')})",
+    ]
 
 
 @pytest.mark.parametrize("preset", ["default", "best"])
@@ -238,6 +260,16 @@ def test_a_result_of_other_code_or_resources_supersedes_the_older_one_and_that_i
     assert len(current(records)) == 1
 
 
+def test_where_seeds_differ_is_said():
+    both = [record(name, level=level, seed=seed) for name in "xy" for level in (0, 0.1) for seed in (0, 1)]
+    assert not any("seeds" in note and "same" in note for note in notes(*both))
+    more = [*both, record("y", level=0.1, seed=2)]
+    expected = "Not all figures are of the same seeds (made-up at 10%): x: 0, 1; y: 0, 1, 2."
+    assert expected in notes(*more)
+    everywhere = [r for r in both if (r["detector"], r["seed"]) != ("x", "1")]
+    assert "Not all figures are of the same seeds: x: 0; y: 0, 1." in notes(*everywhere)
+
+
 def test_results_of_different_code_stand_apart_and_that_is_told():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
     table = main_table(Comparison(records, "auroc"))
@@ -262,9 +294,18 @@ def test_results_of_different_resources_side_by_side_are_told():
     ]
 
 
-def test_another_code_on_another_corpus_is_no_other_column():
-    other = record("x", code_version="2", dataset="other", dataset_digest="d2")
-    assert main_table(Comparison([record("x"), other], "auroc")).header[2:] == ["x"]
+def test_another_code_on_another_corpus_stands_apart_too():
+    records = [record("x"), record("x", code_version="2", dataset="other", dataset_digest="d2")]
+    assert main_table(Comparison(records, "auroc")).header[2:] == ["x", "x (older code)"]
+    assert "x: results of different versions of its code" in " ".join(notes(*records))
+
+
+def test_the_newest_code_is_that_of_the_newest_run_even_where_it_renewed_an_older_one():
+    cells = {name: record("x", name, 0.5, started=1) for name in "ab"}
+    newer = record("x", "a", 0.9, started=2, code_version="2")
+    table = main_table(Comparison([*cells.values(), newer], "auroc"))
+    assert table.header[2:] == ["x", "x (older code)"]
+    assert texts(table)[0][2:] == ["90.0", "missing"]
 
 
 # Contamination levels
@@ -378,13 +419,13 @@ def test_published_figures_are_not_put_beside_results_on_contaminated_data():
 def test_the_cells_have_the_columns_that_programs_expect():
     report = cells_report([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")])
     assert ",".join(report.wide.header) == (
-        "detector,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
-        "fit_seconds,score_seconds,n_train,n_test,status"
+        "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+        "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
     assert tuple(report.wide.header) == CELL_COLUMNS
     assert texts(report.wide) == [
-        "ocsvm nu=0.2,made-up,a,0.05,3,0.9,0.45,0.225,1.5,0.25,10,20,ok".split(","),
-        "x,made-up,a,0,0,,,,,,10,,failed".split(","),
+        "ocsvm nu=0.2,default,made-up,a,0.05,3,0.9,0.45,0.225,1.5,0.25,10,20,ok,no,1".split(","),
+        "x,default,made-up,a,0,0,,,,,,10,,failed,no,1".split(","),
     ]
 
 
@@ -395,10 +436,11 @@ def test_the_cells_tell_editions_failures_and_what_is_left_out():
         failed(dataset_digest="d2", edition="half of it"),
     ]
     report = cells_report(records)
-    assert [row[1] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
+    assert [row[2] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
     assert [note.partition(":")[0] for note in report.notes] == [
         "made-up (1)",
         "made-up (2)",
         "failed",
+        "llr",  # results of different versions of its code stand together here
         "Left out",
     ]

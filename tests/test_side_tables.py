@@ -46,9 +46,27 @@ def test_detectors_are_ranked_over_the_splits_that_all_of_them_have():
     np.testing.assert_allclose(ranked.figures.T, expected)
 
 
-def test_a_failed_split_takes_its_detector_out_of_the_ranking():
-    rest = [record("late", f"c{i}") for i in range(5)]
-    assert [c.label for c in ranking(*rest, failed("late", "c5")).left_out] == ["late"]
+def test_a_failed_split_is_left_out_for_all_unless_that_costs_more_figures_than_its_detector_has():
+    rest = [record("late", f"c{i}") for i in range(4)]
+    ranked = ranking(*rest, record("late", "c4"), failed("late", "c5"))
+    assert (len(ranked.columns), len(ranked.splits), ranked.left_out) == (4, 5, [])  # 20 figures, not 18
+    ranked = ranking(*rest, failed("late", "c4"), failed("late", "c5"))
+    assert [c.label for c in ranked.left_out] == ["late"]  # 18 figures, not 16
+
+
+def test_a_detector_that_has_more_splits_than_the_others_is_ranked_over_theirs():
+    more = [record("good", f"d{i}", dataset="other", dataset_digest="d2") for i in range(9)]
+    ranked = ranking(*more)
+    assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
+    assert ranked.splits == [("made-up", f"c{i}") for i in range(6)]
+
+
+def test_one_edition_of_a_dataset_counts_in_the_ranking():
+    other = [{**r, "dataset_digest": "d2", "edition": "half of it"} for r in records()]
+    ranked = ranking(*other)
+    assert len(ranked.splits) == 6
+    assert ranked.splits[0][0] == "made-up (1)"  # the published one
+    assert ranked.other_editions == ["made-up (2)"]
 
 
 def test_oracles_are_not_ranked():
@@ -126,8 +144,9 @@ def test_the_ablations_of_the_paper_stand_beside_ours():
         "agnews (1) (paper)",
     ]
     assert "(paper)" not in table.header[-1]  # the made-up dataset, that the paper does not have
-    assert [row[:4] for row in texts(table)][:3] == [
+    assert [row[:4] for row in texts(table)] == [
         ["date paper", "90.0", "–", "90.0"],
+        ["date", "missing", "–", "–"],
         ["date paper rmd_weight=0", "80.0", "-10.0", "89.4"],
         ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
     ]
@@ -145,11 +164,23 @@ def test_two_configurations_are_no_ablation():
     assert ablated(Comparison(variants()[:4], "auroc")) == {}
 
 
+def test_a_grid_costs_what_all_its_configurations_do():
+    grid = [record("x", name, preset="grid", configuration=c) for name in "ab" for c in ("k=1", "k=2")]
+    assert texts(cost_table(Comparison(grid, "auroc"))) == [
+        ["made-up", "x grid (oracle)", "3", "0.5", "80", "–"]
+    ]
+
+
+def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
+    comparison = Comparison(variants()[::-1], "auroc")
+    assert ablated(comparison)["date"][0].label == "date"
+
+
 def test_costs_are_means_over_the_splits_and_the_peak_of_any():
     first = record("llr", "a", peak_memory_mb=512.0, fit_seconds=1.0, score_seconds=0.5, n_test=100.0)
     second = record("llr", "b", peak_memory_mb=2048.0, fit_seconds=2.0, score_seconds=1.5, n_test=100.0)
     comparison = Comparison([first, second, record("old", "a"), failed("new", "a")], "auroc")
     assert texts(cost_table(comparison)) == [
         ["made-up", "llr", "1.5", "1", "100", "2.05"],
-        ["made-up", "old", "1.5", "0.25", "80", "–"],
+        ["made-up", "old (1 of 2)", "1.5", "0.25", "80", "–"],
     ]
