@@ -111,9 +111,11 @@ def wide_table(comparison: Comparison) -> Table:
     """Every split and mean at every level, with the published figures and the differences from them."""
     extra = list(comparison.published) if comparison.has_published else []
     compared = _compared(comparison)
-    rows = []
+    rows: list[list[Entry]] = []
+    starts: set[int] = set()
     for digest, label in comparison.corpora.items():
         for level in comparison.levels:
+            starts.add(len(rows))
             for inlier in [*comparison.inliers(digest), MEAN]:
                 texts = [comparison.value(c, digest, inlier, level).text for c in comparison.columns]
                 if level == 0:
@@ -124,7 +126,8 @@ def wide_table(comparison: Comparison) -> Table:
                 rows.append([Entry(text) for text in (label, f"{level:g}", inlier, *texts)])
     differences = [f"{column.label}: difference from the paper" for column in compared]
     header = ["dataset", "contamination", "inlier", *comparison.labels, *extra, *differences]
-    return Table("", header, rows, n_labels=3)
+    title = f"{METRIC_TITLES[comparison.metric]} (%) of every split at every contamination level"
+    return Table(title, header, rows, starts, n_labels=3, summaries=_means(rows, 2))
 
 
 def cells_report(records: Sequence[Record]) -> Report:
@@ -160,7 +163,12 @@ def _by_split(
         starts.add(len(rows))
         for inlier in [*comparison.inliers(digest), *([MEAN] if has_means else [])]:
             rows.append([Entry(label), Entry(inlier), *row(digest, inlier)])
-    return Table(title, ["dataset", "inlier", *columns], rows, starts, blocks=list(blocks))
+    header = ["dataset", "inlier", *columns]
+    return Table(title, header, rows, starts, blocks=list(blocks), summaries=_means(rows, 1))
+
+
+def _means(rows: Sequence[Sequence[Entry]], place: int) -> set[int]:
+    return {number for number, row in enumerate(rows) if row[place].text == MEAN}
 
 
 def _marked(comparison: Comparison, values: Sequence[Value]) -> list[Entry]:

@@ -24,6 +24,8 @@ class Table:
     ----------
     blocks : list of (str, int)
         Titles over neighbouring columns after the labels, each with their number; empty for none.
+    summaries : set of int
+        Rows that sum up the others of their group, a mean say.
     """
 
     title: str
@@ -32,6 +34,7 @@ class Table:
     group_starts: set[int] = field(default_factory=set)
     n_labels: int = 2
     blocks: list[tuple[str, int]] = field(default_factory=list)
+    summaries: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each
         ["made-up", "mean", "*85.0", "72.5"],
     ]
     assert table.title == "AUROC (%), 0% of outliers in the training data"
+    assert table.summaries == {2}
 
 
 @pytest.mark.parametrize(("metric", "figure"), [("auroc", "90.0"), ("aupr_in", "45.0"), ("aupr_out", "22.5")])
