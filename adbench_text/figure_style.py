@@ -146,7 +146,11 @@ def logarithmic(
     step = math.ceil((high - low + 1) / 8)
     powers = range(low // step * step, high + 1, step)  # 1 is among them
     leads = (1,) if max(known) > 50 * min(known) else (1, 2, 5)
-    axis.set_major_locator(FixedLocator([lead * 10.0**power for power in powers for lead in leads]))
+    ticks = [lead * 10.0**power for power in powers for lead in leads]
+    if sum(min(known) <= tick <= max(known) for tick in ticks) < 2:  # one number is no scale
+        below, above = (tick for tick in ticks if tick <= min(known)), (t for t in ticks if t >= max(known))
+        axes.set(**{f"{which}lim": (0.9 * max(below), 1.1 * min(above))})
+    axis.set_major_locator(FixedLocator(ticks))
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from adbench_text import examples, figures, published, statistics
 from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
+from adbench_text.figure_style import MOST_POINTS
 from adbench_text.side_tables import Ranking, ablated
 from adbench_text.sweep import Cell, percent
 from adbench_text.table import Heatmap, Picture
@@ -192,20 +193,23 @@ def _of_corpus(
                 if metric in r
             }
             if found:
+                n_points = max(map(len, found.values()))
                 yield Drawing(
                     f"{quantity.split()[0]}-{name}",
                     f"Training of {column.label} on {label}: {quantity}",
-                    "One line for each split, means of neighbouring steps; nothing is chosen by it.",
+                    "One line for each split; nothing is chosen by it."
+                    + (" Means of neighbouring steps." if n_points > MOST_POINTS else ""),
                     figures.training_curves(found, quantity),
                 )
-    for inlier, of_detector in scored.items():
+    for inlier in filter(scored.__contains__, comparison.inliers(digest)):
+        of_detector = scored[inlier]
         curves = dict(list(of_detector.items())[:_MOST_CURVES])
         more = len(of_detector) - len(curves)
         yield Drawing(
             f"roc-{_stem(label)}-{_stem(inlier)}",
             f"ROC and precision-recall curves, {label} / {inlier}",
-            f"{level} of outliers in the training data, lowest seed; the areas under the curves below."
-            + (f" {more} more detectors are not drawn." if more else ""),
+            f"{level} of outliers in the training data, lowest seed. The areas under the curves are listed "
+            "below them." + (f" {more} more detectors are not drawn." if more else ""),
             figures.roc_and_pr(curves, comparison.labels),
         )
 

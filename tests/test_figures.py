@@ -434,6 +434,16 @@ def test_the_best_rank_is_at_the_left_and_on_top():
     assert one.get_position()[0] < two.get_position()[0]
 
 
+@pytest.mark.parametrize("seconds", [(30, 40, 45), (0.3, 0.7, 0.9), (11, 12, 13), (0.02, 3, 900)])
+def test_the_axis_of_cost_has_a_scale(seconds):
+    figure = figures.cost({str(x): (x, 80.0) for x in seconds}, "AUROC")
+    (axes,) = figure.axes
+    low, high = axes.get_xlim()
+    assert sum(low <= tick <= high for tick in axes.get_xticks()) > 1
+    assert low < min(seconds)
+    assert max(seconds) < high
+
+
 def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
     (axes,) = figures.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
     assert axes.get_xscale() == "log"
