@@ -42,6 +42,9 @@ class Observer(Protocol):
 
     trace_every: int
 
+    def begin(self) -> None:
+        """Look at the detector as it is before the first step; ``decision_function`` works then."""
+
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Take note of the mean losses of the last steps, by name, at a step of `steps`."""
 

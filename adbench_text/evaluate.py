@@ -2,7 +2,7 @@
 
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,6 +22,9 @@ from adbench_text.table import Example
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+_N_EARLY = 1000  # test documents that are scored before a training: enough for a histogram
 
 
 class Point(NamedTuple):
@@ -57,8 +60,8 @@ class Result:
         Losses of a training and the diagnostic test AUROC, by name.
     tables : dict of str to DataFrame
         What there is to see of the fitted detector, by name.
-    early : (int, float64 array of shape (n_test,)), or None
-        The first step of a training at which there was a look at the test texts, and their scores.
+    early : (int64 array of shape (n,), float64 array of shape (n,)), or None
+        Places of some test documents, and their scores before the first step of a training.
     examples : list of Example
         Documents with the score of each word, where the detector has such.
     ran_on : dict of str to str
@@ -77,7 +80,7 @@ class Result:
     ran_on: dict[str, str] = field(default_factory=dict)
     tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     examples: list[Example] = field(default_factory=list, repr=False)
-    early: tuple[int, NDArray[np.float64]] | None = field(default=None, repr=False)
+    early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = field(default=None, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 
@@ -121,7 +124,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
                 detector.fit(split.train)
             measured["fit_seconds"] = watch.seconds - training.seconds
             with Stopwatch() as watch:
-                scores = _score(detector, split)
+                scores = _score(detector, split.test, split.outlier)
             measured["score_seconds"] = watch.seconds
         measured["peak_memory_mb"] = memory.megabytes
         scores = check_scores(scores, len(split.test))
@@ -142,10 +145,10 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         return Result(cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=what)
 
 
-def _score(detector: Any, split: Split) -> Any:
+def _score(detector: Any, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Any:
     if getattr(detector, "is_oracle", False) is True:
-        return detector.oracle_scores(split.test, split.outlier)
-    return detector.decision_function(split.test)
+        return detector.oracle_scores(texts, outlier)
+    return detector.decision_function(texts)
 
 
 def _ran_on(detector: Any) -> dict[str, str]:
@@ -160,8 +163,16 @@ class _Training:
         self.cell, self.detector, self.split = cell, detector, split
         self.on_step, self.trace_every = on_step, trace_every
         self.curves: Curves = {}
-        self.early: tuple[int, NDArray[np.float64]] | None = None
+        self.early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
         self.seconds = 0.0  # spent on looks at the test texts
+
+    def begin(self) -> None:
+        """Score some of the test texts, for the histogram of the scores before the training."""
+        begin = time.perf_counter()
+        n_test = len(self.split.test)
+        places = np.sort(np.random.default_rng(0).permutation(n_test)[:_N_EARLY])
+        self.early = places, self._scores(places)
+        self.seconds += time.perf_counter() - begin
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Keep the losses and pass them on."""
@@ -172,8 +183,10 @@ class _Training:
     def trace(self, step: int) -> None:
         """Score the test texts."""
         begin = time.perf_counter()
-        scores = check_scores(_score(self.detector, self.split), len(self.split.test))
-        self.early = self.early or (step, scores)
-        value = auroc(self.split.outlier, scores)
+        value = auroc(self.split.outlier, self._scores(np.arange(len(self.split.test))))
         self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
         self.seconds += time.perf_counter() - begin
+
+    def _scores(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        texts = [self.split.test[place] for place in places]
+        return check_scores(_score(self.detector, texts, self.split.outlier[places]), len(places))

@@ -174,9 +174,8 @@ def _of_corpus(
         lost += [record for inlier, record in records.items() if inlier not in at_end]
         for inlier, of_split in at_end.items():
             scored.setdefault(inlier, {})[column.label] = of_split
-        early = sorted({file for r in records.values() for file in _early(store, r)})
-        for file, when in [*((file, f"after {_step(file)} steps") for file in early), ("scores.csv", "")]:
-            panels = at_end if file == "scores.csv" else _scores(store, records, file)
+        before = _scores(store, records, "scores_before_training.csv") if _is_trained(records) else {}
+        for panels, when in ((before, "before training"), (at_end, "")):
             if panels:
                 of = f"{column.label} on {label}" + (f", {when}" if when else "")
                 yield Drawing(
@@ -257,12 +256,8 @@ def _scores(store: Store, records: dict[str, Record], file: str = "scores.csv") 
     return found
 
 
-def _early(store: Store, record: Record) -> list[str]:
-    return [name for name in store.artifacts(record) if name.startswith("scores_step_")]
-
-
-def _step(file: str) -> str:
-    return f"{int(file.removeprefix('scores_step_').removesuffix('.csv')):,}"
+def _is_trained(records: dict[str, Record]) -> bool:
+    return any(_LOSS in record for record in records.values())
 
 
 def _stem(name: str) -> str:

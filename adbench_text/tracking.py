@@ -174,8 +174,9 @@ class Store:
         if result.scores is not None:
             self._client.log_text(run_id, _scores_csv(result, corpus, result.scores), "scores.csv")
         if result.early is not None:
-            step, scores = result.early
-            self._client.log_text(run_id, _scores_csv(result, corpus, scores), f"scores_step_{step}.csv")
+            places, early = result.early
+            text = _scores_csv(result, corpus, early, places)
+            self._client.log_text(run_id, text, "scores_before_training.csv")
         for name, table in result.tables.items():
             self._client.log_text(run_id, table.to_csv(index=False, lineterminator="\n"), f"{name}.csv")
         if result.examples:
@@ -320,10 +321,6 @@ class Store:
         except (TrackingError, OSError, UnicodeDecodeError):  # never logged, or since deleted
             return None
 
-    def artifacts(self, record: Record) -> list[str]:
-        """Return the names of the artifacts of a cell."""
-        return [file.path for file in self._client.list_artifacts(record["run_id"])]
-
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
         history = self._client.get_metric_history(record["run_id"], metric)
@@ -347,10 +344,16 @@ def _run_tags() -> dict[str, str]:
     return tags | ({"mlflow.source.git.commit": commit} if commit else {})
 
 
-def _scores_csv(result: Result, corpus: Corpus, scores: "NDArray[np.float64]") -> str:
+def _scores_csv(
+    result: Result,
+    corpus: Corpus,
+    scores: "NDArray[np.float64]",
+    places: "NDArray[np.int64] | slice" = slice(None),
+) -> str:
     import pandas as pd
 
-    names = [corpus.classes[label] for label in corpus.test.labels.tolist()]
-    table = pd.DataFrame({"class": names, "score": scores})
+    labels = corpus.test.labels
+    names = [corpus.classes[label] for label in labels[places].tolist()]
+    table = pd.DataFrame({"class": names, "score": scores}, index=pd.RangeIndex(len(labels))[places])
     table.insert(1, "outlier", (table["class"] != result.cell.inlier).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")

@@ -225,6 +225,8 @@ def train(
     optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
     batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)
     n_batches = math.ceil(len(rows) / training.batch_size)
+    if observer is not None:
+        observer.begin()
     step = 0
     while epochs:
         phase = epochs[0]

@@ -119,6 +119,9 @@ def train(
     embeddings = working.discriminator.encoder.embeddings
     reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
     so_far = _SoFar(torch.zeros(len(Losses._fields), device=device))
+    if observer is not None:
+        with optimizer.whole():
+            observer.begin()
     saved = time.monotonic()
     if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
         optimizer.load(state)

@@ -90,6 +90,8 @@ class Clock:
         self.device = device
         self.times: list[float] = []
 
+    def begin(self): ...
+
     def losses(self, *_):
         synchronize(self.device)
         self.times.append(time.perf_counter())

@@ -177,6 +177,9 @@ class Watcher:
         self.trace_every = trace_every
         self.told, self.traced = [], []
 
+    def begin(self):
+        self.traced.append(0)
+
     def losses(self, step, steps, losses):
         self.told.append((step, steps, dict(losses)))
 
@@ -206,7 +209,7 @@ def test_an_observer_hears_of_steps_and_losses():
     train(network_of(), bags_of(), ROWS, training(epochs=5), watcher)
     assert [(step, steps) for step, steps, _ in watcher.told] == [(2 * n, 10) for n in range(1, 6)]
     assert watcher.told[0][2].keys() == {"loss_total", "loss_distance", "loss_orthogonality"}
-    assert watcher.traced == [3, 6, 9]
+    assert watcher.traced == [0, 3, 6, 9]
 
 
 def test_a_stage_whose_loss_has_settled_ends_early():

@@ -46,6 +46,10 @@ class Watching:
         self.steps: list[int] = []
         self.traced: list[int] = []
 
+    def begin(self):
+        if self.trace_every:
+            self.trace(0)
+
     def losses(self, step, steps, losses):
         self.steps.append(step)
         for name, value in losses.items():
@@ -150,7 +154,7 @@ def test_looking_at_the_scores_in_training_changes_nothing(precision):
     action = lambda: looks.append(detector.decision_function(TEST))  # noqa: E731
     detector.observer = Watching(trace_every=20, action=action)
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
-    assert detector.observer.traced == [20, 40, 60]
+    assert detector.observer.traced == [0, 20, 40, 60]
     np.testing.assert_array_equal(looks[-1], whole)
     assert not np.array_equal(looks[0], looks[1])
 

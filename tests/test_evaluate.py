@@ -125,6 +125,7 @@ class Training(Spy):
 
     def fit(self, texts):
         self.step = 0
+        self.observer.begin()
         for self.step in range(1, 5):
             if self.step % 2 == 0:
                 self.observer.losses(self.step, 4, {"loss_total": 1 / self.step})
@@ -163,6 +164,16 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, 
     assert [point[:2] for point in trace] == [(1, 0), (2, 0), (3, 1), (4, 1)]
     assert result.metrics["auroc"] == 1
     assert result.metrics["fit_seconds"] < 0.05
+
+
+def test_some_test_texts_are_scored_before_a_training(corpus, monkeypatch):
+    monkeypatch.setattr(module, "build_detector", lambda cell: Training())
+    monkeypatch.setattr(module, "_N_EARLY", 7)
+    result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus)
+    places, scores = result.early
+    assert len(places) == 7
+    assert (np.diff(places) > 0).all()
+    np.testing.assert_array_equal(scores, -result.scores[places])  # they are the wrong way round at first
 
 
 def test_a_training_that_fails_keeps_its_curves_and_its_device(corpus, monkeypatch):

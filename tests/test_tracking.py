@@ -196,12 +196,13 @@ def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypat
     import tempfile
 
     curve = [Point(1, 0.5, 1e9), Point(2, 0.25, 1e9)]
-    log(store, result(curves={"loss_total": curve}, early=(20, np.arange(6.0)[::-1])))
+    log(store, result(curves={"loss_total": curve}, early=(np.array([1, 3]), np.array([0.5, 0.25]))))
     (record,) = store.cells(["tiny"])
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    assert sorted(store.artifacts(record)) == ["scores.csv", "scores_step_20.csv"]
-    assert store.artifact(record, "scores_step_20.csv").splitlines()[1] == "0,sea,0,5"
+    early = store.artifact(record, "scores_before_training.csv").splitlines()
+    assert early[0] == "document,class,outlier,score"
+    assert [line.split(",")[::3] for line in early[1:]] == [["1", "0.5"], ["3", "0.25"]]
     assert store.artifact(record, "absent.csv") is None
     assert list((tmp_path / "temporary").iterdir()) == []
     assert store.curve(record, "loss_total") == [(1, 0.5), (2, 0.25)]
