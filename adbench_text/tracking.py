@@ -146,12 +146,12 @@ class Store:
             f"{_TAG}edition": corpus.edition,
             f"{_TAG}documents": corpus.counts(),
             "mlflow.parentRunId": self._parents[cell.dataset],
+            "mlflow.note.content": _description(result, corpus),
             **_run_tags(),
             **{f"env.{name}": value for name, value in result.ran_on.items()},
         }
         if result.reason:
             tags[f"{_TAG}reason"] = result.reason[:5000]
-            tags["mlflow.note.content"] = f"Failed: {result.reason[:5000]}"
         begin = int(result.started * 1000)
         what = f"{cell.detector} {cell.configuration}".strip()
         name = f"{what} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
@@ -342,6 +342,17 @@ def _run_tags() -> dict[str, str]:
     tags["mlflow.source.name"] = without_password(command_line())
     commit = git_commit()
     return tags | ({"mlflow.source.git.commit": commit} if commit else {})
+
+
+def _description(result: Result, corpus: Corpus) -> str:
+    sizes = [
+        f"{what} {int(result.metrics[f'n_{part}']):,} documents, "
+        f"{int(result.metrics[f'n_{part}_outliers']):,} of them outliers"
+        for what, part in (("trained on", "train"), ("tested on", "test"))
+        if f"n_{part}_outliers" in result.metrics
+    ]
+    said = f"{result.cell}: {'; '.join([*sizes, corpus.edition])}."
+    return f"Failed: {result.reason[:5000]}\n\n{said}" if result.reason else said
 
 
 def _scores_csv(

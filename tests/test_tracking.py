@@ -209,12 +209,24 @@ def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypat
     assert store.curve(record, "absent") == []
 
 
+def test_a_cell_says_what_it_is(store):
+    made = result()
+    made.metrics.update(n_train=1200.0, n_train_outliers=60.0, n_test=6.0, n_test_outliers=2.0)
+    log(store, made)
+    (cell,) = runs(store, "cell")
+    assert cell.data.tags["mlflow.note.content"] == (
+        "d k=3 on tiny/sea at 0%, seed 0: trained on 1,200 documents, 60 of them outliers; "
+        "tested on 6 documents, 2 of them outliers; published."
+    )
+
+
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):
     log(store, failure())
     (cell,) = runs(store, "cell")
     assert cell.info.status == "FAILED"
     assert cell.data.tags["adbench_text.reason"] == "RuntimeError: no luck"
-    assert cell.data.tags["mlflow.note.content"] == "Failed: RuntimeError: no luck"
+    note = cell.data.tags["mlflow.note.content"]
+    assert note == "Failed: RuntimeError: no luck\n\nd k=3 on tiny/sea at 0%, seed 0: published."
     assert artifact(store, cell, "traceback.txt") == "Traceback: no luck"
     (record,) = store.cells(["tiny"])
     assert (record["status"], record["reason"]) == ("failed", "RuntimeError: no luck")
