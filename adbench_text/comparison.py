@@ -285,5 +285,6 @@ class Comparison:
         seeds: dict[str, dict[str, frozenset[str]]] = {}
         for (column, digest, level), records in self._of.items():
             of_column = seeds.setdefault(f"{self.corpora[digest]} at {percent(level)}", {})
-            of_column[column.label] = frozenset(record["seed"] for record in records)
+            name = replace(column, generation=0).label
+            of_column[name] = of_column.get(name, frozenset()) | {record["seed"] for record in records}
         return seeds
