@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
 N_CHARACTERS = 1500  # of a document are shown
-N_WORDS = 10  # are listed under it
+
+_SHOWN_AS = {  # in words that are true of all of a kind: no threshold is involved, each text comes once
+    "missed outlier": "lowest-scored outlier",
+    "inlier taken for an outlier": "highest-scored inlier",
+    "most abnormal": "other high score",
+    "most normal": "other low score",
+}
 
 
 class Piece(NamedTuple):
@@ -71,15 +77,18 @@ class Shown:
 
     Attributes
     ----------
+    why : str
+        What it is an example of.
     pieces : list of Piece
         Joined, the text as far as it is shown.
     n_left_out : int
         Words after that.
     words : list of Piece
-        The most abnormal ones, of the whole text, each once.
+        All of the text, each once with its highest score, the most abnormal first.
     """
 
     example: Example
+    why: str
     score: str
     pieces: list[Piece]
     n_left_out: int
@@ -112,8 +121,9 @@ def _shown(example: Example, scale: Scale, of_words: int, of_texts: int) -> Show
     end = _end(example.text)
     pieces = list(_pieces(example.text[:end], example.tokens, scale, of_words))
     n_left_out = len(example.text[end:].split())
-    words = _most_abnormal(example, scale, of_words)
-    return Shown(example, _number(example.score, of_texts), pieces, n_left_out, words)
+    why = _SHOWN_AS.get(example.why, example.why)
+    score = _number(example.score, of_texts)
+    return Shown(example, why, score, pieces, n_left_out, _words(example, scale, of_words))
 
 
 def _end(text: str) -> int:
@@ -138,12 +148,11 @@ def _pieces(text: str, tokens: "Sequence[TokenScore]", scale: Scale, digits: int
         yield Piece(text[position:])
 
 
-def _most_abnormal(example: Example, scale: Scale, digits: int) -> list[Piece]:
+def _words(example: Example, scale: Scale, digits: int) -> list[Piece]:
     highest: dict[str, float] = {}
     for token in sorted(example.tokens, key=lambda token: token.score, reverse=True):
         highest.setdefault(example.text[token.start : token.end], token.score)
-    first = list(highest.items())[:N_WORDS]
-    return [Piece(word, _number(score, digits), scale.shade(score)) for word, score in first]
+    return [Piece(word, _number(score, digits), scale.shade(score)) for word, score in highest.items()]
 
 
 def _digits(largest: float) -> int:

@@ -22,24 +22,36 @@
   });
 
   const collator = new Intl.Collator(undefined, { numeric: true });
-  const leading = (text) => {
-    const found = /^[-+\u2212]?(\d[\d,]*(\.\d*)?|\.\d+)(e[-+]?\d+)?/i.exec(text);
-    return found ? Number(found[0].replace(/,/g, "").replace("\u2212", "-")) : NaN;
+  const NUMBER = String.raw`^([-+\u2212]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)%?`;
+  const LABEL = new RegExp(`${NUMBER}$`, "i");
+  const FIGURE = new RegExp(`${NUMBER}\u2020?(?: (?:\u00b1|to|of|\\().*)?$`, "i");
+  const value = (text, pattern) => {
+    const found = pattern.exec(text);
+    return found ? Number(found[1].replace(/,/g, "").replace("\u2212", "-")) : NaN;
   };
   const text = (cell) => cell.textContent.trim();
   const isAbsent = (cell) => cell.classList.contains("absent");
 
-  const compare = (rows, column) => {
+  const isMean = (row) => row.classList.contains("mean");
+
+  const compare = (rows, column, pattern) => {
+    const leading = (cell) => value(text(cell), pattern);
     const present = rows.map((row) => row.cells[column]).filter((cell) => !isAbsent(cell));
-    const isNumeric = present.length > 0 && present.every((cell) => !Number.isNaN(leading(text(cell))));
+    const isNumeric = present.length > 0 && present.every((cell) => !Number.isNaN(leading(cell)));
     const by = isNumeric
-      ? (a, b) => leading(text(a)) - leading(text(b))
+      ? (a, b) => leading(a) - leading(b)
       : (a, b) => collator.compare(text(a), text(b));
     const signed = (sign) => (rowA, rowB) => {
       const [a, b] = [rowA.cells[column], rowB.cells[column]];
-      return isAbsent(a) - isAbsent(b) || (isAbsent(a) ? 0 : sign * by(a, b));
+      return isMean(rowA) - isMean(rowB) || isAbsent(a) - isAbsent(b) || (isAbsent(a) ? 0 : sign * by(a, b));
     };
     return { isNumeric, signed };
+  };
+
+  const scrolls = (box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+  const stop = (box) => {  // the keyboard stops at what it can scroll, and nowhere else
+    if (scrolls(box)) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
   };
 
   const makeWork = (table) => {
@@ -70,7 +82,7 @@
       button.append(...head.childNodes);
       head.append(button);
       head.setAttribute("aria-sort", "none");
-      const { isNumeric, signed } = compare(original, column);
+      const { isNumeric, signed } = compare(original, column, column < table.dataset.labels ? LABEL : FIGURE);
       const ways = isNumeric ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
       button.addEventListener("click", () => {
         const way = ways[(ways.indexOf(head.getAttribute("aria-sort")) + 1) % ways.length];
@@ -97,8 +109,60 @@
         left += widths[place];
       });
       region.style.scrollPaddingLeft = `${fits ? total : widths.at(-1) ?? 0}px`;  // a focused header is not covered
+      stop(region);
     };
-    new ResizeObserver(stick).observe(region);
+    const observer = new ResizeObserver(stick);
+    [region, table].forEach((box) => observer.observe(box));
   };
   document.querySelectorAll("table.figures").forEach(makeWork);
+  const observer = new ResizeObserver((changes) => changes.forEach(({ target }) => stop(target)));
+  document.querySelectorAll(".drawn").forEach((box) => observer.observe(box));
+
+  const makeSpeak = (passage) => {
+    const words = [...passage.children];
+    const output = document.createElement("output");
+    output.setAttribute("aria-live", "polite");
+    passage.after(output);
+    const say = (word) => {
+      words.forEach((other) => other.removeAttribute("aria-current"));
+      word.setAttribute("aria-current", "true");
+      const name = document.createElement("bdi");
+      name.textContent = word.textContent;
+      output.replaceChildren(name, `: ${word.title}`);
+    };
+    passage.tabIndex = 0;
+    passage.setAttribute("role", "group");
+    passage.setAttribute("aria-label", "Words with scores, left and right arrow keys step through them");
+    passage.addEventListener("click", ({ target }) => { if (target !== passage) say(target); });
+    passage.addEventListener("keydown", (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      const now = words.findIndex((word) => word.hasAttribute("aria-current"));
+      const word = words[Math.min(Math.max(now + step, 0), words.length - 1)];
+      say(word);
+      word.scrollIntoView({ block: "nearest" });
+    });
+  };
+  document.querySelectorAll(".text:has(span)").forEach(makeSpeak);
+
+  const opened = (hash) => {  // what a link leads to, with all that it stands in
+    const wanted = document.getElementById(hash.slice(1));
+    for (let box = wanted; box; box = box.parentElement) if (box.localName === "details") box.open = true;
+    return wanted;
+  };
+  const arrive = () => opened(location.hash)?.scrollIntoView();
+  addEventListener("hashchange", arrive);
+  arrive();
+  document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => opened(link.hash)));
+
+  const list = document.querySelector('nav a[href="#tables"] + details');
+  if (list) list.open = matchMedia("(min-width: 64rem)").matches;
+
+  const closed = [];  // is open on paper
+  addEventListener("beforeprint", () => {
+    closed.push(...document.querySelectorAll("main details:not(.table, [open])"));
+    closed.forEach((box) => { box.open = true; });
+  });
+  addEventListener("afterprint", () => closed.splice(0).forEach((box) => { box.open = false; }));
 })();

@@ -9,7 +9,7 @@ import pytest
 
 from adbench_text import registry
 from adbench_text.detector import TokenScore
-from adbench_text.reports import _heatmap
+from adbench_text.reports import _heatmap, html
 from adbench_text.reports._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
 from adbench_text.table import Entry, Example, Heatmap, Picture, Report, Table
 
@@ -91,6 +91,24 @@ def table(title: str = "AUROC (%)") -> Table:
     return Table(title, ["dataset", "inlier", "llr", "ocsvm nu=0.2", "n"], rows, {0, 2}, blocks=blocks)
 
 
+def table_with_means() -> Table:
+    figures = {
+        ("20news (2)", "sea"): ["-0.5†", "90.0 (88.1 to 92.3)", "20news (2)"],
+        ("20news (2)", "law"): ["+5.4†", "95.0 (1 of 2)", "20news (1)"],
+        ("20news (2)", "mean"): ["+9.9", "99.0 ± 0.1", "20news (4)"],
+        ("20news (1)", "sea"): ["+1.2", "7.5", "20news (3)"],
+        ("20news (1)", "mean"): ["-9.9", "1 of 10", "20news (0)"],
+    }
+    rows = [[Entry(text) for text in [*labels, *texts]] for labels, texts in figures.items()]
+    return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3}, summaries={2, 4})
+
+
+def broad_table() -> Table:
+    header = ["configuration", *(f"date paper rtd_weight={i} score=pl_rmd" for i in range(17))]
+    rows = [[Entry(header[1]), *[Entry("95.0 ± 0.1 (1 of 2)")] * 17]]
+    return Table("Broad", header, rows, n_labels=1)
+
+
 def tokens(text: str, scores: list[float]) -> list[TokenScore]:
     places = [match.span() for match in re.finditer(r"\S+", text)]
     return [TokenScore(text[a:b], a, b, score) for (a, b), score in zip(places, scores, strict=True)]
@@ -144,9 +162,9 @@ def test_what_is_linked_is_there_and_no_id_is_there_twice():
     assert {"table-1", "table-2", "table-3", "picture-2", "heatmap-2", "notes"} <= set(named)
 
 
-def test_tables_come_before_pictures_and_these_before_heat_maps_and_notes():
+def test_the_notes_come_first_then_tables_pictures_and_heat_maps():
     sections = [part for part in parsed(whole()).one("main").parts if isinstance(part, Element)]
-    assert [section["id"] for section in sections] == ["tables", "pictures", "heatmaps", "notes"]
+    assert [section["id"] for section in sections] == ["notes", "tables", "pictures", "heatmaps"]
     assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections)
 
 
@@ -154,7 +172,7 @@ def test_tables_come_before_pictures_and_these_before_heat_maps_and_notes():
 def test_what_is_empty_is_left_out(part):
     report = whole()
     kept = {name: [] if name == part else getattr(report, name) for name in ("pictures", "heatmaps", "notes")}
-    root = parsed(Report(report.tables, report.wide, **kept))
+    root = parsed(Report([table_with_means()], None, **kept))  # nothing of it is bold
     assert not root.all("section", id=part)
     assert not root.all("a", href=f"#{part}")
 
@@ -188,6 +206,82 @@ def test_a_table_says_what_its_headers_are_of():
     assert [row.attributes.get("class") for row in rows] == [None, None, "group", None]
 
 
+def test_the_rows_of_means_are_told_apart():
+    rows = parsed(Report([table_with_means()], None, [])).one("tbody").all("tr")
+    assert [row.attributes.get("class") for row in rows] == [None, None, "mean", "group", "mean"]
+
+
+def test_a_table_of_many_columns_is_printed_across_the_paper():
+    def printed(n: int) -> Element:
+        row = [Entry("95.0 ± 0.1")] * n
+        of_many = Table("t", [f"date paper score={i}" for i in range(n)], [row])
+        return parsed(Report([of_many], None, [])).one("div", role="region")
+
+    assert [printed(n)["class"] for n in (8, 9)] == ["region", "region broad"]
+    assert "--columns:18" in printed(18).one("table")["style"]
+    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    assert "@page across { size: landscape; }" in css
+    assert re.search(r"\.broad, [^}]+\{ page: across; \}", css)
+
+
+def test_the_signs_of_sorting_are_no_part_of_a_name():
+    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    signs = re.findall(r'content: ("\\[^"]+"); content: ("\\[^"]+") / "";', css)
+    assert [first for first, _ in signs] == ['"\\2195"', '"\\25B2"', '"\\25BC"']
+    assert all(first == second for first, second in signs)
+
+
+@pytest.mark.parametrize(
+    "mark", ["9.5 ± 0.1", "-0.5†", "DATE (paper)", "95.0 (1 of 2)", "ocsvm (oracle)", "the best"]
+)
+def test_a_table_with_marks_links_to_the_notes(mark):
+    plain = Table("plain", ["a", "b"], [[Entry("x"), Entry("1 of 2")]])
+    in_entry = Table("entry", ["a", "b"], [[Entry("x"), Entry(mark, best=mark == "the best")]])
+    in_header = Table("header", ["a", mark], [[Entry("x"), Entry("1", best=mark == "the best")]])
+    captions = parsed(Report([plain, in_entry, in_header], None, ["A note."])).all("caption")
+    assert [len(caption.all("a", href="#notes")) for caption in captions] == [0, 1, 1]
+    assert [caption.one("h3").text for caption in captions] == ["plain", "entry", "header"]
+
+
+def test_no_link_leads_to_notes_that_are_not_there():
+    spread = Table("t", ["a"], [[Entry("9.5 ± 0.1")]])
+    assert not parsed(Report([spread], None, [])).all("a", href="#notes")
+
+
+def test_the_notes_say_what_bold_is_where_something_is_bold():
+    def first_note(best: bool) -> str:
+        one = Table("t", ["a"], [[Entry("1", best=best)]])
+        return parsed(Report([one], None, ["A note."])).one("section", id="notes").all("li")[0].text
+
+    assert first_note(best=True).startswith("Bold on a tinted ground: the best of our whole figures")
+    assert first_note(best=False) == "A note."
+
+
+def test_eight_notes_are_open_and_failures_come_last():
+    failures = [f"failed: date on 20news/{i}" for i in range(9)]
+    report = Report([table()], None, [*failures, "±: standard deviation over the seeds."])
+    notes = parsed(report).one("section", id="notes")
+    texts = [item.text for item in notes.all("li")]
+    assert texts[1:] == ["±: standard deviation over the seeds.", *failures]
+    assert [len(part.all("li")) for part in notes.all("ul")] == [8, 3]
+    assert notes.one("details").one("summary").text == "3 more notes"
+    few = parsed(Report([table()], None, failures[:7])).one("section", id="notes")
+    assert len(few.all("li")) == 8
+    assert not few.all("details")
+
+
+def test_the_contents_count_and_fold_what_there_is():
+    contents = parsed(whole()).one("nav")
+    assert [summary.text for summary in contents.all("summary")] == ["3 tables", "2 pictures", "2 heat maps"]
+    assert all("open" not in part.attributes for part in contents.all("details"))
+    assert [link.text for link in contents.all("details")[2].all("a")] == [
+        "llr on made-up/law",
+        "cvdd on made-up/law",
+    ]
+    assert parsed(Report([table()], None, [])).one("nav").one("summary").text == "1 table"
+    assert parsed(whole()).one("a", class_="back")["href"] == f"#{contents['id']}"
+
+
 def test_blocks_may_leave_columns_over_and_a_table_may_have_no_labels():
     one = Table("", ["a", "b", "c"], [[Entry("1"), Entry("2"), Entry("3")]], set(), 0, [("x", 2)])
     first = parsed(Report([one], one, [])).one("table", class_="figures")
@@ -207,8 +301,8 @@ def test_the_table_for_programs_is_folded_and_left_out_if_it_is_there_already():
     root = parsed(whole())
     assert len(root.all("table", class_="figures")) == 3
     assert root.one("details", class_="table").one("summary").text == "wide (4 rows)"
-    assert not parsed(Report([table()], table(), [])).all("details")
-    assert not parsed(Report([table()], None, [])).all("details")
+    for other in (table(), None):
+        assert not parsed(Report([table()], other, [])).all("details", class_="table")
 
 
 def test_a_table_without_a_title_has_a_number():
@@ -218,10 +312,11 @@ def test_a_table_without_a_title_has_a_number():
 
 def test_a_picture_is_drawn_in_the_page_and_said_in_words():
     first = parsed(whole()).all("figure")[0]
-    assert first.one("svg")
-    assert first.one("figcaption").one("h3").text == "By level"
-    assert first.one("figcaption").one("p").text == "It falls."
-    assert first.one("div", class_="drawn")["aria-labelledby"] == first.one("h3")["id"]
+    heading, drawn, caption = [part for part in first.parts if isinstance(part, Element)]
+    assert (heading.tag, heading.text) == ("h3", "By level")
+    assert drawn.one("svg")
+    assert (caption.tag, caption.text) == ("figcaption", "It falls.")
+    assert drawn["aria-labelledby"] == first["aria-labelledby"] == heading["id"]
 
 
 @pytest.mark.parametrize(
@@ -234,7 +329,7 @@ def test_a_picture_scrolls_before_its_words_are_too_small(view, least):
 
 
 def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
-    first = parsed(whole()).one("section", id="heatmap-1").all("article")[0]
+    first = parsed(whole()).one("details", id="heatmap-1").all("article")[0]
     text = first.one("bdi", class_="text")
     assert text.text == "calm  sea\nstorm"
     assert [(span.text, span["title"]) for span in text.all("span")] == [
@@ -242,19 +337,53 @@ def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
         ("sea", "0.100"),
         ("storm", "0.900"),
     ]
-    assert first.one("h4").text == "most abnormal"
+    assert first.one("h4").text == "other high score 1, class sea"
     assert [span.text for span in first.one("p", class_="facts").all("span")] == [
-        "class sea",
         "outlier",
         "score 0.500",
         "document 7",
     ]
-    words = first.one("details").one("tbody").all("tr")
-    assert [(row.one("th").text, row.one("td").text) for row in words] == [
-        ("storm", "0.900"),
-        ("sea", "0.100"),
-        ("calm", "0.000"),
-    ]
+    assert first.one("summary").text == "Scores of all words"
+    words = [item.text for item in first.one("details").one("ol").all("li")]
+    assert words == ["storm 0.900", "sea 0.100", "calm 0.000"]
+
+
+def test_the_first_heat_map_is_open():
+    maps = parsed(whole()).all("details", class_="heatmap")
+    assert ["open" in each.attributes for each in maps] == [True, False]
+    titles = [each.all("summary")[0].one("h3").text for each in maps]
+    assert titles == ["llr on made-up/law", "cvdd on made-up/law"]
+
+
+@pytest.mark.parametrize(
+    ("why", "shown"),
+    [
+        ("missed outlier", "lowest-scored outlier"),
+        ("inlier taken for an outlier", "highest-scored inlier"),
+        ("most abnormal", "other high score"),
+        ("most normal", "other low score"),
+        ("of another kind", "of another kind"),
+    ],
+)
+def test_headings_say_no_more_than_is_true_and_are_told_apart(why, shown):
+    examples = [example("a", [0.1], why=why, label=label) for label in ("sea", "law")]
+    root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", examples)]))
+    headings = [heading.text for heading in root.all("h4")]
+    assert headings == [f"{shown} 1, class sea", f"{shown} 2, class law"]
+
+
+def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeypatch):
+    heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
+    monkeypatch.setattr(html, "_MOST_MARKUP", 30_000)
+    page = registry.report("html").render(Report([table()], None, ["A note."], heatmaps=heatmaps))
+    root = Tree(page).root
+    shown = root.all("details", class_="heatmap")
+    assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(len(shown))]
+    assert 20_000 < len(page) - page.index('<section id="heatmaps"') < 50_000
+    assert len(root.one("nav").all("details")[1].all("a")) == len(shown)
+    notes = [item.text for item in root.one("section", id="notes").all("li")]
+    said = f"{1200 - len(shown):,} of 1,200 heat maps are left out to keep the page small; "
+    assert notes[1:] == [f"{said}report on fewer detectors with --detector.", "A note."]
 
 
 def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
@@ -285,7 +414,7 @@ def test_where_no_word_stands_out_none_is_coloured_and_the_legend_says_so(scores
     assert not any(scale.shade(score) for score in scores)
     text = " ".join("word" for _ in scores)
     root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", [example(text, scores)])]))
-    assert "none is coloured" in root.one("div", class_="legend").text
+    assert "none is coloured" in root.one("details", class_="heatmap").one("div", class_="legend").text
 
 
 def test_where_nearly_all_words_are_alike_the_others_are_coloured():
@@ -312,10 +441,16 @@ def test_a_word_that_comes_twice_is_listed_once_with_its_highest_score():
     assert [(word.text, word.score) for word in shown.words] == [("a", "0.300"), ("b", "0.200")]
 
 
-def test_ten_words_are_listed_at_most():
-    text = " ".join(f"w{i}" for i in range(30))
-    shown = prepare(Heatmap("", [example(text, [float(i) for i in range(30)])])).groups[0][0]
-    assert [word.text for word in shown.words] == [f"w{i}" for i in range(29, 19, -1)]
+def test_all_words_are_listed_also_those_of_a_text_that_is_cut():
+    names = [f"word{i}" for i in range(400)]
+    shown = prepare(Heatmap("", [example(" ".join(names), [float(i) for i in range(400)])])).groups[0][0]
+    assert shown.n_left_out > 0
+    assert [word.text for word in shown.words] == names[::-1]
+
+
+def test_ten_words_of_each_text_are_printed():
+    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    assert ".words li:nth-child(n + 11) { display: none; }" in css.split("@media print")[1]
 
 
 def test_a_long_document_is_cut_between_words_and_what_is_left_out_is_counted():
@@ -350,7 +485,7 @@ def test_a_document_without_words_is_shown():
         Report([table()], table(), [], heatmaps=[Heatmap("", [example("", []), example(" \n", [])])])
     )
     assert [article.one("bdi", class_="text").text for article in root.all("article")] == ["", " \n"]
-    assert not root.one("section", id="heatmaps").all("details")
+    assert not root.all("ol", class_="words")
 
 
 def nasty_report() -> Report:
@@ -379,8 +514,8 @@ def test_text_is_never_markup():
     assert "49" not in root.one("main").text
     for region in root.all("div", role="region")[:1]:
         assert region["aria-label"] == NASTY
-    assert root.one("section", id="notes").all("li")[0].text == NASTY
-    assert root.one("article").one("h4").text == NASTY
+    assert root.one("section", id="notes").all("li")[1].text == NASTY
+    assert root.one("article").one("h4").text.startswith(f"{NASTY} 1, class {NASTY}")
     attributes = {name for element in root.all("span") for name in element.attributes}
     assert attributes <= {"class", "title"}
 
@@ -404,23 +539,45 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def contrast(one: str, other: str) -> float:
+    lower, higher = sorted(map(luminance, (one, other)))
+    return (higher + 0.05) / (lower + 0.05)
+
+
+def mixed(colour: str, ground: str, percent: int) -> str:
+    parts = [[int(each[i : i + 2], 16) for i in (1, 3, 5)] for each in (colour, ground)]
+    shares = (percent / 100, 1 - percent / 100)
+    return "#" + "".join(f"{round(a * shares[0] + b * shares[1]):02x}" for a, b in zip(*parts, strict=True))
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_text_can_be_read_on_whatever_it_stands(theme):
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
     colours = {name: light if theme == "light" else dark for name, light, dark in found}
     pairs = [(text, ground) for text in ("fg", "soft", "accent") for ground in ("bg", "panel")]
-    for text, ground in [*pairs, ("fg", "hot"), ("fg", "best"), ("soft", "best")]:
-        lower, higher = sorted(luminance(colours[name]) for name in (text, ground))
-        assert (higher + 0.05) / (lower + 0.05) >= 4.5, (text, ground)
+    for text, ground in pairs:
+        assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    tints = re.findall(r"--(tint|best): color-mix\(in srgb, var\(--(\w+)\) (\d+)%, transparent\);", css)
+    assert [name for name, *_ in tints] == ["tint", "best"]
+    for name, of, share in tints:
+        tinted = mixed(colours[of], colours["bg"], int(share))
+        for text in ("fg", "soft"):
+            assert contrast(colours[text], tinted) >= 4.5, (text, name)
 
 
-def test_every_shade_has_a_colour():
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_every_shade_can_be_told_from_the_page_and_from_its_neighbours_and_be_read_on(theme):
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
+    colours = {name: light if theme == "light" else dark for name, light, dark in found}
     shares = [int(share) for share in re.findall(r"\.s\d \{ --share: (\d+)%; \}", css)]
     assert len(shares) == N_SHADES
-    assert shares == sorted(shares)
+    assert shares == sorted(set(shares))
     assert shares[-1] == 100
+    shades = [mixed(colours["hot"], colours["bg"], share) for share in shares]
+    assert contrast(shades[0], colours["bg"]) >= 1.2
+    assert min(contrast(colours["fg"], shade) for shade in shades) >= 4.5
 
 
 HARNESS = """<!DOCTYPE html><title>harness</title><pre id="result"></pre><script>
@@ -431,8 +588,54 @@ const open = (width) => new Promise((resolve) => {
   frame.srcdoc = PAGE;
   document.body.append(frame);
 });
+const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
 const look = async () => {
   const page = await open(1280), doc = page.document, seen = {};
+  LOOK
+  document.getElementById("result").textContent = JSON.stringify(seen);
+};
+look();
+</script>"""
+
+LOOK_AT_IMAGES = "seen.images = doc.images.length;"
+LOOK_AT_ALL = """
+  const isOpen = (wanted) => doc.querySelector(wanted).open;
+  seen.folded = [isOpen("#table-4"), isOpen("nav details")];
+  doc.addEventListener("click", (event) => event.preventDefault(), { once: true });  // a frame would leave
+  doc.querySelector('nav a[href="#table-4"]').click();
+  page.location.hash = "#heatmap-2";
+  await pause();
+  seen.opened = ["#table-4", "#heatmap-2"].map(isOpen);
+  doc.querySelector("#heatmap-2").open = false;
+  const folded = () => [...doc.querySelectorAll("#heatmaps details")].filter((box) => !box.open).length;
+  seen.printed = [folded()];
+  for (const event of ["beforeprint", "afterprint"]) {
+    page.dispatchEvent(new page.Event(event));
+    seen.printed.push(folded(), isOpen("#heatmap-1"));
+  }
+
+  const passage = doc.querySelector("#heatmap-1 .text"), said = passage.nextElementSibling;
+  const step = (key, more) => {
+    passage.dispatchEvent(new page.KeyboardEvent("keydown", { key, ...more }));
+    return [said.textContent, passage.querySelectorAll("[aria-current]").length];
+  };
+  seen.quiet = [passage.tabIndex, said.textContent, said.getAttribute("aria-live")];
+  const keys = ["ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft", "Tab"];
+  seen.steps = keys.map((key) => step(key));
+  seen.history = step("ArrowLeft", { altKey: true });
+  passage.querySelector("span").click();
+  seen.tapped = said.textContent;
+  passage.click();
+  seen.beside = said.textContent;
+
+  const sorted = (place, i) => {
+    const other = doc.querySelector(`#table-${place} table`), rows = other.tHead.rows;
+    const head = rows[rows.length - 1].cells[i];
+    head.querySelector("button").click();
+    return [head.ariaSort, [...other.tBodies[0].rows].map((row) => row.cells[i].textContent)];
+  };
+  seen.means = [sorted(2, 2), sorted(2, 2), sorted(2, 3), sorted(2, 4), sorted(2, 0)];
+
   const table = doc.querySelector("#table-1 table");
   const heads = [...table.tHead.rows[table.tHead.rows.length - 1].cells];
   const rows = () => [...table.tBodies[0].rows];
@@ -457,27 +660,33 @@ const look = async () => {
   seen.themes = [0, 1, 2].map(() => { toggle.click(); return [toggle.textContent, ground()]; });
   const deepest = [...doc.querySelectorAll("#heatmaps .text .s9")];
   seen.shade = deepest.map((word) => page.getComputedStyle(word).backgroundColor);
-  seen.images = doc.images.length;
+  const paper = (await open(1031)).document;  // A4 across, without its margins
+  for (const rule of paper.styleSheets[0].cssRules) {
+    if (rule.media && rule.media.mediaText === "print") rule.media.mediaText = "all";
+  }
+  const right = paper.querySelector("#table-3 table").getBoundingClientRect().right;
+  seen.paper = right - paper.documentElement.clientWidth;
   const narrow = await open(360);
   seen.overflow = [page, narrow].map((p) => p.document.documentElement.scrollWidth - p.innerWidth);
+  seen.narrow = narrow.document.querySelector("nav details").open;
+  seen.stops = [page, narrow].map((p) => p.document.querySelector("#table-2 .region").tabIndex);
   const region = narrow.document.querySelector("#table-1 .region");
   seen.scrolls = region.scrollWidth > region.clientWidth;
   region.scrollLeft = 9999;
   const label = narrow.document.querySelector("#table-1 tbody th:nth-child(2)");
   seen.label = Math.round(label.getBoundingClientRect().left - region.getBoundingClientRect().left);
-  document.getElementById("result").textContent = JSON.stringify(seen);
-};
-look();
-</script>"""
+"""
 
 
-def in_browser(report: Report, folder: Path) -> tuple[dict, str]:
+def in_browser(report: Report, folder: Path, look: str) -> tuple[dict, str]:
     """Return what the harness saw of a page, and the browser's log."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         pytest.skip("no chromium here")
     page = json.dumps(registry.report("html").render(report)).replace("</", "<\\/")
-    (folder / "harness.html").write_text(HARNESS.replace("PAGE", page), encoding="utf-8")
+    (folder / "harness.html").write_text(
+        HARNESS.replace("LOOK", look).replace("PAGE", page), encoding="utf-8"
+    )
     options = (
         "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"
         " --window-size=1400,900 --dump-dom"
@@ -507,8 +716,15 @@ def seen(tmp_path_factory) -> dict:
     wide = table("A title of many words, so that it must be broken " + "x" * 80)
     report = whole()
     shown, log = in_browser(
-        Report([wide], report.wide, [*report.notes, "x" * 300], report.pictures, report.heatmaps),
+        Report(
+            [wide, table_with_means(), broad_table()],
+            report.wide,
+            [*report.notes, "x" * 300],
+            report.pictures,
+            report.heatmaps,
+        ),
         tmp_path_factory.mktemp("browser"),
+        LOOK_AT_ALL,
     )
     assert "CONSOLE" not in log, log
     return shown
@@ -530,6 +746,47 @@ def test_names_are_sorted_as_text_though_one_begins_with_a_number(seen):
     assert seen["names"] == ["ascending", ["20news", "20news", "made-up", "made-up"]]
 
 
+def test_means_come_last_whichever_way_a_table_is_sorted(seen):
+    down, up, *_ = seen["means"]
+    assert down == ["descending", ["+5.4†", "+1.2", "-0.5†", "+9.9", "-9.9"]]
+    assert up == ["ascending", ["-0.5†", "+1.2", "+5.4†", "-9.9", "+9.9"]]
+
+
+def test_a_column_is_of_figures_only_if_all_that_follows_its_numbers_is_known(seen):
+    *_, figures, names, labels = seen["means"]
+    assert figures == [
+        "descending",
+        ["95.0 (1 of 2)", "90.0 (88.1 to 92.3)", "7.5", "99.0 ± 0.1", "1 of 10"],
+    ]
+    assert names == ["ascending", [f"20news ({i})" for i in (1, 2, 3, 0, 4)]]
+    assert labels == ["ascending", [f"20news ({i})" for i in (1, 2, 2, 1, 2)]]
+
+
+def test_a_link_opens_what_it_leads_to(seen):
+    assert seen["folded"] == [False, True]
+    assert seen["narrow"] is False  # the contents, where there is little room
+    assert seen["opened"] == [True, True]
+
+
+def test_all_heat_maps_are_open_on_paper_and_as_before_after_it(seen):
+    before, printed, _, after, is_first_open = seen["printed"]
+    assert before == after > 0
+    assert printed == 0
+    assert is_first_open
+
+
+def test_a_tap_or_an_arrow_key_says_the_score_of_a_word(seen):
+    assert seen["quiet"] == [0, "", "polite"]
+    steps = ["calm: 0.000", "sea: 0.100", "storm: 0.900", "storm: 0.900", "sea: 0.100", "sea: 0.100"]
+    assert seen["steps"] == [[said, 1] for said in steps]
+    assert seen["history"] == ["sea: 0.100", 1]  # Alt and an arrow is the browser's
+    assert seen["tapped"] == seen["beside"] == "calm: 0.000"
+
+
+def test_the_keyboard_stops_at_a_table_only_where_it_scrolls(seen):
+    assert seen["stops"] == [-1, 0]
+
+
 def test_rows_are_filtered_by_all_words_and_counted(seen):
     assert seen["filters"] == [
         [["sea"], "1 of 4 rows"],
@@ -537,6 +794,10 @@ def test_rows_are_filtered_by_all_words_and_counted(seen):
         [[], "0 of 4 rows"],
         [["sea", "law", "sea", "law"], "4 of 4 rows"],
     ]
+
+
+def test_eighteen_columns_come_out_on_paper(seen):
+    assert seen["paper"] <= 0
 
 
 def test_the_theme_is_light_dark_or_the_systems(seen):
@@ -559,7 +820,9 @@ def test_the_page_is_never_wider_than_the_window_and_the_label_stays_in_view(see
 def test_a_browser_makes_nothing_of_nasty_text(tmp_path):
     report = nasty_report()
     shown, log = in_browser(
-        Report([table(), *report.tables], report.wide, report.notes, (), report.heatmaps), tmp_path
+        Report([table(), *report.tables], report.wide, report.notes, (), report.heatmaps),
+        tmp_path,
+        LOOK_AT_IMAGES,
     )
     assert shown["images"] == 0
     assert "CONSOLE" not in log
