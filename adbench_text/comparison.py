@@ -10,7 +10,7 @@ from typing import Any
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
 from adbench_text.regimes import REGIMES
-from adbench_text.sweep import DEFAULT, IDENTITY, Cell, n_configurations, percent
+from adbench_text.sweep import DEFAULT, IDENTITY, Cell, percent
 from adbench_text.table import Table
 
 Record = dict[str, Any]
@@ -188,19 +188,16 @@ class Comparison:
         return list(dict.fromkeys(record["code_version"] for record in reversed(oldest_first)))
 
     def _n_configurations(self, detector: str, preset: str, digest: str) -> int:
-        """Return how many configurations a preset has on a corpus, run or not.
-
-        Of a preset with settings on top of it, which may make some of them equal, and of a detector
-        that is no longer installed, these are the ones that were run.
-        """
+        """Return how many configurations a preset has on a corpus, run or not."""
         key = detector, preset, digest
         if key not in self._sizes:
-            found = {
-                record["configuration"]
+            found = [
+                record
                 for record in self.records
                 if (record["detector"], record["preset"], record["dataset_digest"]) == key
-            }
-            self._sizes[key] = max(len(found), n_configurations(detector, preset, self.dataset(digest)))
+            ]
+            sizes = [int(record.get("configurations", 1)) for record in found]
+            self._sizes[key] = max([len({record["configuration"] for record in found}), *sizes])
         return self._sizes[key]
 
     def inliers(self, digest: str) -> list[str]:

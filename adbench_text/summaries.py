@@ -17,7 +17,16 @@ def summary_key(definition: Mapping[str, Any]) -> str:
     params = {
         name: value for name, value in definition.items() if isinstance(value, str) and name not in ignored
     }
-    own = ("cell", "status", "reason", "edition", "documents", "kind", "run_id")  # no params
+    own = (
+        "cell",
+        "status",
+        "reason",
+        "edition",
+        "documents",
+        "kind",
+        "configurations",
+        "run_id",
+    )  # no params
     return cell_id({name: value for name, value in params.items() if name not in own})
 
 

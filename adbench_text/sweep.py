@@ -3,7 +3,7 @@
 import hashlib
 import inspect
 import json
-import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -36,6 +36,8 @@ class Cell:
         Share of outliers in the training data.
     seed : int
         Seed of the contamination and of the detector.
+    n_configurations : int
+        How many its preset has on the dataset; more than one make it a grid.
     """
 
     detector: str
@@ -45,6 +47,7 @@ class Cell:
     inlier: str
     contamination: float
     seed: int
+    n_configurations: int = field(default=1, compare=False)
 
     @property
     def configuration(self) -> str:
@@ -179,20 +182,6 @@ class DetectorChoice:
         return [{**settings, **self.settings} for settings in presets[preset]]
 
 
-def n_configurations(detector: str, preset: str, dataset: str) -> int:
-    """Return how many configurations a preset, as `DetectorChoice.label` names it, has on a dataset.
-
-    More than one make it a grid. It is 1 of what is no longer installed.
-    """
-    name, _, said = preset.partition(" ")
-    settings = dict(pair.partition("=")[::2] for pair in re.split(r" (?=\w+=)", said) if pair)
-    try:
-        found = DetectorChoice(detector, name, settings).configurations(dataset)
-    except AdbenchTextError:
-        return 1
-    return len({_in_one_line(of) for of in found})
-
-
 @dataclass(frozen=True)
 class Sweep:
     """Everything one ``adbench-text run`` does.
@@ -239,7 +228,13 @@ class Sweep:
                 ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
-        return list(dict.fromkeys(cells))  # a setting may make configurations of a grid equal
+        cells = list(dict.fromkeys(cells))  # a setting may make configurations of a grid equal
+        presets = {(c.detector, c.preset, c.dataset, c.configuration) for c in cells if c.preset != DEFAULT}
+        sizes = Counter(preset[:3] for preset in presets)
+        return [
+            replace(cell, n_configurations=sizes.get((cell.detector, cell.preset, cell.dataset), 1))
+            for cell in cells
+        ]
 
     def _classes(self) -> dict[str, list[str]]:
         """Return the inlier classes to run of each dataset; each one named must be in some dataset."""

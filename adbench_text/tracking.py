@@ -25,7 +25,7 @@ from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
 from adbench_text.summaries import summary, summary_key
-from adbench_text.sweep import DEFAULT, IDENTITY, cell_id, n_configurations, percent
+from adbench_text.sweep import DEFAULT, IDENTITY, cell_id, percent
 
 if TYPE_CHECKING:
     import numpy as np
@@ -145,6 +145,7 @@ class Store:
             f"{_TAG}status": result.status,
             f"{_TAG}edition": corpus.edition,
             f"{_TAG}documents": corpus.counts(),
+            f"{_TAG}configurations": str(cell.n_configurations),
             "mlflow.parentRunId": self._parents[cell.dataset],
             "mlflow.note.content": _description(result, corpus),
             **_run_tags(),
@@ -233,7 +234,8 @@ class Store:
             for (of, key), definition in keys.items():
                 if of != dataset or key not in groups:
                     continue
-                run_id = existing.get(key) or self._new_summary(dataset, key, definition)
+                is_of_grid = any(int(record.get("configurations", 1)) > 1 for record in groups[key])
+                run_id = existing.get(key) or self._new_summary(dataset, key, definition, is_of_grid)
                 now = int(time.time() * 1000)
                 params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
@@ -243,10 +245,10 @@ class Store:
                 )
                 self._client.set_terminated(run_id, "FINISHED")
 
-    def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str]) -> str:
+    def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str], is_of_grid: bool) -> str:
         preset = definition.get("preset", DEFAULT)
         how = definition["configuration"] if preset == DEFAULT else preset
-        if preset != DEFAULT and n_configurations(definition["detector"], preset, dataset) > 1:
+        if is_of_grid:
             how = f"{preset}: {definition['configuration']}"
         what = f"{definition['detector']} {how}".strip()
         name = f"{what} | {percent(float(definition['contamination']))} | mean"

@@ -12,7 +12,6 @@ from adbench_text.sweep import (
     cell_id,
     choose,
     definition,
-    n_configurations,
 )
 
 
@@ -201,16 +200,10 @@ def test_a_choice_by_the_test_labels_is_part_of_the_definition():
 
 
 @pytest.mark.parametrize(
-    ("detector", "preset", "n"),
-    [
-        ("ocsvm", "default", 1),
-        ("ocsvm", "paper-grid", 16),
-        ("ocsvm", "paper-grid encoder=mean nu=0.05", 2),
-        ("date", "paper", 1),
-        ("date", "paper steps=9", 1),
-        ("ocsvm", "gone", 1),
-        ("gone", "paper-grid", 1),
-    ],
+    ("preset", "settings", "n"),
+    [(None, {"nu": 0.2}, 1), ("paper-grid", {}, 16), ("paper-grid", {"nu": 0.05, "encoder": "mean"}, 2)],
 )
-def test_the_number_of_configurations_of_a_preset(detector, preset, n):
-    assert n_configurations(detector, preset, "agnews") == n
+def test_a_cell_knows_how_many_configurations_its_preset_has(preset, settings, n):
+    cells = Sweep([DetectorChoice("ocsvm", preset, settings), DetectorChoice("ocsvm")], ["agnews"]).expand()
+    assert {cell.n_configurations for cell in cells if cell.settings} == {n}
+    assert {cell.n_configurations for cell in cells if not cell.settings} == {1}
