@@ -10,6 +10,11 @@ from adbench_text.sweep import cell_id
 
 Record = dict[str, Any]
 
+_NO_PARAMS = (  # of a record's texts
+    *("cell", "status", "reason", "edition", "documents", "kind", "configurations"),
+    *("run_id", "artifact_uri"),
+)
+
 
 def summary_key(definition: Mapping[str, Any]) -> str:
     """Return what cells share whose results are averaged."""
@@ -17,17 +22,7 @@ def summary_key(definition: Mapping[str, Any]) -> str:
     params = {
         name: value for name, value in definition.items() if isinstance(value, str) and name not in ignored
     }
-    own = (
-        "cell",
-        "status",
-        "reason",
-        "edition",
-        "documents",
-        "kind",
-        "configurations",
-        "run_id",
-    )  # no params
-    return cell_id({name: value for name, value in params.items() if name not in own})
+    return cell_id({name: value for name, value in params.items() if name not in _NO_PARAMS})
 
 
 def summary(group: list[Record]) -> dict[str, float]:

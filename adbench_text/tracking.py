@@ -14,6 +14,8 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from adbench_text import interrupts
 from adbench_text.corpus import Corpus
@@ -277,8 +279,8 @@ class Store:
         """Return all logged cells as flat records, the newest of equal definitions only.
 
         A record holds the params of the cell as text, its metrics as numbers, and ``cell``,
-        ``status``, ``reason``, ``edition``, ``documents``, ``run_id`` and ``started`` (ms since
-        the epoch).
+        ``status``, ``reason``, ``edition``, ``documents``, ``run_id``, ``artifact_uri`` and
+        ``started`` (ms since the epoch).
         """
         newest: dict[str, Record] = {}
         for dataset in datasets:
@@ -297,6 +299,7 @@ class Store:
                     **tags,
                     "started": run.info.start_time,
                     "run_id": run.info.run_id,
+                    "artifact_uri": run.info.artifact_uri,
                 }
                 self._check(record, run.info.run_name)
                 other = newest.get(record["cell"])
@@ -316,7 +319,10 @@ class Store:
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
+        folder_here = _local_folder(record.get("artifact_uri", ""))
         try:
+            if folder_here is not None:  # many times as fast as MLflow's copy of it
+                return (folder_here / name).read_text(encoding="utf-8")
             with TemporaryDirectory() as folder:  # else what comes from a server would stay
                 path = self._client.download_artifacts(record["run_id"], name, folder)
                 return Path(path).read_text(encoding="utf-8")
@@ -344,6 +350,11 @@ def _run_tags() -> dict[str, str]:
     tags["mlflow.source.name"] = without_password(command_line())
     commit = git_commit()
     return tags | ({"mlflow.source.git.commit": commit} if commit else {})
+
+
+def _local_folder(uri: str) -> Path | None:
+    parts = urlsplit(uri)
+    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
 
 
 def _description(result: Result, corpus: Corpus) -> str:
