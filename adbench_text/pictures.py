@@ -56,19 +56,21 @@ class Illustrations:
         self, records: Sequence[Record], metric: str, store: Store, cells: Sequence[Cell] = ()
     ) -> None:
         self._comparison, self._store = Comparison(records, metric, cells), store
-        self._lost: list[Record] = []
 
     @cached_property
-    def _drawings(self) -> list[Drawing]:
-        return list(drawings(self._comparison, Ranking(self._comparison), self._store, self._lost))
+    def _drawn(self) -> tuple[list[Drawing], list[Record]]:
+        """All drawings, and the cells whose scores cannot be read."""
+        lost: list[Record] = []
+        return list(drawings(self._comparison, Ranking(self._comparison), self._store, lost)), lost
 
     @property
     def notes(self) -> list[str]:
         """What could not be drawn, and why."""
-        if not (self._drawings and self._lost):
+        _, lost = self._drawn
+        if not lost:
             return []
         return [
-            f"The scores of {len(self._lost)} finished cells cannot be read, so figures are missing: "
+            f"The scores of {len(lost)} finished cells cannot be read, so figures are missing: "
             "the artifacts of the store were moved or deleted."
         ]
 
@@ -77,12 +79,12 @@ class Illustrations:
         """All pictures, as SVG."""
         return [
             Picture(d.name, d.title, d.caption, figures.svg(d.figure, d.title, f"figure-{number}"))
-            for number, d in enumerate(self._drawings, start=1)
+            for number, d in enumerate(self._drawn[0], start=1)
         ]
 
     def write(self, folder: Path) -> list[Path]:
         """Write all pictures as SVG, PDF and PNG; return the files."""
-        return [path for d in self._drawings for path in figures.write(d.figure, folder / d.name)]
+        return [path for d in self._drawn[0] for path in figures.write(d.figure, folder / d.name)]
 
     @property
     def heatmaps(self) -> list[Heatmap]:

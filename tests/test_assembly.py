@@ -1,8 +1,9 @@
 import pytest
-from cells import record
+from cells import failed, record
 
 from adbench_text.assembly import BRIEF, TABLES, build, chosen_tables
 from adbench_text.errors import UnknownNameError
+from adbench_text.pictures import Illustrations
 from adbench_text.sweep import Cell
 
 RECORDS = [
@@ -90,6 +91,18 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_says_what_was_not_run():
     )
     held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
     assert not any("were not run" in note for note in build(held, "auroc", cells=cells).notes)
+
+
+def test_scores_that_cannot_be_read_are_told_even_where_nothing_else_can_be_drawn():
+    class Emptied:
+        def artifact(self, record, name):
+            return None
+
+    illustrations = Illustrations([record("x", "a"), failed("x", "b")], "auroc", Emptied())
+    assert illustrations.pictures == []
+    assert [note.partition(",")[0] for note in illustrations.notes] == [
+        "The scores of 1 finished cells cannot be read"
+    ]
 
 
 def test_tables_are_chosen_by_name():
