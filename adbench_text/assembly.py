@@ -17,7 +17,7 @@ from adbench_text.side_tables import (
     ranks_table,
     significance_table,
 )
-from adbench_text.sweep import IDENTITY, Cell, Sweep
+from adbench_text.sweep import Cell, Sweep, identity_of
 from adbench_text.table import Report, Table
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, shown: str) -> 
     found = [
         record
         for record in records
-        if tuple(record[param] for param in IDENTITY) in wanted and limit_of(record["edition"]) == sweep.limit
+        if identity_of(record) in wanted and limit_of(record["edition"]) == sweep.limit
     ]
     if not found:
         raise TrackingError(

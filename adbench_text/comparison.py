@@ -10,7 +10,7 @@ from typing import Any
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
 from adbench_text.regimes import REGIMES
-from adbench_text.sweep import DEFAULT, IDENTITY, Cell, percent
+from adbench_text.sweep import DEFAULT, Cell, identity_of, percent
 from adbench_text.table import Table
 
 Record = dict[str, Any]
@@ -105,7 +105,7 @@ def current(records: Sequence[Record]) -> list[Record]:
     """Return the newest record of each cell as a reader sees it, whatever code or resources made it."""
     newest = {}
     for record in records:  # oldest first
-        newest[_identity(record)] = record
+        newest[record["dataset_digest"], *identity_of(record)] = record
     return list(newest.values())
 
 
@@ -113,10 +113,6 @@ def name_of(record: Record) -> str:
     """Return what the column of a record is called, but for its marks."""
     how = record["configuration"] if record["preset"] == DEFAULT else record["preset"]
     return f"{record['detector']} {how}".strip()
-
-
-def _identity(record: Record) -> tuple[str, ...]:
-    return (record["dataset_digest"], *(record[name] for name in IDENTITY))
 
 
 class Comparison:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from adbench_text.sweep import IDENTITY, Cell, percent
+from adbench_text.sweep import Cell, identity_of, percent
 
 Record = dict[str, Any]
 
@@ -66,12 +66,12 @@ def seeds(of: Mapping[str, Mapping[str, frozenset[str]]]) -> list[str]:
                 f"{', '.join(names)}: {', '.join(sorted(found, key=int))}" for found, names in labels.items()
             )
             places.setdefault(listed, []).append(place)
+    everywhere = sum(map(len, places.values())) == len(of)
     return [
         "Not all figures are of the same seeds"
-        + (f" ({listed})" if sum(map(len, places.values())) < len(of) else "")
-        + f": {seeds}."
-        for seeds, where in places.items()
-        for listed in [", ".join(where)]
+        + ("" if everywhere else f" ({', '.join(where)})")
+        + f": {listed}."
+        for listed, where in places.items()
     ]
 
 
@@ -101,7 +101,7 @@ def versions(
 
 def unfinished(records: Sequence[Record], cells: Sequence[Cell]) -> list[str]:
     """Say how many cells of a sweep there is no result of, and name the first."""
-    held = {tuple(record[name] for name in IDENTITY) for record in records}
+    held = set(map(identity_of, records))
     absent = [cell for cell in cells if cell.identity not in held]
     if not absent:
         return []

@@ -8,7 +8,7 @@ from typing import Protocol
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
 from adbench_text.evaluate import Result
-from adbench_text.sweep import IDENTITY, Cell, Sweep, build_detector, cell_id, definition, percent
+from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition, identity_of, percent
 from adbench_text.tracking import Store
 
 
@@ -104,7 +104,7 @@ def log_reports(store: Store, corpora: dict[str, Corpus], cells: Sequence[Cell],
         records = [
             record
             for record in store.cells([dataset])
-            if tuple(record[n] for n in IDENTITY) in known and record["dataset_digest"] == digest
+            if identity_of(record) in known and record["dataset_digest"] == digest
         ]
         if not any(record["status"] == "ok" for record in records):
             continue

@@ -70,6 +70,11 @@ class Cell:
         return f"{what} on {self.dataset}/{self.inlier} at {percent(self.contamination)}, seed {self.seed}"
 
 
+def identity_of(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the `Cell.identity` of a record of a store."""
+    return tuple(record[name] for name in IDENTITY)
+
+
 def percent(level: float) -> str:
     """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
     return f"{100 * level:g}%"
