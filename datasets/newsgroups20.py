@@ -1,11 +1,13 @@
 """20 Newsgroups: posts to newsgroups of the 1990s in six classes."""
 
-from contextlib import redirect_stdout
+import io
+import pickle
+import pickletools
+import zlib
 from hashlib import sha256
-from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,6 +20,9 @@ PUBLISHED = "b4279433ee230f34c9a60f92b3791059ccaefac0456f5636696dbaef2066625e"
 
 #: scikit-learn's file of them, as it is known; another pickle of the same posts is told by its content.
 PUBLISHED_FILE = "ce02b1fe27b957e1ee278523bce1d439df017564bc13ccbde020456fe0d22bc3"
+
+_MOST_BYTES = 128 * 2**20  # the published file has 40 MiB unpacked
+_MOST_OPERATIONS = 1_000_000  # of the pickle; the published one has 38,000
 
 GROUPS = {
     "comp": (
@@ -62,24 +67,112 @@ def _file() -> Path:
     return file
 
 
-def _posts(part: str, remove: tuple[str, ...] = ()) -> tuple[list[str], list[str]]:
-    """Return the posts of one part and the newsgroup of each."""
-    from sklearn.datasets import fetch_20newsgroups
+class _UnfitError(Exception):
+    """What a file holds that a file of 20 Newsgroups does not."""
 
+
+class _Bunch(dict[str, Any]):
+    """scikit-learn's container of one part of the posts."""
+
+    def __setstate__(self, state: object) -> None:
+        """Ignore what Python keeps beside the entries."""
+
+
+class _Type:
+    """The type of an array's items, as ``"i8"``."""
+
+    def __init__(self, code: object = None, *_: object) -> None:
+        self.code = code
+
+    def __setstate__(self, state: object) -> None:
+        """Ignore the byte order: it is that of nearly all machines."""
+
+
+class _Array:
+    """An array: its values where they are integers; file names are not kept."""
+
+    integers: list[int] | None = None
+
+    def __init__(self, values: object = None, kind: object = None, *_: object) -> None:
+        self._keep(values, kind)  # since pickle's protocol 5; before it they come as a state
+
+    def __setstate__(self, state: tuple[object, ...]) -> None:
+        """Keep the values of (version, shape, type, whether in Fortran's order, values)."""
+        _, _, kind, _, values = state
+        self._keep(values, kind)
+
+    def _keep(self, values: object, kind: object) -> None:
+        if isinstance(values, bytes | bytearray) and isinstance(kind, _Type) and kind.code in ("i4", "i8"):
+            self.integers = np.frombuffer(values, f"<{kind.code}").tolist()
+
+
+# All that the pickle may name. None of it is the real thing: numpy's own trusts what it unpickles.
+_ADMITTED: dict[tuple[str, str], type] = {
+    ("sklearn.utils._bunch", "Bunch"): _Bunch,
+    ("sklearn.utils", "Bunch"): _Bunch,  # before scikit-learn 1.2
+    ("numpy", "ndarray"): _Array,
+    ("numpy", "dtype"): _Type,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy.core.multiarray", "_reconstruct"): _Array,  # before numpy 2
+    ("numpy._core.numeric", "_frombuffer"): _Array,  # since protocol 5
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    """Reads strings, numbers, lists and what is admitted; runs no code that a file names."""
+
+    def find_class(self, module: str, name: str) -> type:
+        """Return the stand-in for a name."""
+        if (module, name) not in _ADMITTED:
+            raise _UnfitError(f"it holds {module}.{name}, which no file of 20 Newsgroups does")
+        return _ADMITTED[module, name]
+
+
+def _unpickled(file: Path) -> Any:
+    """Return what is in a zlib-compressed pickle, at a memory that a hostile file cannot choose."""
+    with file.open("rb") as stream:
+        packed = stream.read(_MOST_BYTES + 1)
+    unpacking = zlib.decompressobj()
+    data = unpacking.decompress(packed, _MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES or len(packed) > _MOST_BYTES:
+        raise _UnfitError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
+    if not unpacking.eof:
+        raise _UnfitError("it ends too early")
+    for count, (operation, number, _) in enumerate(pickletools.genops(data)):
+        # each operation makes one object of at least 50 bytes; one that numbers an object makes a table
+        if count > _MOST_OPERATIONS or ("PUT" in operation.name and (number or 0) > _MOST_OPERATIONS):
+            raise _UnfitError(f"it holds more than {_MOST_OPERATIONS:,} objects")
+    return _Unpickler(io.BytesIO(data)).load()
+
+
+def _posts(part: str) -> tuple[list[str], list[str]]:
+    """Return the posts of one part and the newsgroup of each."""
     file = _file()
-    printed = StringIO()
     try:
-        with redirect_stdout(printed):  # it prints why it cannot read the file
-            posts = fetch_20newsgroups(
-                data_home=file.parent, subset=part, remove=remove, shuffle=False, download_if_missing=False
-            )
-        return posts.data, [posts.target_names[target] for target in posts.target]
+        posts = _unpickled(file)[part]
+        texts, groups, targets = posts["data"], posts["target_names"], posts["target"].integers
+        if not all(isinstance(text, str) for text in [*texts, *groups]):
+            raise _UnfitError("a post is no text")
+        if len(texts) != len(targets) or not 0 <= min(targets) <= max(targets) < len(groups):
+            raise _UnfitError("posts and newsgroups do not fit together")
+        return texts, [groups[target] for target in targets]
     except Exception as error:  # a pickle can fail in every way
-        reason = (printed.getvalue().split("\n")[3:4] or [str(error)])[0] or type(error).__name__
+        reason = str(error) if isinstance(error, _UnfitError) else f"{type(error).__name__} {error}".strip()
         raise DataError(
-            f"Cannot read {file}: {reason}. The file is damaged or truncated: delete it and run "
-            "adbench-text fetch 20news."
+            f"Cannot read {file}: {' '.join(reason.split())}. The file is damaged or not what it claims to "
+            "be: delete it and run adbench-text fetch 20news."
         ) from error
+
+
+def _body(post: str) -> str:
+    """Return a post without its headers, signature and quotes."""
+    from sklearn.datasets._twenty_newsgroups import (
+        strip_newsgroup_footer,
+        strip_newsgroup_header,
+        strip_newsgroup_quoting,
+    )
+
+    return str(strip_newsgroup_quoting(strip_newsgroup_footer(strip_newsgroup_header(post))))
 
 
 class Newsgroups20(Dataset):
@@ -110,8 +203,9 @@ class Newsgroups20(Dataset):
         return self._read("train"), self._read("test")
 
     def _read(self, part: str) -> Documents:
-        texts, groups = _posts(part, remove=("headers", "footers", "quotes"))
+        posts, groups = _posts(part)
         label_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
         if unknown := set(groups) - label_of.keys():
             raise DataError(f"{_file()} has posts of an unknown newsgroup: {min(unknown)}.")
+        texts = [_body(post) for post in posts]
         return Documents(texts, np.array([label_of[group] for group in groups], dtype=np.int64))

@@ -3,6 +3,7 @@
 import codecs
 import hashlib
 import io
+import os
 import pickle
 import re
 import socket
@@ -12,11 +13,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.datasets import _twenty_newsgroups
+from click.testing import CliRunner
+from sklearn.datasets import _twenty_newsgroups, fetch_20newsgroups
 from sklearn.utils import Bunch
 
 from adbench_text import corpus, registry, storage
+from adbench_text.cli import main
 from adbench_text.corpus import Corpus
+from adbench_text.datasets import newsgroups20
 from adbench_text.datasets.agnews import AGNews
 from adbench_text.datasets.newsgroups20 import GROUPS, Newsgroups20
 from adbench_text.errors import DataError
@@ -284,12 +288,93 @@ def test_a_damaged_20news_is_one_line_that_says_what_to_do(pkz, what, capsys):
         load_20news()
     message = str(caught.value)
     assert message.startswith(f"Cannot read {pkz}: ")
-    assert message.endswith("The file is damaged or truncated: delete it and run adbench-text fetch 20news.")
+    assert message.endswith("delete it and run adbench-text fetch 20news.")
     assert "\n" not in message
     assert ": . " not in message  # there is a reason
     assert capsys.readouterr().out == ""
     assert pkz.read_bytes() == DAMAGED_PKZ[what]
     assert not (storage.cache_dir() / "corpora").exists()
+
+
+class Hostile:
+    """Runs a command when it is unpickled."""
+
+    def __init__(self, call: object, *arguments: object) -> None:
+        self.call = call, arguments
+
+    def __reduce__(self) -> object:
+        return self.call
+
+
+@pytest.fixture
+def marker(tmp_path) -> Path:
+    """A file that is there once code of a data file has run."""
+    return tmp_path / "marker"
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_20news_file_that_names_code_does_not_run_it(pkz, marker, protocol):
+    hostile = {"train": Hostile(os.system, f"touch {marker}"), "test": posts("a")}
+    pkz.write_bytes(zlib.compress(pickle.dumps(hostile, protocol)))
+    for ask in (Newsgroups20().edition, Newsgroups20().read):
+        with pytest.raises(DataError, match=r"it holds (posix|nt)\.system, which no file of 20 Newsgroups"):
+            ask()
+    result = CliRunner().invoke(main, ["--offline", "fetch", "20news"])
+    assert result.exit_code == 1
+    assert result.output.count("\n") == 1
+    assert not marker.exists()
+
+
+def test_arrays_of_a_20news_file_are_not_numpys(pkz):
+    # numpy takes the state of a type and of an array on trust, with addresses in it
+    hostile = posts("a") | {"target": Hostile(np.ndarray, (10**15,))}
+    pkz.write_bytes(pack(hostile, posts("b")))
+    with pytest.raises(DataError, match="Cannot read"):
+        Newsgroups20().read()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"\x80\x04" + b"0" * 10**6, "more than 0 MiB"),
+        (b"\x80\x04" + b"]" * 5000 + b".", "more than 1,000 objects"),
+        (b"\x80\x04]r\xff\xff\xff\x7f.", "more than 1,000 objects"),  # a table of two thousand million places
+    ],
+    ids=["bytes", "objects", "memo"],
+)
+def test_a_20news_file_cannot_fill_the_memory(pkz, monkeypatch, content, reason):
+    monkeypatch.setattr(newsgroups20, "_MOST_BYTES", 10**5)
+    monkeypatch.setattr(newsgroups20, "_MOST_OPERATIONS", 1000)
+    pkz.write_bytes(zlib.compress(content))
+    with pytest.raises(DataError, match=reason):
+        Newsgroups20().read()
+
+
+@pytest.mark.parametrize("protocol", [3, 4, 5])
+def test_20news_may_be_a_pickle_of_any_protocol_of_python_3(pkz, protocol):
+    expected = Newsgroups20().read()[0].texts
+    pkz.write_bytes(
+        zlib.compress(pickle.dumps({"train": posts("harbour"), "test": posts("anchor")}, protocol))
+    )
+    assert Newsgroups20().read()[0].texts == expected
+
+
+def test_the_published_20news_is_read_as_scikit_learn_reads_it(data_dir, monkeypatch):
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    expected = fetch_20newsgroups(
+        data_home=data_dir / "20news",
+        subset="test",
+        remove=("headers", "footers", "quotes"),
+        shuffle=False,
+        download_if_missing=False,
+    )
+    test = Newsgroups20().read()[1]
+    assert test.texts == expected.data
+    labels = [Newsgroups20.classes[label] for label in test.labels]
+    assert all(
+        expected.target_names[target] in GROUPS[label]
+        for target, label in zip(expected.target, labels, strict=True)
+    )
 
 
 def test_a_folder_in_place_of_20news_is_one_line(home, monkeypatch):
