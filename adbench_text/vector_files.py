@@ -28,6 +28,8 @@ Vector = NDArray[np.float32]
 Found = tuple[int, dict[bytes, tuple[int, Vector]]]
 
 _MAX_DIMENSIONS = 10_000  # more is not a header, but some other file
+_MAX_LINE = 1 << 20  # bytes; without a limit a small gzipped file could fill the memory
+_MAX_WORD = 10_000  # bytes, in the binary format
 
 _FASTTEXT_MAGIC = struct.pack("<i", 793712314)
 # Magic and version; dim, ws, epoch, minCount, neg, wordNgrams, loss, model, bucket, minn, maxn,
@@ -108,14 +110,14 @@ def _read(path: Path, wanted: Set[bytes]) -> Found:
 
 def _header(path: Path, stream: io.BufferedReader) -> tuple[int | None, int, Iterator[bytes]]:
     """Return the promised number of words (None: no header), the dimension, and the lines of vectors."""
-    first = stream.readline(1 << 20).removeprefix(codecs.BOM_UTF8)
+    lines = iter(lambda: stream.readline(_MAX_LINE), b"")
+    first = next(lines, b"").removeprefix(codecs.BOM_UTF8)
     fields = first.split()
     if len(fields) == 2 and all(field.isdigit() and len(field) < 12 for field in fields):
         n_words, n_dimensions = map(int, fields)
-        lines: Iterator[bytes] = stream
     else:
         n_words, n_dimensions = None, len(fields) - 1
-        lines = chain([first], stream)
+        lines = chain([first], lines)
     if not (1 if n_words is not None else 2) <= n_dimensions <= _MAX_DIMENSIONS:
         raise DataError(f"{path} is no file of word vectors: its first line is {first[:60]!r}.")
     return n_words, n_dimensions, lines
@@ -175,6 +177,8 @@ def _read_word2vec_binary(path: Path, stream: io.BufferedReader, wanted: Set[byt
         letters = []
         while (letter := stream.read(1)) not in (b" ", b""):
             letters.append(letter)
+            if len(letters) > _MAX_WORD:
+                raise DataError(f"{path} is damaged: the word at place {rank:,} does not end. Get it again.")
         data = stream.read(4 * n_dimensions)
         if len(data) < 4 * n_dimensions:
             raise EOFError(f"it ends after {rank:,} of the {n_words:,} words that its first line promises")

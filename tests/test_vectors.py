@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
@@ -262,6 +263,21 @@ def test_a_truncated_binary_file_says_how_far_it_goes(write):
 def test_a_file_that_only_looks_binary_is_refused(write, content):
     with pytest.raises(DataError, match=r"my\.bin .*(in binary format|truncated)"):
         vectors.load(write(content, "my.bin"), ["cat"])
+
+
+@pytest.mark.parametrize(
+    "content", [HEADER + TEXT, TEXT, b"9" + word2vec_binary()[1:]], ids=["word2vec", "glove", "binary"]
+)
+def test_a_small_file_that_unpacks_to_an_endless_word_does_not_fill_the_memory(write, content):
+    name = "my.bin.gz" if b"\0" in content else "my.gz"
+    path = write(gzip.compress(content + 40_000_000 * b"x"), name)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=rf"^{re.escape(path)}"):
+            vectors.load(path, ["cat"])
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_bytes_after_a_gzip_file_are_refused(write):
