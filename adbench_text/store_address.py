@@ -103,16 +103,41 @@ def _check_sqlite(uri: str) -> None:
         raise TrackingError(f"{path.absolute()} is a folder; name a file in it for the store.")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise TrackingError(f"Cannot write the store {path.absolute()}; choose another with --tracking-uri.")
-    if path.exists():
+    tables = sqlite_tables(path)
+    if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
+        raise TrackingError(
+            f"{path.absolute()} is the database of something else; choose another with --tracking-uri."
+        )
+
+
+def sqlite_tables(path: Path) -> set[str]:
+    """Return the names of the tables of a SQLite database; none if there is no file.
+
+    Raises
+    ------
+    TrackingError
+        If the file is no database, or another process does not let go of it.
+    """
+    if not path.exists():
+        return set()
+    try:
         try:
-            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
-                tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
-        except sqlite3.Error as error:
+            return _tables(path, "ro")  # leaves the database of something else as it is
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname != "SQLITE_READONLY_ROLLBACK":
+                raise
+            # A process was killed while it wrote. Whoever may write takes back the half of it.
+            return _tables(path, "rw")
+    except sqlite3.Error as error:
+        if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
             raise TrackingError(
-                f"{path.absolute()} is no usable SQLite database ({error}); "
-                "choose another with --tracking-uri."
+                f"Another process has locked {path.absolute()}; try again when it is done."
             ) from error
-        if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
-            raise TrackingError(
-                f"{path.absolute()} is the database of something else; choose another with --tracking-uri."
-            )
+        raise TrackingError(
+            f"{path.absolute()} is no usable SQLite database ({error}); choose another with --tracking-uri."
+        ) from error
+
+
+def _tables(path: Path, mode: str) -> set[str]:
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True)) as database:
+        return {name for (name,) in database.execute("SELECT name FROM sqlite_master")}

@@ -5,6 +5,7 @@ import time
 from contextlib import closing
 
 import pytest
+from journals import kill_writer
 
 from adbench_text import store_address
 from adbench_text.errors import TrackingError
@@ -102,6 +103,34 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
     before = path.read_bytes()
     assert "accounts.db is the database of something else; choose another" in refused(f"sqlite:///{path}")
     assert path.read_bytes() == before
+
+
+def test_a_process_killed_while_it_wrote_locks_nobody_out(tmp_path):
+    path = tmp_path / "mlflow.db"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.executescript("CREATE TABLE experiments (x); CREATE TABLE runs (x)")
+    kill_writer(path)
+    check_reachable(f"sqlite:///{path}")
+    assert list(tmp_path.iterdir()) == [path]
+    with closing(sqlite3.connect(path)) as database:
+        assert database.execute("SELECT min(x), max(x) FROM big").fetchone() == (1, 99999)
+
+
+def test_a_database_of_something_else_whose_writer_was_killed_is_refused_too(tmp_path):
+    path = tmp_path / "accounts.db"
+    kill_writer(path)
+    assert "accounts.db is the database of something else; choose another" in refused(f"sqlite:///{path}")
+
+
+def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch):
+    connect = sqlite3.connect
+    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, timeout=0.1, **options))
+    path = tmp_path / "mlflow.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.executescript("CREATE TABLE x (x); BEGIN EXCLUSIVE")
+        assert (
+            refused(f"sqlite:///{path}") == f"Another process has locked {path}; try again when it is done."
+        )
 
 
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):

@@ -3,6 +3,10 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -11,6 +15,7 @@ from statistics import pstdev, stdev
 import numpy as np
 import pandas as pd
 import pytest
+from journals import kill_writer
 from sklearn.metrics import roc_auc_score
 
 from adbench_text import tracking
@@ -19,6 +24,7 @@ from adbench_text.detector import TokenScore
 from adbench_text.errors import TrackingError
 from adbench_text.evaluate import Point, Result
 from adbench_text.examples import from_json
+from adbench_text.store_client import StoreClient
 from adbench_text.sweep import Cell, cell_id
 from adbench_text.table import Example
 from adbench_text.tracking import Store
@@ -488,11 +494,79 @@ def test_a_deleted_experiment_is_told_before_anything_is_written(store):
     assert again.cells(["gone"]) == []
 
 
-def test_a_database_of_another_version_of_mlflow_is_one_line(store, tmp_path):
-    with sqlite3.connect(tmp_path / "mlflow.db") as database:
-        database.execute("UPDATE alembic_version SET version_num = 'unknown'")
-    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$"):
+# New stores
+
+
+def integrity(path) -> str:
+    with closing(sqlite3.connect(path)) as database:
+        return database.execute("PRAGMA integrity_check").fetchone()[0]
+
+
+def test_a_creation_that_is_cut_off_leaves_no_store_and_the_next_one_works(tmp_path):
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    dies = (
+        "import os, signal; from mlflow.store.db import utils;"
+        "utils._upgrade_db = lambda engine: os.kill(os.getpid(), signal.SIGKILL);"
+        f"from adbench_text.tracking import Store; Store({uri!r}).datasets()"
+    )
+    assert subprocess.run([sys.executable, "-c", dies], check=False).returncode == -signal.SIGKILL
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mlflow.db.lock", "mlflow.db.new"]
+    log(Store(uri), result())
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mlflow.db"]
+    assert len(Store(uri).cells(["tiny"])) == 1
+
+
+def test_two_runs_may_create_a_store_at_once(tmp_path):
+    folder = tmp_path / "store"
+    folder.mkdir()
+    waits = (
+        "import pathlib, sys, time; from mlflow import MlflowClient; from adbench_text.tracking import Store;"
+        "ready, go, uri = sys.argv[1:]; pathlib.Path(ready).touch();\n"
+        "while not pathlib.Path(go).exists(): time.sleep(0.001)\n"
+        "Store(uri).datasets()"
+    )
+    ready, go, uri = [tmp_path / "a", tmp_path / "b"], tmp_path / "go", f"sqlite:///{folder / 'mlflow.db'}"
+    processes = [subprocess.Popen([sys.executable, "-c", waits, file, go, uri]) for file in ready]
+    while not all(file.exists() for file in ready):
+        time.sleep(0.01)
+    go.touch()
+    assert [process.wait() for process in processes] == [0, 0]
+    assert [path.name for path in folder.iterdir()] == ["mlflow.db"]
+
+
+def test_the_journal_of_a_deleted_store_does_not_spoil_a_new_one(store, tmp_path):
+    path = tmp_path / "mlflow.db"
+    kill_writer(path)
+    path.unlink()
+    again = Store(store.uri)
+    log(again, result())
+    assert len(again.cells(["tiny"])) == 1
+    assert integrity(path) == "ok"
+
+
+def test_a_link_to_a_store_stays_one(tmp_path):
+    (tmp_path / "mlflow.db").symlink_to(tmp_path / "elsewhere.db")
+    StoreClient(f"sqlite:///{tmp_path / 'mlflow.db'}")
+    assert (tmp_path / "mlflow.db").is_symlink()
+    assert integrity(tmp_path / "elsewhere.db") == "ok"
+
+
+def test_a_store_whose_creation_was_cut_off_by_something_else_is_one_line(store, tmp_path):
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database, database:
+        database.executescript("DELETE FROM alembic_version; DROP TABLE assessments")
+    with pytest.raises(
+        TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+ holds no runs: "
+    ):
         Store(store.uri).datasets()
+
+
+def test_a_database_of_another_version_of_mlflow_is_one_line(store, tmp_path):
+    log(store, result())
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database, database:
+        database.execute("UPDATE alembic_version SET version_num = 'unknown'")
+    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$") as caught:
+        StoreClient(f"sqlite:///{tmp_path}/./mlflow.db")  # MLflow remembers what it has checked
+    assert "delete" not in str(caught.value)
 
 
 def test_an_error_of_mlflow_in_the_midst_is_one_line(store, tmp_path):
