@@ -82,7 +82,7 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
         If there are not `n_texts` of them, or any is NaN or infinite.
     """
     try:
-        checked = np.asarray(scores, dtype=np.float64)
+        checked = np.array(scores, dtype=np.float64)  # a copy: its maker may use the other again
     except (TypeError, ValueError) as error:
         raise DetectorError(f"scores must be numbers, got {type(scores).__name__}: {error}") from error
     if checked.shape != (n_texts,):

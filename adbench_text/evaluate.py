@@ -13,6 +13,7 @@ from adbench_text.corpus import Corpus, Split, contaminate, one_vs_rest
 from adbench_text.detector import TextDetector, check_scores
 from adbench_text.errors import DetectorError
 from adbench_text.examples import examples_of
+from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memory import PeakMemory
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.shared import Stopwatch
@@ -93,8 +94,12 @@ class Result:
 OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
 
 
+@preserved()
 def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
     """Fit the cell's detector on its split and measure it; a detector's failure is a result too.
+
+    What it does to the texts it is given or to the global state of the process ends with its cell.
+    The global random generators are seeded with the seed of the cell.
 
     Parameters
     ----------
@@ -116,12 +121,13 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         measured["n_test"] = len(split.test)
         measured["n_test_outliers"] = int(split.outlier.sum())
         detector = build_detector(cell)
+        seed_generators(cell.seed)
         training = _Training(cell, detector, split, on_step, trace_every)
         if getattr(detector, "observer", detector) is None:
             detector.observer = training
         with PeakMemory() as memory:
             with Stopwatch() as watch:
-                detector.fit(split.train)
+                detector.fit(list(split.train))
             measured["fit_seconds"] = watch.seconds - training.seconds
             with Stopwatch() as watch:
                 scores = _score(detector, split.test, split.outlier)
@@ -146,8 +152,9 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
 
 
 def _score(detector: Any, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Any:
+    texts = list(texts)  # those of the corpus are for every cell
     if getattr(detector, "is_oracle", False) is True:
-        return detector.oracle_scores(texts, outlier)
+        return detector.oracle_scores(texts, outlier.copy())
     return detector.decision_function(texts)
 
 

@@ -23,6 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.isolation import preserved
 
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
@@ -167,6 +168,7 @@ def load(kind: str, name: str) -> Any:
     raise UnknownNameError({"reports": "format"}.get(kind, kind.removesuffix("s")), name, names(kind))
 
 
+@preserved()
 def _load(plugin: Plugin) -> Any:
     try:
         return plugin.load()

@@ -8,6 +8,7 @@ from typing import Protocol
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
 from adbench_text.evaluate import Result
+from adbench_text.isolation import preserved
 from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition, identity_of, percent
 from adbench_text.tracking import Store
 
@@ -142,6 +143,7 @@ def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
     return corpora
 
 
+@preserved()
 def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
     """Let each configuration look up vectors or word pieces of the whole corpus, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():

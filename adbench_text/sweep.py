@@ -12,6 +12,7 @@ from typing import Any
 from adbench_text import registry
 from adbench_text.corpus import LEVELS, Corpus, check_contamination
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
+from adbench_text.isolation import preserved
 from adbench_text.provenance import code_version
 
 DEFAULT = "default"
@@ -88,6 +89,7 @@ def _plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
+@preserved()
 def build_detector(cell: Cell) -> Any:
     """Return the cell's detector, unfitted and with checked hyper-parameters.
 
@@ -115,6 +117,7 @@ def build_detector(cell: Cell) -> Any:
     return built
 
 
+@preserved()
 def parameters(detector: Any) -> set[str]:
     """Return the names of a detector's hyper-parameters."""
     try:
@@ -126,6 +129,7 @@ def parameters(detector: Any) -> set[str]:
         raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
 
 
+@preserved()
 def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
     """Return everything that decides the result of a cell, as plain strings for params.
 

@@ -150,4 +150,7 @@ def _count_words(texts: HashedTexts) -> WordCounts:
     ones = np.ones(len(numbers), dtype=np.int64)
     counts = csr_array((ones, np.array(numbers), ends), shape=(len(texts), len(number_of)))
     counts.sum_duplicates()
-    return WordCounts(counts, np.array(list(number_of), dtype=object))
+    result = WordCounts(counts, np.array(list(number_of), dtype=object))
+    for values in (counts.data, counts.indices, counts.indptr, result.vocabulary):
+        values.flags.writeable = False  # shared between detectors
+    return result

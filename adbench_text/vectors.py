@@ -116,6 +116,7 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
         read = vector_files.read(path, new)
         slim = read if slim is None else _merge(slim, read)
         _write_cache(key, slim)
+    slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
     _memory.clear()  # one file of vectors at a time
     _memory[key] = slim
     return slim

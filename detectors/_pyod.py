@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from adbench_text.detector import Scores
 from adbench_text.encoders import Matrix, VectorDetector
 from adbench_text.errors import DetectorError, UnknownNameError
+from adbench_text.isolation import seed_generators
 
 
 class PyODDetector(VectorDetector):
@@ -69,7 +70,8 @@ class PyODDetector(VectorDetector):
         }
         given = {name: value for name, value in shared.items() if name in accepted}
         # some draw from NumPy's or torch's global generators only
-        _seed_everything(self.random_state)
+        if self.random_state is not None:
+            seed_generators(self.random_state)
         self._detector = self.wrapped(**given, **self._params)
         try:
             with redirect_stdout(sys.stderr):  # PyOD prints its epochs
@@ -85,11 +87,3 @@ class PyODDetector(VectorDetector):
     def _score_training(self, texts: list[str]) -> Scores:
         # neighbours and the like leave a training text itself out
         return np.asarray(self._detector.decision_scores_, dtype=np.float64)
-
-
-def _seed_everything(seed: int | None) -> None:
-    if seed is None:
-        return
-    np.random.seed(seed)  # noqa: NPY002
-    if "torch" in sys.modules:
-        sys.modules["torch"].manual_seed(seed)

@@ -1,3 +1,4 @@
+import random
 from contextlib import closing
 from pathlib import Path
 
@@ -54,6 +55,30 @@ def assert_equal(results, expected) -> None:
     for cell, (metrics, reason, scores) in expected.items():
         assert results[cell][:2] == (metrics, reason)
         np.testing.assert_array_equal(results[cell][2], scores)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
+    texts = list(corpora["tiny"].test.texts)
+    others = "counting", "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
+    alone = list(engine.run(cells(*others), corpora))
+    results = list(engine.run(cells("vandal", *others), corpora, jobs))
+    assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 6
+    assert_equal([r for r in results if r.cell.detector != "vandal"], alone)
+    assert corpora["tiny"].test.texts == texts
+
+
+def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora, monkeypatch):
+    class Drawing:
+        def fit(self, texts):
+            self.scores = {text: random.random() for text in sorted(texts)}
+
+        def decision_function(self, texts):
+            return np.random.random(len(texts))  # noqa: NPY002
+
+    monkeypatch.setattr("adbench_text.evaluate.build_detector", lambda cell: Drawing())
+    todo = cells("counting")
+    assert_equal(engine.run(todo[1:], corpora), list(engine.run(todo, corpora))[1:])
 
 
 def test_one_process_runs_the_cells_in_order_and_tells_of_each(corpora):

@@ -4,13 +4,17 @@ A test puts this folder on the path. What a plug-in does may depend on environme
 that worker processes see them too.
 """
 
+import contextlib
 import os
+import random
 import sys
 import time
+import warnings
 
 import numpy as np
 
 from adbench_text.corpus import Dataset, Documents, Edition
+from adbench_text.text import count_words
 
 TOPICS = {
     "sea": "ship harbour sail tide anchor",
@@ -100,3 +104,55 @@ class Faulty(Counting):
             "text": ["high"] * len(texts),
             "nothing": None,
         }.get(self.fault, scores)
+
+
+class Vandal(Counting):
+    """Changes whatever it gets hold of."""
+
+    def prepare(self, texts):
+        texts.sort()
+        spoil_process()
+
+    def resources(self):
+        spoil_process()
+        return {}
+
+    def fit(self, texts, y=None):
+        super().fit(texts)
+        texts[:] = ["spoilt"]
+        spoil_process()
+        return self
+
+    def decision_function(self, texts):
+        scores = super().decision_function(texts)
+        texts.sort()
+        texts[0] = "spoilt"
+        counts = count_words(texts).counts
+        with contextlib.suppress(ValueError):
+            counts.data *= 2
+        spoil_process()
+        return scores
+
+
+def spoil_process():
+    """Change all global state that other detectors may depend on."""
+    import sklearn
+    import torch
+
+    random.seed(666)
+    np.random.seed(666)  # noqa: NPY002
+    torch.manual_seed(666)
+    warnings.simplefilter("error")
+    warnings.showwarning = print
+    np.seterr(all="raise")
+    sklearn.set_config(transform_output="pandas")
+    torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(3)
+    os.chdir("/")
+    os.environ["TOY_MENDED"] = "1"
+    os.environ.pop("TOY_EDITION", None)
+    if sys.stdout:
+        sys.stdout.close()
+    sys.stdin = sys.stdout = sys.stderr = None
