@@ -294,12 +294,27 @@ def report(
     if output is None:
         click.echo(text, nl=False)
     else:
-        _write(lambda: output.write_text(text, encoding="utf-8"), output)
+        _write_text(output, text)
     if figures is not None:
         files = _write(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
         for note in illustrations.notes if not has_pictures else []:
             click.echo(note, err=True)
+
+
+def _write_text(path: Path, text: str) -> None:
+    """Write a file; if that fails, the one that was there before is still there."""
+    from adbench_text.errors import DataError
+    from adbench_text.storage import atomic_path
+
+    if not path.parent.is_dir():
+        raise DataError(f"Cannot write {path}: there is no folder {path.parent}.")
+    if path.exists() and not path.is_file():  # a device or a pipe
+        _write(lambda: path.write_text(text, encoding="utf-8"), path)
+        return
+    target = path.resolve() if path.is_symlink() else path
+    with atomic_path(target, advice="") as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _write(write: Callable[[], Any], where: Path) -> Any:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from adbench_text.corpus import Corpus
 from adbench_text.detector import Scores, TextDetector, TokenScore
 from adbench_text.errors import AdbenchTextError
 from adbench_text.table import Example
+
+Kind = TypeVar("Kind")
 
 N_EACH = 3
 _LONGEST = 4000  # characters; a longer text is no example, and a page of them no page
@@ -56,9 +59,16 @@ def examples_of(detector: TextDetector, corpus: Corpus, inlier: str, scores: Sco
     except AdbenchTextError:  # a score that judges a text as a whole, say
         return []
     return [
-        Example(why, place, corpus.classes[labels[place]], bool(outlier[place]), float(score), text, tokens)
+        Example(
+            why,
+            place,
+            corpus.classes[labels[place]],
+            bool(outlier[place]),
+            float(scores[place]),
+            texts[place],
+            [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens],
+        )
         for (why, place), tokens in zip(chosen, of_text, strict=True)
-        for text, score in [(texts[place], scores[place])]
     ]
 
 
@@ -68,8 +78,40 @@ def to_json(examples: Sequence[Example]) -> str:
 
 
 def from_json(text: str) -> list[Example]:
-    """Return what `to_json` was given."""
-    return [
-        Example(**{**entry, "tokens": [TokenScore(*token) for token in entry["tokens"]]})
-        for entry in json.loads(text)
-    ]
+    """Return what `to_json` was given.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+    """
+    try:
+        return [_example(**entry) for entry in json.loads(text)]
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"these are no examples: {error}") from error
+
+
+def _example(
+    why: Any, document: Any, label: Any, outlier: Any, score: Any, text: Any, tokens: Any
+) -> Example:
+    read = [TokenScore(_a(str, token), _a(int, i), _a(int, j), _number(s)) for token, i, j, s in tokens]
+    return Example(
+        _a(str, why),
+        _a(int, document),
+        _a(str, label),
+        _a(bool, outlier),
+        _number(score),
+        _a(str, text),
+        read,
+    )
+
+
+def _a(kind: type[Kind], value: Any) -> Kind:
+    """Return a value that is of a type, or raise TypeError."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+    return value
+
+
+def _number(value: Any) -> float:
+    return float(value if type(value) is int else _a(float, value))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from adbench_text.errors import InvalidValueError
+from adbench_text.storage import atomic_path
 
 COLUMN, PAGE = 3.5, 7.0  # widths of a figure, in inches
 LINE = 0.165  # height of a line of text, in inches
@@ -283,5 +284,6 @@ def write(figure: Figure, stem: Path) -> list[Path]:
     files = []
     for kind, about in metadata.items():
         files.append(stem.with_name(f"{stem.name}.{kind}"))
-        figure.savefig(files[-1], format=kind, metadata=about, dpi=200)
+        with atomic_path(files[-1], advice="") as temporary:
+            figure.savefig(temporary, format=kind, metadata=about, dpi=200)
     return files

@@ -23,6 +23,7 @@ from adbench_text.tracking import Store
 
 _MOST_CURVES = 8  # in one ROC figure: more cannot be told apart
 _LONGEST_STEM = 80  # of a part of a file's name: file systems have a limit of 255
+_SCORES = "scores.csv"
 _LOSS, _TRACE = "loss_total", "diagnostic_test_auroc"
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
@@ -63,16 +64,17 @@ class Illustrations:
         lost: list[Record] = []
         return list(drawings(self._comparison, Ranking(self._comparison), self._store, lost)), lost
 
+    @cached_property
+    def _mapped(self) -> tuple[list[Heatmap], list[Record]]:
+        """All heat maps, and the cells whose examples cannot be read."""
+        lost: list[Record] = []
+        return list(heatmaps(self._comparison, self._store, lost)), lost
+
     @property
     def notes(self) -> list[str]:
         """What could not be drawn, and why."""
-        _, lost = self._drawn
-        if not lost:
-            return []
-        return [
-            f"The scores of {len(lost)} finished cells cannot be read, so figures are missing: "
-            "the artifacts of the store were moved or deleted."
-        ]
+        of_each = {"scores": self._drawn[1], "examples": self._mapped[1]}
+        return [_note_on_lost(what, lost) for what, lost in of_each.items() if lost]
 
     @property
     def pictures(self) -> list[Picture]:
@@ -89,7 +91,7 @@ class Illustrations:
     @property
     def heatmaps(self) -> list[Heatmap]:
         """The examples of each detector and split."""
-        return heatmaps(self._comparison, self._store)
+        return self._mapped[0]
 
 
 def drawings(comparison: Comparison, ranking: Ranking, store: Store, lost: list[Record]) -> Iterator[Drawing]:
@@ -172,11 +174,11 @@ def _of_corpus(
         records = {r["inlier"]: r for r in reversed(_good(comparison, column, digest))}  # the lowest seed
         records = {name: records[name] for name in comparison.inliers(digest) if name in records}
         name = f"{_stem(label)}-{_stem(column.label)}"
-        at_end = _scores(store, records)
-        lost += [record for inlier, record in records.items() if inlier not in at_end]
+        at_end = _scores(store, records, _SCORES, lost)
+        lost += [r for inlier, r in records.items() if inlier not in at_end and r not in lost]
         for inlier, of_split in at_end.items():
             scored.setdefault(inlier, {})[column.label] = of_split
-        before = _scores(store, records, "scores_before_training.csv") if _is_trained(records) else {}
+        before = _scores(store, records, "scores_before_training.csv", lost) if _is_trained(records) else {}
         for panels, when in ((before, "before training"), (at_end, "")):
             if panels:
                 of = f"{column.label} on {label}" + (f", {when}" if when else "")
@@ -227,18 +229,22 @@ def _overlap_bound() -> Drawing:
     )
 
 
-def heatmaps(comparison: Comparison, store: Store) -> list[Heatmap]:
-    """Return the examples of each detector and split at the lowest level and seed."""
-    found = []
+def heatmaps(comparison: Comparison, store: Store, lost: list[Record]) -> Iterator[Heatmap]:
+    """Yield the examples of each detector and split at the lowest level and seed.
+
+    `lost` takes the cells whose examples are damaged.
+    """
     for digest, label in comparison.corpora.items():
         for column in comparison.columns:
             records = {r["inlier"]: r for r in reversed(_good(comparison, column, digest))}
             for inlier in comparison.inliers(digest):
                 text = store.artifact(records[inlier], "examples.json") if inlier in records else None
-                if text is not None and not column.is_oracle:
-                    title = f"{column.label} on {label} / {inlier}"
-                    found.append(Heatmap(title, examples.from_json(text)))
-    return found
+                if text is None or column.is_oracle:
+                    continue
+                try:
+                    yield Heatmap(f"{column.label} on {label} / {inlier}", examples.from_json(text))
+                except ValueError:
+                    lost.append(records[inlier])
 
 
 def _good(comparison: Comparison, column: Column, digest: str) -> list[Record]:
@@ -247,15 +253,39 @@ def _good(comparison: Comparison, column: Column, digest: str) -> list[Record]:
     return sorted((r for r in records if r["status"] == "ok"), key=lambda r: int(r["seed"]))
 
 
-def _scores(store: Store, records: dict[str, Record], file: str = "scores.csv") -> dict[str, Scored]:
-    """Return outliers and scores of each split whose run has this file."""
+def _scores(store: Store, records: dict[str, Record], file: str, lost: list[Record]) -> dict[str, Scored]:
+    """Return outliers and scores of each split whose run has this file; `lost` takes the damaged ones."""
     found = {}
     for inlier, record in records.items():
         text = store.artifact(record, file)
         if text is not None:
-            table = pd.read_csv(StringIO(text))
-            found[inlier] = table["outlier"].to_numpy() == 1, table["score"].to_numpy(np.float64)
+            try:
+                found[inlier] = _scored(text, int(record["n_test"]), file == _SCORES)
+            except Exception:  # it is damaged in whatever way
+                lost.append(record)
     return found
+
+
+def _scored(text: str, n_test: int, is_of_all: bool) -> Scored:
+    """Read scores of test documents from CSV; raise an error of some kind if they are not that."""
+    kinds = {"document": np.int64, "outlier": np.int64, "score": np.float64}
+    table = pd.read_csv(StringIO(text), usecols=list(kinds), dtype=kinds)
+    places, outlier, scores = (table[name].to_numpy() for name in kinds)
+    if not (np.diff(places, prepend=-1, append=n_test) > 0).all() or (is_of_all and len(places) != n_test):
+        raise ValueError("the documents are not those of the test set")
+    if not (len(scores) and np.isin(outlier, (0, 1)).all() and np.isfinite(scores).all()):
+        raise ValueError("these are no labels and scores")
+    return outlier == 1, scores
+
+
+def _note_on_lost(what: str, lost: Sequence[Record]) -> str:
+    cells = list(dict.fromkeys(f"{r['detector']} on {r['dataset']}/{r['inlier']}" for r in lost))
+    names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
+    return (
+        f"The {what} of {len(lost)} finished cells cannot be read, so "
+        f"{'figures' if what == 'scores' else 'heat maps'} are missing ({names}): "
+        "the artifacts of the store were moved, deleted or damaged."
+    )
 
 
 def _is_trained(records: dict[str, Record]) -> bool:

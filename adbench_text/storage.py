@@ -49,12 +49,25 @@ def is_file(path: Path) -> bool:
 
 
 @contextmanager
-def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path` to write to, and move it there only if all went well."""
+def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> Iterator[Path]:
+    """Give a temporary path beside `path` to write to, and move it there only if all went well.
+
+    Parameters
+    ----------
+    path : Path
+        Its folder is made if it is not there.
+    advice : str
+        What to do if it cannot be written: the end of the message.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written. What was there before is still there.
+    """
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=path.suffix)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=path.suffix)
         os.close(handle)
         temporary = Path(name)
         yield temporary
@@ -64,7 +77,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     except OSError as error:  # no such right, a full disk, a folder in its place
         reason = error.strerror or error
-        raise DataError(f"Cannot write {path}: {reason}. Set {CACHE} to another folder.") from error
+        raise DataError(f"Cannot write {path}: {reason}. {advice}".strip()) from error
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)

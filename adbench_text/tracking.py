@@ -326,7 +326,7 @@ class Store:
             with TemporaryDirectory() as folder:  # else what comes from a server would stay
                 path = self._client.download_artifacts(record["run_id"], name, folder)
                 return Path(path).read_text(encoding="utf-8")
-        except (TrackingError, OSError, UnicodeDecodeError):  # never logged, or since deleted
+        except (TrackingError, OSError, ValueError):  # never logged, deleted since, or no text
             return None
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:

@@ -105,6 +105,78 @@ def test_scores_that_cannot_be_read_are_told_even_where_nothing_else_can_be_draw
     ]
 
 
+class Holding:
+    """A store with these files for each cell."""
+
+    def __init__(self, files):
+        self.files = files
+
+    def artifact(self, record, name):
+        return self.files.get(name)
+
+    def curve(self, record, metric):
+        return [(1, 2.0), (2, 1.0)]
+
+
+HEADER = "document,class,outlier,score\n"
+ROWS = [f"{place},{'b' if place % 2 else 'a'},{place % 2},{place / 4}\n" for place in range(20)]
+SCORES = HEADER + "".join(ROWS)
+EARLY = HEADER + ROWS[3] + ROWS[9]
+
+
+def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
+    """The kinds of pictures there are, and the notes."""
+    store = Holding({f"{name}.csv": text for name, text in files.items()})
+    illustrations = Illustrations([record("x", "a", loss_total=1.0)], "auroc", store)
+    before = {"before"} if any(p.name.endswith("before-training") for p in illustrations.pictures) else set()
+    return {p.name.partition("-")[0] for p in illustrations.pictures} | before, illustrations.notes
+
+
+def test_scores_that_are_whole_are_drawn():
+    kinds = {"cost", "scores", "before", "loss", "roc"}
+    assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
+
+
+@pytest.mark.parametrize("file", ["scores", "scores_before_training"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "\n\n",
+        "junk",
+        "\x00\x01\x02",
+        '"',
+        SCORES.replace("score", "points"),
+        SCORES.replace("document", "place"),
+        SCORES.replace("4.75", "high"),
+        SCORES.replace("4.75", "nan"),
+        SCORES.replace("4.75", "inf"),
+        SCORES.replace("4.75", ""),
+        SCORES.replace("19,b", f"{10**30},b"),
+        SCORES.replace("19,b", "-1,b"),
+        SCORES.replace("19,b,1", "19,b,2"),
+        SCORES[: len(SCORES) // 2] + "\n1,a",
+        SCORES + ROWS[-1],
+        SCORES + "20,a,0,1\n",
+        HEADER,
+        HEADER + "".join(ROWS[::-1]),
+    ],
+    ids=lambda text: repr(text[-20:]),
+)
+def test_damaged_scores_cost_their_pictures_and_a_note(file, text):
+    kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
+    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc"})
+    assert notes == [
+        "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
+        "the artifacts of the store were moved, deleted or damaged."
+    ]
+
+
+def test_half_of_the_scores_are_not_taken_for_all_of_them():
+    _, (note,) = kinds_and_notes(scores=HEADER + "".join(ROWS[:10]))
+    assert note.startswith("The scores of 1 finished cells cannot be read")
+
+
 def test_tables_are_chosen_by_name():
     assert chosen_tables([], everything=False) == BRIEF
     assert chosen_tables([], everything=True) == list(TABLES)

@@ -1,4 +1,5 @@
 import csv
+import errno
 import io
 import os
 import shutil
@@ -6,6 +7,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -740,6 +742,58 @@ def test_figures_of_a_store_whose_artifacts_are_gone_say_so(store, here):
     result = adbench("report --figures figures")
     assert result.exit_code == 0
     assert "The scores of 3 finished cells cannot be read, so figures are missing" in result.stderr
+
+
+def test_a_damaged_artifact_costs_one_picture_and_a_note(store, here):
+    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    scores = sorted(here.glob("mlruns/**/scores.csv"))
+    examples = sorted(here.glob("mlruns/**/examples.json"))
+    assert adbench("report --format html -o whole.html").exit_code == 0
+    scores[0].write_text("")
+    scores[1].write_bytes(bytes(range(256)))
+    examples[0].write_text("null")
+    examples[2].write_text(100_000 * "[")
+    result = adbench("report --format html -o page.html")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    page, whole = (Path(name).read_text() for name in ("page.html", "whole.html"))
+    assert "The scores of 2 finished cells cannot be read" in page
+    assert "The examples of 2 finished cells cannot be read" in page
+    assert "cannot be read" not in whole
+    curves = "ROC and precision-recall curves, "
+    assert whole.count(curves) == 3 * page.count(curves) > 0
+
+
+def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
+    assert adbench("run -d counting -s tiny --contamination 0").exit_code == 0
+    Path("page.html").write_text("the old page")
+    write_text = Path.write_text
+
+    def write_half(path, text, **options):
+        write_text(path, text[:100], **options)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_text", write_half)
+    result = adbench("report --format html -o page.html")
+    assert result.exit_code == 1
+    assert result.stderr == "Error: Cannot write page.html: No space left on device.\n"
+    assert Path("page.html").read_text() == "the old page"
+    assert sorted(path.name for path in here.iterdir() if path.is_file()) == ["mlflow.db", "page.html"]
+
+
+def test_a_report_can_be_written_through_a_link_and_to_a_pipe(store, here):
+    assert adbench("run -d counting -s tiny --contamination 0").exit_code == 0
+    Path("link.md").symlink_to("report.md")
+    assert adbench("report --format markdown -o link.md").exit_code == 0
+    assert Path("link.md").is_symlink()
+    assert "counting" in Path("report.md").read_text()
+    os.mkfifo("pipe")
+    reader = threading.Thread(
+        target=lambda: Path("read.md").write_text(Path("pipe").read_text()), daemon=True
+    )
+    reader.start()
+    assert adbench("report --format markdown -o pipe").exit_code == 0
+    reader.join()
+    assert Path("read.md").read_text() == Path("report.md").read_text()
 
 
 def test_figures_of_a_detector_with_a_long_name_can_be_written(store, here):

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -5,6 +7,7 @@ from adbench_text.corpus import Corpus, Documents
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.errors import InvalidValueError
 from adbench_text.examples import choose, examples_of, from_json, to_json
+from adbench_text.table import Example
 
 OUTLIER = np.array([False] * 6 + [True] * 6)
 SCORES = np.array([0.1, 0.2, 0.3, 0.4, 0.8, 0.9, 0.0, 0.15, 0.6, 0.7, 0.95, 1.0])
@@ -83,3 +86,60 @@ def test_examples_of_a_split_with_long_texts_alone():
     documents = Documents(["x" * 5000, "y" * 5000], np.array([0, 1]))
     corpus = Corpus("made-up", ("zero", "one"), documents, documents, "made up")
     assert examples_of(Lengths(), corpus, "zero", np.array([1.0, 2.0])) == []
+
+
+def entry(**changes) -> dict:
+    values = {"why": "most normal", "document": 1, "label": "zero", "outlier": False, "score": 1, "text": "a"}
+    return {**values, "tokens": [["a", 0, 1, 0.5]], **changes}
+
+
+def test_examples_are_read_as_they_are():
+    (example,) = from_json(json.dumps([entry()]))
+    assert example == Example("most normal", 1, "zero", False, 1.0, "a", [TokenScore("a", 0, 1, 0.5)])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "junk",
+        "null",
+        "7",
+        '"text"',
+        "{}x",
+        "[null]",
+        "[[]]",
+        "[{}]",
+        100_000 * "[",
+        '{"a":' * 100_000,
+        "[" + "9" * 5000 + "]",
+        json.dumps([entry()])[:-9],
+        json.dumps(entry()),
+        json.dumps([entry(more=1)]),
+        json.dumps([entry(why=None)]),
+        json.dumps([entry(document="1")]),
+        json.dumps([entry(label=["zero"])]),
+        json.dumps([entry(outlier=0)]),
+        json.dumps([entry(score="high")]),
+        json.dumps([entry(score=10**400)]),
+        json.dumps([entry(text=5)]),
+        json.dumps([entry(tokens=None)]),
+        json.dumps([entry(tokens=[["a", 0, 1]])]),
+        json.dumps([entry(tokens=[["a", 0.5, 1, 1]])]),
+        json.dumps([entry(tokens=[["a", 0, 1, None]])]),
+        json.dumps([entry(tokens=["abcd"])]),
+    ],
+    ids=lambda text: text[:60],
+)
+def test_what_is_no_example_is_refused(text):
+    with pytest.raises(ValueError, match=r"."):
+        from_json(text)
+
+
+def test_token_scores_of_any_numbers_can_be_kept(corpus):
+    class Odd(Lengths):
+        def token_scores(self, texts):
+            return [[("a", np.int64(0), np.int32(1), np.float32(0.5))] for _ in texts]
+
+    examples = examples_of(Odd().fit(["a"]), corpus, "zero", np.arange(5.0))
+    assert from_json(to_json(examples)) == examples
