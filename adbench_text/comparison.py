@@ -18,6 +18,7 @@ Record = dict[str, Any]
 METRIC_TITLES = {"auroc": "AUROC", "aupr_in": "AUPR-in", "aupr_out": "AUPR-out"}
 MEAN = "mean"
 OTHER, ORACLES, PUBLISHED = "not said", "chosen on the test labels", "published"
+OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
 MISSING, FAILED = "missing", "failed"
 
 
@@ -27,8 +28,8 @@ class Column:
 
     A preset may have one configuration for each dataset; where it has several for one dataset, it
     is a grid, and its column an oracle: it takes the best of them per split. So is that of a
-    configuration that is one by itself. What other code of the detector made stands in a column of
-    its own (`generation` 0 is the newest).
+    configuration that is one by itself. What other code or other libraries made has a column of its
+    own (`generation` 0 is the newest; `differs` names the difference from it).
     """
 
     detector: str
@@ -37,6 +38,7 @@ class Column:
     is_oracle: bool = False
     regime: str = OTHER
     generation: int = 0
+    differs: str = OLDER_CODE
 
     @property
     def block(self) -> str:
@@ -47,8 +49,9 @@ class Column:
     def label(self) -> str:
         """What stands at the head of the column."""
         what = self.preset if self.configuration is None else self.configuration
-        older = " (older code)" if self.generation == 1 else f" (older code {self.generation})"
-        marks = (" (oracle)" if self.is_oracle else "") + (older if self.generation else "")
+        number = f" {self.generation}" if self.generation > 1 else ""
+        other = f" ({self.differs}{number})" if self.generation else ""
+        marks = (" (oracle)" if self.is_oracle else "") + other
         return f"{self.detector} {what}".strip() + marks
 
     def holds(self, record: Record) -> bool:
@@ -109,6 +112,11 @@ def current(records: Sequence[Record]) -> list[Record]:
     return list(newest.values())
 
 
+def version_of(record: Record) -> tuple[str, str, str]:
+    """Return the versions of what made a record: the detector's code, the protocol, the libraries."""
+    return record["code_version"], record.get("protocol", ""), record.get("libraries", "")
+
+
 def name_of(record: Record) -> str:
     """Return what the column of a record is called, but for its marks."""
     how = record["configuration"] if record["preset"] == DEFAULT else record["preset"]
@@ -140,10 +148,10 @@ class Comparison:
         self.published = published.columns(metric)
         self._of: dict[tuple[Column, str, float], list[Record]] = {}
         for column in self.columns:
-            codes = self._codes_of(column)
+            versions = self._versions_of(column)
             for record in filter(column.holds, self.records):
                 digest = record["dataset_digest"]
-                if codes.index(record["code_version"]) == column.generation:
+                if versions.index(version_of(record)) == column.generation:
                     key = column, digest, float(record["contamination"])
                     self._of.setdefault(key, []).append(record)
         self._rows = {}
@@ -171,17 +179,19 @@ class Comparison:
                 is_oracle = is_grid or key in oracles
                 columns.append(Column(detector, preset, None, is_oracle, regimes[key]))
         columns = [
-            replace(column, generation=generation)
+            replace(column, generation=generation, differs=OTHER_LIBRARIES if is_same_code else OLDER_CODE)
             for column in columns
-            for generation in range(len(self._codes_of(column)))
+            for versions in [self._versions_of(column)]
+            for generation, version in enumerate(versions)
+            for is_same_code in [generation > 0 and version[:2] == versions[0][:2]]
         ]
         order = [*REGIMES, OTHER, ORACLES]
         return sorted(columns, key=lambda column: order.index(column.block))
 
-    def _codes_of(self, column: Column) -> list[str]:
-        """Return the versions of the code that made a column's results, newest first."""
+    def _versions_of(self, column: Column) -> list[tuple[str, str, str]]:
+        """Return the versions that made a column's results, newest first."""
         oldest_first = sorted(filter(column.holds, self.records), key=lambda record: int(record["started"]))
-        return list(dict.fromkeys(record["code_version"] for record in reversed(oldest_first)))
+        return list(dict.fromkeys(version_of(record) for record in reversed(oldest_first)))
 
     def _n_configurations(self, detector: str, preset: str, digest: str) -> int:
         """Return how many configurations a preset has on a corpus, run or not."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
+from adbench_text.code_version import code_version
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, UnknownNameError
-from adbench_text.provenance import code_version
 from adbench_text.text import CLEANING_VERSION, clean, digest
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3

@@ -125,30 +125,55 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         training = _Training(cell, detector, split, on_step, trace_every)
         if getattr(detector, "observer", detector) is None:
             detector.observer = training
-        with PeakMemory() as memory:
-            with Stopwatch() as watch:
-                detector.fit(list(split.train))
-            measured["fit_seconds"] = watch.seconds - training.seconds
-            with Stopwatch() as watch:
-                scores = _score(detector, split.test, split.outlier)
-            measured["score_seconds"] = watch.seconds
-        measured["peak_memory_mb"] = memory.megabytes
-        scores = check_scores(scores, len(split.test))
-        if scores.min() == scores.max():
-            raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
-        metrics = {**all_metrics(split.outlier, scores), **measured}
-        for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
-            metrics |= {f"{name}_low": low, f"{name}_high": high}
+        scores = measure(detector, split, measured)
+        measured["fit_seconds"] -= training.seconds
         shown: dict[str, Any] = {"early": training.early}
         if isinstance(detector, TextDetector):
             shown["tables"] = detector.tables()
             shown["examples"] = examples_of(detector, corpus, cell.inlier, scores)
-        return Result(cell, started, metrics, scores, training.curves, _ran_on(detector), **shown)
+        return Result(cell, started, measured, scores, training.curves, _ran_on(detector), **shown)
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         curves = training.curves if training else {}
         what = traceback.format_exc()
         return Result(cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=what)
+
+
+def measure(detector: Any, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
+    """Fit a detector on a split, score the test texts, and measure how well it does.
+
+    Parameters
+    ----------
+    detector : TextDetector, or anything with ``fit(texts)`` and ``decision_function(texts)``
+    split : Split
+    measured : dict of str to float
+        Receives the metrics, their intervals, seconds and memory; where something fails, those until then.
+
+    Returns
+    -------
+    float64 array of shape (n_test,)
+        Abnormality of each test text.
+
+    Raises
+    ------
+    DetectorError
+        If a score is not finite, or all are equal.
+    """
+    with PeakMemory() as memory:
+        with Stopwatch() as watch:
+            detector.fit(list(split.train))
+        measured["fit_seconds"] = watch.seconds
+        with Stopwatch() as watch:
+            scores = _score(detector, split.test, split.outlier)
+        measured["score_seconds"] = watch.seconds
+    measured["peak_memory_mb"] = memory.megabytes
+    scores = check_scores(scores, len(split.test))
+    if scores.min() == scores.max():
+        raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
+    measured |= all_metrics(split.outlier, scores)
+    for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
+        measured |= {f"{name}_low": low, f"{name}_high": high}
+    return scores
 
 
 def _score(detector: Any, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Any:

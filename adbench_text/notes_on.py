@@ -80,22 +80,26 @@ def versions(
 ) -> list[str]:
     """Say where results of different code stand together, and how many older ones are left out."""
     notes = []
-    where_code = "apart, as (older code)" if stand_apart else "together here"
-    for kind, where in (("code_version", where_code), ("resource.", "together here")):
+    kinds = {
+        "code": (("code_version", "protocol"), "(older code)"),
+        "libraries": (("libraries",), "(other libraries)"),
+        "resources": (("resource.",), ""),
+    }
+    for kind, (prefixes, mark) in kinds.items():
         made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
         for record in records:
             # one configuration may need other resources on another corpus
-            corpus = record["dataset_digest"] if kind == "resource." else ""
-            version = tuple(str(value) for name, value in record.items() if name.startswith(kind))
+            corpus = record["dataset_digest"] if kind == "resources" else ""
+            version = tuple(str(value) for name, value in record.items() if name.startswith(prefixes))
             made_by.setdefault((label_of(record), corpus), set()).add(version)
-        of = "code" if kind == "code_version" else "resources"
+        where = f"apart, as {mark}" if mark and stand_apart else "together here"
         for name in dict.fromkeys(label for (label, _), found in made_by.items() if len(found) > 1):
             notes.append(
-                f"{name}: results of different versions of its {of} stand {where}; "
+                f"{name}: results of different versions of its {kind} stand {where}; "
                 "run the sweep again to renew the older ones."
             )
     if n_superseded:
-        notes.append(f"Left out: {n_superseded} older results, made by other code or resources.")
+        notes.append(f"Left out: {n_superseded} older results, made by other code, libraries or resources.")
     return notes
 
 

@@ -10,12 +10,13 @@ from itertools import product
 from typing import Any
 
 from adbench_text import registry
+from adbench_text.code_version import code_version, libraries, protocol_version
 from adbench_text.corpus import LEVELS, Corpus, check_contamination
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.isolation import preserved
-from adbench_text.provenance import code_version
 
 DEFAULT = "default"
+_THRESHOLD = "contamination"  # PyOD's: it decides labels, and no score
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
 
 
@@ -82,11 +83,20 @@ def percent(level: float) -> str:
 
 
 def _in_one_line(settings: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
+    named = {name: value for name, value in settings.items() if name != _THRESHOLD}
+    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(named.items()))
 
 
 def _plain(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)
+    """Return a value of a setting as text; values that are equal have the same."""
+    return value if isinstance(value, str) else json.dumps(_settled(value), default=str)
+
+
+def _settled(value: Any) -> Any:
+    """Return a number that is whole as such, also within lists: 1e4 and 10000 are one value."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return [_settled(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 @preserved()
@@ -102,7 +112,7 @@ def build_detector(cell: Cell) -> Any:
     known = parameters(detector)
     for name in cell.settings:
         if name not in known:
-            raise UnknownNameError(f"parameter of {cell.detector}", name, known - {"random_state"})
+            raise UnknownNameError(f"parameter of {cell.detector}", name, known.keys() - {"random_state"})
     seeded = {"random_state": cell.seed} if "random_state" in known else {}
     try:
         built = detector(**{**cell.settings, **seeded})
@@ -118,12 +128,12 @@ def build_detector(cell: Cell) -> Any:
 
 
 @preserved()
-def parameters(detector: Any) -> set[str]:
-    """Return the names of a detector's hyper-parameters."""
+def parameters(detector: Any) -> dict[str, Any]:
+    """Return a detector's hyper-parameters by name, with their defaults."""
     try:
         if hasattr(detector, "get_params"):
-            return set(detector().get_params())
-        return set(inspect.signature(detector).parameters)
+            return dict(detector().get_params())
+        return {name: p.default for name, p in inspect.signature(detector).parameters.items()}
     except Exception as error:  # somebody else's plug-in
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
@@ -149,6 +159,8 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         "seed": str(cell.seed),
         "dataset_digest": corpus.digest,
         "code_version": code_version(kind),
+        "protocol": protocol_version(),
+        "libraries": libraries(kind),
     }
     if isinstance(getattr(detector, "regime", None), str):
         record["regime"] = detector.regime
@@ -156,13 +168,19 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         record["oracle"] = "true"
     record |= {f"resource.{name}": value for name, value in sorted(resources.items())}
     return record | {
-        f"detector.{name}": _plain(value) for name, value in sorted(values.items()) if name != "random_state"
+        f"detector.{name}": _plain(value)
+        for name, value in sorted(values.items())
+        if name not in ("random_state", _THRESHOLD)
     }
 
 
 def cell_id(definition: Mapping[str, str]) -> str:
     """Return the digest of a definition, 16 hexadecimal digits."""
     return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return type(_settled(value)) is type(_settled(default)) and _plain(value) == _plain(default)
 
 
 @dataclass(frozen=True)
@@ -188,7 +206,14 @@ class DetectorChoice:
         preset = self.preset or DEFAULT
         if preset not in presets:
             raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)
-        return [{**settings, **self.settings} for settings in presets[preset]]
+        defaults = parameters(detector)
+        configurations = [{**settings, **self.settings} for settings in presets[preset]]
+        if preset != DEFAULT:
+            return configurations
+        return [  # a default that is given explicitly makes no other configuration
+            {name: v for name, v in settings.items() if not _is_default(v, defaults.get(name))}
+            for settings in configurations
+        ]
 
 
 @dataclass(frozen=True)
@@ -237,7 +262,7 @@ class Sweep:
                 ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
-        cells = list(dict.fromkeys(cells))  # a setting may make configurations of a grid equal
+        cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # each of them once
         presets = {(c.detector, c.preset, c.dataset, c.configuration) for c in cells if c.preset != DEFAULT}
         sizes = Counter(preset[:3] for preset in presets)
         return [

@@ -46,8 +46,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adbench_text import provenance, storage, wordpiece
+from adbench_text import storage, wordpiece
 from adbench_text.checks import check_choice, check_number, check_seed, check_whole, seed_or_draw
+from adbench_text.code_version import code_version
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.detectors._electra import (
@@ -308,7 +309,7 @@ class DATE(TextDetector):
                     self.ran_on_,
                     torch.__version__,
                     version("tokenizers"),
-                    provenance.code_version(kind),
+                    code_version(kind),
                 ]
             ),
         ]

@@ -346,7 +346,7 @@ def test_other_code_runs_the_cell_again(store, monkeypatch):
     monkeypatch.setattr("adbench_text.sweep.code_version", lambda kind: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
-    assert "1 older results, made by other code or resources" in adbench("report").stdout
+    assert "1 older results, made by other code, libraries or resources" in adbench("report").stdout
 
 
 def test_failed_cells_are_tried_again(store, monkeypatch):

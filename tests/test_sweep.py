@@ -161,19 +161,49 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
     first = cell_id(definition(a_cell(), tiny_corpus()))
     assert first == cell_id(definition(a_cell(), tiny_corpus()))
     assert first != cell_id(definition(a_cell(), tiny_corpus(" more")))
-    monkeypatch.setattr(module, "code_version", lambda kind: "changed")
-    assert first != cell_id(definition(a_cell(), tiny_corpus()))
-    monkeypatch.undo()
+    for name, changed in [
+        ("code_version", lambda kind: "changed"),
+        ("libraries", lambda kind: "numpy 0.1"),
+        ("protocol_version", lambda: "changed"),
+    ]:
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, changed)
+            assert first != cell_id(definition(a_cell(), tiny_corpus()))
     kind = type(build_detector(a_cell()))
     monkeypatch.setattr(kind, "resources", lambda self: {"wordfreq": "0"})
     assert first != cell_id(definition(a_cell(), tiny_corpus()))
 
 
-def test_a_default_written_out_is_another_configuration_of_the_same_parameters():
-    corpus = tiny_corpus()
-    plain, written = definition(a_cell(), corpus), definition(a_cell(settings={"shrinkage": 5.0}), corpus)
-    assert plain["detector.shrinkage"] == written["detector.shrinkage"]
-    assert (plain["configuration"], written["configuration"]) == ("", "shrinkage=5.0")
+def ids(*choices) -> set[str]:
+    """The ids of the cells of detectors on one split."""
+    cells = Sweep(choices, ["agnews"], ["sci"], [0]).expand()
+    return {cell_id(definition(cell, tiny_corpus())) for cell in cells}
+
+
+@pytest.mark.parametrize(
+    ("settings", "other"),
+    [
+        ({}, {"smoothing": 10000, "shrinkage": 5}),  # the defaults
+        ({"smoothing": 100}, {"smoothing": 1e2}),
+        ({"contamination": 0.3}, {"contamination": 0.2}),  # of the threshold, which no metric needs
+    ],
+)
+def test_equal_settings_written_in_different_ways_are_one_cell(settings, other):
+    choices = [DetectorChoice("llr", settings=each) for each in (settings, other)]
+    assert len(ids(*choices)) == 1
+    assert len(Sweep(choices, ["agnews"], ["sci"], [0]).expand()) == 1
+
+
+def test_other_settings_are_other_cells():
+    settings = [{}, {"smoothing": 100}, {"smoothing": 100.5}, {"background": "uniform"}]
+    assert len(ids(*(DetectorChoice("llr", settings=each) for each in settings))) == 4
+    kinds = [{"normalize": True}, {"normalize": False}]
+    assert len(ids(*(DetectorChoice("iforest", settings={"encoder": "svd", **each}) for each in kinds))) == 2
+
+
+def test_a_wrong_threshold_is_refused_though_no_metric_needs_it():
+    with pytest.raises(InvalidValueError, match="contamination must be"):
+        ids(DetectorChoice("llr", settings={"contamination": 7}))
 
 
 class Duck:
