@@ -75,9 +75,12 @@ class WordPiece:
         self._tokenizer, self.digest = tokenizer, digest
         self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
         self.size = tokenizer.get_vocab_size()
-        ids = [tokenizer.token_to_id(token) for token in SPECIAL]
-        if None in ids:
-            raise DataError(f"The vocabulary lacks {SPECIAL[ids.index(None)]}.")
+        ids = []
+        for token in SPECIAL:
+            number = tokenizer.token_to_id(token)
+            if number is None:
+                raise DataError(f"The vocabulary lacks {token}.")
+            ids.append(number)
         self.pad, self.unknown, self.cls, self.sep, self.mask = ids
         if self.pad != 0:
             raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")

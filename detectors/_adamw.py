@@ -27,7 +27,7 @@ class FlatAdamW:
     working : nn.Module
         Computes the gradients: `module` itself, or a copy of it of another type whose weights
         follow those of `module`.
-    table : nn.Parameter or None
+    table : Tensor or None
         Weights of an embedding with sparse gradients that both share, updated row by row.
     dtype : torch.dtype
         What `working` computes in.
@@ -41,7 +41,7 @@ class FlatAdamW:
         self,
         module: nn.Module,
         working: nn.Module,
-        table: nn.Parameter | None,
+        table: Tensor | None,
         dtype: torch.dtype,
         n_steps: int,
         learning_rate: float,
@@ -131,18 +131,18 @@ class FlatAdamW:
             self._rows.load(state)
 
 
-def _own(module: nn.Module, table: nn.Parameter | None) -> list[nn.Parameter]:
+def _own(module: nn.Module, table: Tensor | None) -> list[nn.Parameter]:
     return [p for p in module.parameters() if p is not table]
 
 
-def _flatten(module: nn.Module, table: nn.Parameter | None, dtype: torch.dtype) -> Tensor:
+def _flatten(module: nn.Module, table: Tensor | None, dtype: torch.dtype) -> Tensor:
     """Put the weights of a module into one vector and make them views of it."""
     flat = torch.cat([p.detach().flatten() for p in _own(module, table)]).to(dtype)
     _spread(flat, module, table, "data")
     return flat
 
 
-def _spread(flat: Tensor, module: nn.Module, table: nn.Parameter | None, what: str) -> None:
+def _spread(flat: Tensor, module: nn.Module, table: Tensor | None, what: str) -> None:
     parameters = _own(module, table)
     for p, part in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
         setattr(p, what, part.view(p.shape))
@@ -161,13 +161,13 @@ class LazyRows:
 
     Parameters
     ----------
-    weight : nn.Parameter of shape (n_rows, size)
+    weight : Tensor of shape (n_rows, size)
         On the CPU.
     n_steps, learning_rate, weight_decay
         See `FlatAdamW`.
     """
 
-    def __init__(self, weight: nn.Parameter, n_steps: int, learning_rate: float, weight_decay: float) -> None:
+    def __init__(self, weight: Tensor, n_steps: int, learning_rate: float, weight_decay: float) -> None:
         self.weight = weight
         self.learning_rate, self.keep = learning_rate, 1 - learning_rate * weight_decay
         self.moments = weight.new_zeros(3, *weight.shape)  # first, second, greatest second

@@ -238,7 +238,7 @@ class Objective(nn.Module):
     generator : nn.Module
         Maps ids and lengths, what is masked (B, L) and noise (B, L) in [0, 1) to replaced ids (B, L)
         and to the summed MLM loss, None if there is nothing to learn.
-    discriminator : nn.Module
+    discriminator : Discriminator
         Maps ids and lengths to a `Judgement`.
     rtd_weight, rmd_weight, mlm_weight : float
         Weights of the losses; 50, 100 and 1 in the paper.
@@ -247,7 +247,7 @@ class Objective(nn.Module):
     def __init__(
         self,
         generator: nn.Module,
-        discriminator: nn.Module,
+        discriminator: Discriminator,
         rtd_weight: float = 50.0,
         rmd_weight: float = 100.0,
         mlm_weight: float = 1.0,
