@@ -61,6 +61,25 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
+class Clock:
+    """A clock that goes on only when a test says so."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def go_on(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock by which this process measures durations."""
+    clock = Clock()
+    monkeypatch.setattr("time.perf_counter", lambda: clock.now)
+    monkeypatch.setattr("time.monotonic", lambda: clock.now)
+    return clock
+
+
 class Server(ThreadingHTTPServer):
     """A web server on this machine; `answers` maps a path to a body, or to what sends the answer."""
 
