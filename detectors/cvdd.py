@@ -23,7 +23,7 @@ Where this leaves the paper (P), its released code (C) or both:
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -90,6 +90,8 @@ class CVDD(TextDetector):
     ran_on_ : dict of str to str
         Device and precision of the training.
     """
+
+    test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -129,6 +129,17 @@ class DATE(TextDetector):
     ``checkpoints`` of the cache directory, and goes on from there, with the result of an
     uninterrupted one, when the same is fitted again. It is removed at the end.
     """
+
+    test_settings: ClassVar[Mapping[str, Any]] = {
+        "vocabulary": "trained",
+        "max_length": 64,
+        "n_patterns": 5,
+        "steps": 100,
+        "epochs": 1000,
+        "learning_rate": 1e-3,
+        "layers": 1,
+        "hidden": 32,
+    }
 
     def __init__(
         self,

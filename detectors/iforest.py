@@ -1,7 +1,7 @@
 """Isolation Forest on document vectors (Liu et al., 2008)."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ class IForest(VectorDetector):
     contamination, random_state
         See `TextDetector`.
     """
+
+    test_settings: ClassVar[Mapping[str, Any]] = {"n_estimators": 64}
 
     def __init__(self, *, n_estimators: int = 256, **shared: Any) -> None:
         super().__init__(**shared)

@@ -103,16 +103,22 @@ def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(m
     assert not checkpoint.exists()
 
 
-def test_the_seconds_before_an_interruption_count(monkeypatch):
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
+    class Slow(Watching):
+        def losses(self, step, steps, losses):
+            clock.go_on(step)
+            super().losses(step, steps, losses)
+
+    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", -1.0)  # at each step
     detector = small(steps=100)
-    detector.observer = Watching(at=100, action=interrupt)
+    detector.observer = Slow(at=100, action=interrupt)
     with Stopwatch() as before, pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
+    assert before.seconds == pytest.approx(150)
     detector.observer = None
     with Stopwatch() as after:
         detector.fit(TRAIN)  # of its steps only the last is left
-    assert after.seconds > 0.7 * before.seconds
+    assert after.seconds == pytest.approx(50)
 
 
 def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):

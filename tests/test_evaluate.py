@@ -149,21 +149,23 @@ def test_the_losses_of_a_training_are_curves_and_are_passed_on(corpus, monkeypat
     assert result.ran_on == {"device": "abacus"}
 
 
-def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, monkeypatch):
+def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, monkeypatch, clock):
     detector = Training()
-    slow = detector.decision_function
+    score = detector.decision_function
 
     def decision_function(texts):
-        time.sleep(0.05)
-        return slow(texts)
+        clock.go_on(5)
+        return score(texts)
 
     detector.decision_function = decision_function
     monkeypatch.setattr(module, "build_detector", lambda cell: detector)
-    result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus, trace_every=1)
+    cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
+    result = evaluate(cell, corpus, on_step=lambda *_: clock.go_on(1), trace_every=1)
     trace = result.curves["diagnostic_test_auroc"]
     assert [point[:2] for point in trace] == [(1, 0), (2, 0), (3, 1), (4, 1)]
     assert result.metrics["auroc"] == 1
-    assert result.metrics["fit_seconds"] < 0.05
+    assert result.metrics["fit_seconds"] == pytest.approx(2)  # one for each report of losses
+    assert result.metrics["score_seconds"] == pytest.approx(5)
 
 
 def test_some_test_texts_are_scored_before_a_training(corpus, monkeypatch):

@@ -1,5 +1,3 @@
-import time
-
 import pytest
 
 from adbench_text.shared import Stopwatch, remember
@@ -31,26 +29,25 @@ def test_an_error_is_not_remembered():
     assert calls == [1, 1]
 
 
-def test_a_remembered_value_costs_what_it_cost_the_first_time():
+def test_a_remembered_value_costs_what_it_cost_the_first_time(clock):
     @remember(2)
     def inner(_):
-        time.sleep(0.05)
+        clock.go_on(5)
 
     @remember(2)
     def outer(key):
         inner(0)
-        time.sleep(0.02)
+        clock.go_on(2)
 
     inner(0)
     for _ in range(2):  # first with the inner remembered, then with the outer
-        begin = time.perf_counter()
         with Stopwatch() as watch:
             outer("key")
-        assert watch.seconds >= 0.07
-    assert time.perf_counter() - begin < 0.02
+        assert watch.seconds == pytest.approx(7)
+    assert clock.now == 7  # each was computed once
 
 
-def test_without_anything_remembered_it_is_a_plain_stopwatch():
+def test_without_anything_remembered_it_is_a_plain_stopwatch(clock):
     with Stopwatch() as watch:
-        time.sleep(0.01)
-    assert 0.01 <= watch.seconds < 0.5
+        clock.go_on(3)
+    assert watch.seconds == pytest.approx(3)
