@@ -15,8 +15,9 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from adbench_text import text, vectors
+from adbench_text.checks import check_boolean, check_choice, check_whole
 from adbench_text.detector import TextDetector
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError
 from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.shared import remember
 from adbench_text.text import HashedTexts, count_words
@@ -177,17 +178,11 @@ class VectorDetector(TextDetector):
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
-        if self.encoder not in METHODS:
-            raise UnknownNameError("encoder", self.encoder, METHODS)
-        if not isinstance(self.normalize, bool):
-            raise InvalidValueError(f"normalize must be true or false, got {self.normalize!r}.")
-        if not isinstance(self.svd_components, int) or self.svd_components < 1:
-            raise InvalidValueError(
-                f"svd_components must be a whole number of at least 1, got {self.svd_components!r}."
-            )
-
-        if self._encoding.reads_file:
-            vectors.check_name(self.vectors)
+        super().check_params()
+        check_choice("encoder", self.encoder, METHODS)
+        check_boolean("normalize", self.normalize)
+        check_whole("svd_components", self.svd_components, least=1)
+        vectors.check_name(self.vectors)
 
     @property
     def regime(self) -> str:
