@@ -1,7 +1,10 @@
-"""Checks of hyper-parameters, whose messages quote the value."""
+"""Checks of the kinds and ranges of hyper-parameters; their messages quote the value.
+
+Numbers are finite, and booleans are no numbers.
+"""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
@@ -9,36 +12,69 @@ import numpy as np
 
 from adbench_text.errors import InvalidValueError, UnknownNameError
 
+_WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # of intervals without an end
+
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> None:
-    """Raise UnknownNameError if a value is not one of the known ones."""
-    if value not in tuple(known):
+    """Raise UnknownNameError if a value, of any type, is not one of the known names."""
+    if not isinstance(value, str) or value not in known:
         raise UnknownNameError(name, str(value), known)
+
+
+def check_boolean(name: str, value: Any) -> None:
+    """Raise InvalidValueError if a value is neither True nor False."""
+    if not isinstance(value, bool):
+        raise InvalidValueError(f"{name} must be true or false, got {value!r}.")
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raise InvalidValueError if a value is no whole number, or is smaller than `least`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    if not _is_whole(value) or value < least:
         raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
-def check_number(
-    name: str,
-    value: Any,
-    range_: str = "a number of at least 0",
-    holds: Callable[[float], bool] = lambda value: 0 <= value < math.inf,
-) -> None:
-    """Raise InvalidValueError if a value is no number, or not in the range that `range_` says."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not holds(float(value)):
-        raise InvalidValueError(f"{name} must be {range_}, got {value!r}.")
+def check_number(name: str, value: Any, interval: str = "[0, inf)") -> None:
+    """Raise InvalidValueError if a value is no finite number, or lies outside an interval.
+
+    Parameters
+    ----------
+    name : str
+        Name of the hyper-parameter.
+    value : object
+        Value of any type.
+    interval : str, default "[0, inf)"
+        Interval as it is written, for example ``"(0, 1]"``: without 0, with 1.
+    """
+    if not _is_finite(value) or not _lies_in(interval, value):
+        raise InvalidValueError(f"{name} must be {_WORDS.get(interval, f'in {interval}')}, got {value!r}.")
 
 
 def check_seed(seed: Any) -> None:
     """Raise InvalidValueError if a seed is neither None nor one that NumPy and torch take."""
-    if seed is not None and not (isinstance(seed, Integral) and 0 <= int(seed) < 2**32):
+    if seed is not None and not (_is_whole(seed) and 0 <= seed < 2**32):
         raise InvalidValueError(f"random_state must be None or in 0 ... 2**32 - 1, got {seed!r}.")
 
 
 def seed_or_draw(seed: int | None) -> int:
     """Return the seed; a fresh one for None."""
     return int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_finite(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        return False
+
+
+def _lies_in(interval: str, value: Any) -> bool:
+    low, high = map(float, interval[1:-1].split(","))
+    above = low <= value if interval[0] == "[" else low < value
+    below = value <= high if interval[-1] == "]" else value < high
+    return bool(above and below)

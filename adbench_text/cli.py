@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from adbench_text import __version__
-from adbench_text.completion import Name
+from adbench_text.completion import EncoderOption, Name
 from adbench_text.errors import AdbenchTextError
 
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
@@ -89,7 +89,7 @@ def _tracking_options(command: Any) -> Any:
     metavar="KEY=VALUE",
     help="Hyper-parameter, of one detector as DETECTOR.KEY=VALUE.",
 )
-@click.option("--encoder", help="Short for --set encoder=...: mean, tfidf, max or svd.")
+@click.option("--encoder", cls=EncoderOption)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
 )

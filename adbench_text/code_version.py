@@ -28,7 +28,9 @@ _PLUMBING = frozenset(
     for name in "checks code_version errors isolation memory provenance registry shared storage".split()
 )
 # Parts of a detector that no score depends on, see `adbench_text.detector.TextDetector`.
-_ABOUT = frozenset("check_params prepare presets regime resources tables test_settings token_scores".split())
+_ABOUT = frozenset(
+    "check_params description prepare presets regime resources tables test_settings token_scores".split()
+)
 # What detectors inherit without computing with it.
 _INTERFACES = ("abc", "pyod.models.base", "sklearn.base")
 # Cleaning, splits, contamination, and how a cell is measured.

@@ -1,4 +1,4 @@
-"""Completes names on the command line."""
+"""Completes names on the command line, and lists the encoders in its help."""
 
 import click
 from click.shell_completion import CompletionItem
@@ -41,3 +41,15 @@ class Name(click.ParamType[str]):
                 return [vectors.LOCAL, *vectors.DOWNLOADS]
             return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
         return registry.names(self.kind)
+
+
+class EncoderOption(click.Option):
+    """An option whose help lists the encoders; read only when the help is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from adbench_text.encoder_methods import METHODS
+
+        encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
+        self.help = f"Short for --set encoder=...: {encoders}."
+        return super().get_help_record(ctx)

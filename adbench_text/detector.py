@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 
+from adbench_text.checks import check_number, check_seed
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.regimes import FROM_SCRATCH
 
@@ -93,6 +94,11 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
     return checked
 
 
+def _check_threshold(contamination: Any) -> None:
+    if not hasattr(contamination, "fit"):  # PyOD takes a thresholder of PyThresh too
+        check_number("contamination", contamination, "(0, 0.5]")
+
+
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
     """A PyOD detector that is fitted on texts instead of a matrix.
 
@@ -129,6 +135,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
+        _check_threshold(contamination)  # with our message, before PyOD does
         super().__init__(contamination=contamination)
         self.random_state = random_state
 
@@ -153,7 +160,12 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {}
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first)."""
+        """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first).
+
+        A subclass that checks its own calls this method of its base too.
+        """
+        _check_threshold(self.contamination)
+        check_seed(self.random_state)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up what is not learned (word vectors) for all texts of a corpus at once.
@@ -211,8 +223,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         self
         """
         checked = check_texts(texts)
-        if isinstance(self.contamination, int | float) and not 0 < self.contamination <= 0.5:
-            raise InvalidValueError(f"contamination must be in (0, 0.5], got {self.contamination}.")
         self.check_params()
         self._set_n_classes(None)
         self._training_texts = checked  # already now: an observer may ask for scores while it trains

@@ -1,4 +1,4 @@
-"""From texts to vectors: means of word vectors, and TF-IDF with truncated SVD.
+"""From texts to vectors, and the detectors that work on vectors; the methods are in `encoder_methods`.
 
 What is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
 training texts alone. A fitted encoder and the vectors it made are kept for a while, so that all
@@ -6,45 +6,21 @@ detectors and configurations of one split share them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
-from adbench_text import text, vectors
+from adbench_text import vectors
+from adbench_text.checks import check_boolean, check_whole
 from adbench_text.detector import TextDetector
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.encoder_methods import METHODS, Encoding, Matrix, find_method
 from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.shared import remember
 from adbench_text.text import HashedTexts, count_words
 
-Matrix = NDArray[np.float32]
-
-METHODS = {
-    "mean": "mean of the word vectors",
-    "tfidf": "mean of the word vectors, weighted by TF-IDF",
-    "max": "maximum of the word vectors in each dimension",
-    "svd": "TF-IDF of the words, reduced by truncated SVD; needs no word vectors",
-}
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """How texts become vectors; the hyper-parameters of an encoder."""
-
-    method: str
-    vectors: str
-    normalize: bool
-    svd_components: int
-    seed: int
-
-    @property
-    def reads_file(self) -> bool:
-        """Whether it needs a file of word vectors."""
-        return self.method != "svd" and self.vectors != vectors.LOCAL
+__all__ = ["METHODS", "Encoder", "Encoding", "Matrix", "VectorDetector", "fit_encoder"]
 
 
 class Encoder:
@@ -56,13 +32,7 @@ class Encoder:
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
         self.encoding = encoding
-        self._training = training
-        if encoding.method == "svd":
-            self._fit_svd()
-        elif encoding.method == "tfidf":
-            counts, vocabulary = count_words(training)
-            frequency = np.diff(counts.tocsc().indptr)
-            self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
+        self._method = find_method(encoding.method)(encoding, training)
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Encode texts."""
@@ -70,57 +40,13 @@ class Encoder:
 
     def encode(self, texts: HashedTexts) -> Matrix:
         """Encode texts anew."""
-        encoded: NDArray[Any] = self._svd(texts) if self.encoding.method == "svd" else self._pooled(texts)
+        encoded = self._method.encode(texts)
         if self.encoding.normalize:
             length = np.linalg.norm(encoded, axis=1, keepdims=True)
             encoded = encoded / np.where(length > 0, length, 1)
         encoded = encoded.astype(np.float32)
         encoded.flags.writeable = False  # shared between detectors
         return encoded
-
-    def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
-        """Inverse document frequency as scikit-learn smooths it."""
-        return np.log((1 + len(self._training)) / (1 + frequency)) + 1
-
-    def _pooled(self, texts: HashedTexts) -> Matrix:
-        counts, vocabulary = count_words(texts)
-        known = vectors.load_or_train(self.encoding.vectors, vocabulary, self._training, self.encoding.seed)
-        rows = known.rows(vocabulary)
-        counts = counts[:, np.flatnonzero(rows >= 0)]
-        matrix = known.matrix[rows[rows >= 0]]
-        if self.encoding.method == "max":
-            return _segment_max(counts, matrix)
-        weights = counts.astype(np.float64)
-        if self.encoding.method == "tfidf":
-            unseen = float(self._smooth_idf(np.zeros(1))[0])
-            idf = np.array([self._idf.get(word, unseen) for word in vocabulary[rows >= 0]])
-            weights = weights.multiply(idf.reshape(1, -1)).tocsr()
-        total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
-        return cast(Matrix, (weights @ matrix) / np.where(total > 0, total, 1))
-
-    def _fit_svd(self) -> None:
-        self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
-        try:
-            weights = self._tfidf.fit_transform(self._training)
-        except ValueError as error:
-            raise InvalidValueError("the encoder svd needs training texts with at least one word.") from error
-        n_components = min(self.encoding.svd_components, *weights.shape)
-        self._reduction = TruncatedSVD(n_components, random_state=self.encoding.seed).fit(weights)
-
-    def _svd(self, texts: HashedTexts) -> Matrix:
-        return cast(Matrix, self._reduction.transform(self._tfidf.transform(texts)))
-
-
-def _segment_max(counts: Any, matrix: Matrix) -> Matrix:
-    """Return the maximum over the words of each text, zeros for a text without a word."""
-    result = np.zeros((counts.shape[0], matrix.shape[1]), dtype=np.float32)
-    filled = np.flatnonzero(np.diff(counts.indptr))
-    for chunk in np.array_split(filled, max(1, len(filled) // 1000)):
-        if len(chunk):
-            begin, end = counts.indptr[chunk[0]], counts.indptr[chunk[-1] + 1]
-            starts = counts.indptr[chunk] - begin
-            result[chunk] = np.maximum.reduceat(matrix[counts.indices[begin:end]], starts, axis=0)
-    return result
 
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
@@ -144,11 +70,11 @@ class VectorDetector(TextDetector):
 
     Parameters
     ----------
-    encoder : {"mean", "tfidf", "max", "svd"}, default "tfidf"
-        How a text becomes a vector; see `METHODS`.
+    encoder : str, default "tfidf"
+        How a text becomes a vector; a name in `METHODS`.
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training texts alone). The encoder ``svd`` needs none.
+        ``"fasttext-local"`` (trained on the training texts alone). Some encoders need none.
     normalize : bool, default True
         Scale every vector to length 1.
     svd_components : int, default 100
@@ -177,17 +103,11 @@ class VectorDetector(TextDetector):
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
-        if self.encoder not in METHODS:
-            raise UnknownNameError("encoder", self.encoder, METHODS)
-        if not isinstance(self.normalize, bool):
-            raise InvalidValueError(f"normalize must be true or false, got {self.normalize!r}.")
-        if not isinstance(self.svd_components, int) or self.svd_components < 1:
-            raise InvalidValueError(
-                f"svd_components must be a whole number of at least 1, got {self.svd_components!r}."
-            )
-
-        if self._encoding.reads_file:
-            vectors.check_name(self.vectors)
+        super().check_params()
+        find_method(self.encoder)
+        check_boolean("normalize", self.normalize)
+        check_whole("svd_components", self.svd_components, least=1)
+        vectors.check_name(self.vectors)
 
     @property
     def regime(self) -> str:

@@ -93,7 +93,7 @@ def bootstrap_intervals(
     outlier, scores = _checked_scores(outlier, scores)
     check_whole("n_resamples", n_resamples, 1)
     check_whole("seed", seed, 0)
-    check_number("level", level, "a number between 0 and 1", lambda value: 0 < value < 1)
+    check_number("level", level, "(0, 1)")
     of_outliers, of_inliers = scores[outlier], scores[~outlier]
     drawn = _counts(len(of_outliers), len(of_inliers), int(n_resamples), int(seed))
     outliers_first, inliers_first = _Ranking(of_outliers, of_inliers), _Ranking(-of_inliers, -of_outliers)
@@ -288,7 +288,7 @@ def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = 0.05) -> lis
     InvalidValueError
         If alpha is out of range.
     """
-    check_number("alpha", alpha, "a number from 0 to 1", lambda value: 0 <= value <= 1)
+    check_number("alpha", alpha, "[0, 1]")
     different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < alpha}
     order = [int(column) for column in np.argsort(np.asarray(ranks), kind="stable")]
     groups: list[list[int]] = []

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage, vector_files
+from adbench_text.checks import check_choice
 from adbench_text.code_version import Fact
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.shared import remember
@@ -71,10 +72,13 @@ def locate(name: str) -> Path:
     raise UnknownNameError("word vectors", name, [*DOWNLOADS, LOCAL])
 
 
-def check_name(name: str) -> None:
-    """Raise UnknownNameError if this is neither a known name nor looks like a path."""
-    with suppress(DataError):  # a name or a path all the same; the file may still be fetched
-        locate(name)
+def check_name(name: Any) -> None:
+    """Raise UnknownNameError if a value, of any type, is neither a known name nor looks like a path."""
+    if not isinstance(name, str | Path):
+        check_choice("word vectors", name, [*DOWNLOADS, LOCAL])
+    elif name != LOCAL:
+        with suppress(DataError):  # a name or a path all the same; the file may still be fetched
+            locate(str(name))
 
 
 def digest(name: str) -> str:

@@ -10,9 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import check_choice
 from adbench_text.detector import Scores
 from adbench_text.encoders import Matrix, VectorDetector
-from adbench_text.errors import DetectorError, UnknownNameError
+from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 
 
@@ -35,8 +36,7 @@ class PyODDetector(VectorDetector):
         own = self._own_defaults()
         shared = self._get_param_names()
         for name in params:
-            if name not in own and name not in shared:
-                raise UnknownNameError(f"parameter of {type(self).__name__}", name, [*own, *shared])
+            check_choice(f"parameter of {type(self).__name__}", name, [*own, *shared])
         super().__init__(**{name: value for name, value in params.items() if name not in own})
         self._params = {name: value for name, value in params.items() if name in own}
 

@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text import vectors
-from adbench_text.checks import check_choice, check_number, check_seed, check_whole, seed_or_draw
+from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors._contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
@@ -134,6 +134,7 @@ class CVDD(TextDetector):
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
         check_choice("alpha_schedule", self.alpha_schedule, ALPHAS)
         check_choice("score", self.score, (MEAN, BEST))
         for name in ("attention_heads", "epochs", "batch_size", "attention_size"):
@@ -141,10 +142,8 @@ class CVDD(TextDetector):
         check_whole("min_count", self.min_count, least=0)
         for name in ("orthogonality_weight", "learning_rate", "weight_decay", "tolerance"):
             check_number(name, getattr(self, name))
-        check_seed(self.random_state)
         check_device(self.device)
-        if self.vectors != vectors.LOCAL:
-            vectors.check_name(self.vectors)
+        vectors.check_name(self.vectors)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the vectors of all words of a corpus in one pass over the file."""

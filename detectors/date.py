@@ -36,7 +36,7 @@ the paper, and what the code does in effect where the paper is silent:
 """
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adbench_text import storage, wordpiece
-from adbench_text.checks import check_choice, check_number, check_seed, check_whole, seed_or_draw
+from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
 from adbench_text.code_version import code_version
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._devices import check_device, describe, find_device
@@ -201,6 +201,7 @@ class DATE(TextDetector):
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
         for name, known in (
             ("vocabulary", (TRAINED, BERT)),
             ("generator", GENERATORS),
@@ -210,11 +211,10 @@ class DATE(TextDetector):
             check_choice(name, getattr(self, name), known)
         for name, least in _WHOLE.items():
             check_whole(name, getattr(self, name), least)
-        for name, (range_, holds) in _RANGES.items():
-            check_number(name, getattr(self, name), range_, holds)
+        for name, interval in _INTERVALS.items():
+            check_number(name, getattr(self, name), interval)
         if self.hidden % 4:
             raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
-        check_seed(self.random_state)
         self._check_combinations()
 
     def _check_combinations(self) -> None:
@@ -374,13 +374,9 @@ _WHOLE = {
     "layers": 1,
     "hidden": 4,
 }  # and the least that each may be
-_Test = Callable[[float], bool]
-_RANGES: dict[str, tuple[str, _Test]] = {
-    "mask_share": ("in (0, 1)", lambda value: 0 < value < 1),
-    "dropout": ("in [0, 1)", lambda value: 0 <= value < 1),
-    "learning_rate": ("positive", lambda value: 0 < value < math.inf),
-    **dict.fromkeys(
-        ("rtd_weight", "rmd_weight", "mlm_weight", "weight_decay"),
-        ("at least 0", lambda value: 0 <= value < math.inf),
-    ),
+_INTERVALS = {
+    "mask_share": "(0, 1)",
+    "dropout": "[0, 1)",
+    "learning_rate": "(0, inf)",
+    **dict.fromkeys(("rtd_weight", "rmd_weight", "mlm_weight", "weight_decay"), "[0, inf)"),
 }

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
+from adbench_text.checks import check_whole
 from adbench_text.encoders import Matrix, VectorDetector
-from adbench_text.errors import InvalidValueError
 
 
 class IForest(VectorDetector):
@@ -42,14 +42,7 @@ class IForest(VectorDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
         super().check_params()
-        if (
-            isinstance(self.n_estimators, bool)
-            or not isinstance(self.n_estimators, int)
-            or self.n_estimators < 1
-        ):
-            raise InvalidValueError(
-                f"n_estimators must be a whole number of at least 1, got {self.n_estimators!r}."
-            )
+        check_whole("n_estimators", self.n_estimators, least=1)
 
     def _fit_vectors(self, X: Matrix) -> None:
         self._forest = IsolationForest(n_estimators=self.n_estimators, random_state=self.random_state).fit(X)

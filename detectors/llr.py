@@ -30,8 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import vectors
+from adbench_text.checks import check_choice, check_number
 from adbench_text.detector import TextDetector, TokenScore
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import InvalidValueError
 from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.text import count_words, word_positions
 
@@ -43,11 +44,16 @@ _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
 
 
 @cache
-def _wordfreq(language: str) -> dict[str, float]:
-    from wordfreq import available_languages, get_frequency_dict
+def _languages() -> frozenset[str]:
+    from wordfreq import available_languages
 
-    if language not in available_languages():
-        raise UnknownNameError("language of wordfreq", language, available_languages())
+    return frozenset(available_languages())
+
+
+@cache
+def _wordfreq(language: str) -> dict[str, float]:
+    from wordfreq import get_frequency_dict
+
     return get_frequency_dict(language, wordlist="best")
 
 
@@ -89,21 +95,19 @@ class LLR(TextDetector):
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
-        if self.background not in BACKGROUNDS:
-            raise UnknownNameError("background", self.background, BACKGROUNDS)
-        for name in ("smoothing", "shrinkage"):
-            if not isinstance(getattr(self, name), int | float):
-                raise InvalidValueError(f"{name} must be a number, got {getattr(self, name)!r}.")
-        if not self.smoothing > 0:
-            raise InvalidValueError(f"smoothing must be positive, got {self.smoothing!r}.")
-        if not self.shrinkage >= 0:
-            raise InvalidValueError(f"shrinkage must be at least 0, got {self.shrinkage!r}.")
-        if self._reads_vectors and self.vectors == vectors.LOCAL:
-            raise InvalidValueError(
-                f"{vectors.LOCAL} has no order of frequency; name a file of vectors instead."
-            )
+        super().check_params()
+        check_choice("background", self.background, BACKGROUNDS)
+        check_number("smoothing", self.smoothing, "(0, inf)")
+        check_number("shrinkage", self.shrinkage)
+        if self._reads_vectors:
+            vectors.check_name(self.vectors)
+            if self.vectors == vectors.LOCAL:
+                raise InvalidValueError(
+                    f"{vectors.LOCAL} has no order of frequency; name a file of vectors instead."
+                )
         if self._reads_wordfreq:
-            _wordfreq(self.language)
+            check_choice("language of wordfreq", self.language, _languages())
+            _wordfreq(self.language)  # reads the list now: the time of a later fit is measured
 
     @property
     def _reads_vectors(self) -> bool:

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
+from adbench_text.checks import check_choice, check_number
 from adbench_text.encoders import Matrix, VectorDetector
-from adbench_text.errors import InvalidValueError
 
 
 class OCSVM(VectorDetector):
@@ -48,10 +48,8 @@ class OCSVM(VectorDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
         super().check_params()
-        if self.kernel not in ("rbf", "linear"):
-            raise InvalidValueError(f"kernel must be 'rbf' or 'linear', got {self.kernel!r}.")
-        if isinstance(self.nu, bool) or not isinstance(self.nu, int | float) or not 0 < self.nu <= 1:
-            raise InvalidValueError(f"nu must be in (0, 1], got {self.nu!r}.")
+        check_choice("kernel", self.kernel, ("rbf", "linear"))
+        check_number("nu", self.nu, "(0, 1]")
 
     def _fit_vectors(self, X: Matrix) -> None:
         gamma = 1 / max(_largest_squared_distance(X), 1e-12)

@@ -89,7 +89,7 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
         ("detectors._training", "_OBSERVED = 50", "_OBSERVED = 51", {"date"}),
         ("detectors._contexts", "_SETTLED = 5", "_SETTLED = 6", {"cvdd"}),
         ("detectors._batches", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
-        ("encoders", "(1 + frequency)", "(2 + frequency)", VECTORS),
+        ("encoder_methods", "(1 + frequency)", "(2 + frequency)", VECTORS),
         ("text", r're.compile(r"\w+")', r're.compile(r"\S+")', {"llr", "cvdd", *VECTORS}),
         ("text", "len(word) > 2", "len(word) > 3", {"protocol"}),
         ("text", "STOP_WORDS = frozenset(", "STOP_WORDS = set(", {"protocol"}),

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from adbench_text import encoders, storage, text, vectors
+from adbench_text import encoder_methods, encoders, storage, text, vectors
+from adbench_text.cli import main
 from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.encoders import Encoding, VectorDetector, fit_encoder
@@ -360,3 +362,47 @@ def test_missing_vectors_are_one_line(home):
 def test_the_digest_of_the_vectors_is_among_the_resources(file):
     assert Keeper(vectors=file).resources() == {"vectors": storage.file_digest(Path(file))[:16]}
     assert Keeper(vectors=vectors.LOCAL).resources() == {}
+
+
+# -- one table
+
+
+def test_an_encoder_is_added_in_one_place(file, monkeypatch):
+    class Lengths(encoder_methods.Method):
+        description = "number of words"
+        needs_vectors = False
+
+        def __init__(self, encoding, training):
+            self.longest = max(len(text.words(each)) for each in training)
+
+        def encode(self, texts):
+            return np.array([[len(text.words(each)), self.longest] for each in texts])
+
+    monkeypatch.setitem(encoders.METHODS, "lengths", Lengths)
+    detector = Keeper(encoder="lengths", vectors=file, normalize=False).fit(["one two", "one"])
+    assert detector.seen[0].tolist() == [[2, 2], [1, 2]]
+    assert detector.seen[0].dtype == np.float32
+    assert not detector.seen[0].flags.writeable
+    assert detector.resources() == {}
+    assert detector.regime == "from scratch"
+    shown = " ".join(CliRunner().invoke(main, ["run", "--help"]).output.split())
+    assert "lengths (number of words)" in shown
+    with pytest.raises(UnknownNameError, match="Did you mean 'lengths'"):
+        Keeper(encoder="length").fit(TRAIN)
+
+
+def test_the_help_of_the_command_line_describes_every_encoder():
+    shown = " ".join(CliRunner().invoke(main, ["run", "--help"]).output.split())
+    for name, method in encoders.METHODS.items():
+        assert f"{name} ({method.description})" in shown
+
+
+def test_the_help_of_the_command_line_imports_no_scikit_learn():
+    code = (
+        "import sys; from adbench_text.cli import main;"
+        "main(['run', '--help'], standalone_mode=False);"
+        "print('loaded:', [name for name in ('sklearn', 'pyod', 'torch') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "tfidf (" in ran.stdout
+    assert "loaded: []" in ran.stdout
