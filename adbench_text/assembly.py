@@ -19,23 +19,12 @@ from adbench_text.side_tables import (
 )
 from adbench_text.sweep import Cell, Sweep, identity_of
 from adbench_text.table import Report, Table
+from adbench_text.table_names import BRIEF, TABLES
 
 if TYPE_CHECKING:
     from adbench_text.pictures import Illustrations
     from adbench_text.tracking import Store
 
-#: Tables that a report can hold, and what each shows.
-TABLES = {
-    "main": "every split at the lowest contamination level",
-    "published": "differences from the published figures",
-    "levels": "means at each contamination level",
-    "intervals": "bootstrap intervals over the test documents",
-    "ranks": "mean ranks of the detectors over the splits",
-    "significance": "paired tests between detectors",
-    "ablations": "configurations of one detector",
-    "cost": "seconds, documents per second, memory",
-}
-BRIEF = ("main", "published", "levels")
 _NEEDS = {
     "published": "published figures of these detectors and datasets, and results at 0% of outliers",
     "levels": "two contamination levels",
@@ -43,22 +32,6 @@ _NEEDS = {
     "significance": "two detectors that have two splits in common",
     "ablations": "three configurations of one detector",
 }
-
-
-def chosen_tables(names: Sequence[str], everything: bool) -> Sequence[str]:
-    """Return which tables to show: those named, else all of them or the brief ones.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none of that name.
-    """
-    for name in names:
-        if name not in (*TABLES, "all"):
-            raise UnknownNameError("table", name, [*TABLES, "all"])
-    if "all" in names or (everything and not names):
-        return list(TABLES)
-    return names or BRIEF
 
 
 def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequence[str] = ()) -> list[Record]:
@@ -122,7 +95,7 @@ def build(
     metric : str
         What the tables show first of all.
     tables : sequence of str
-        Keys of `TABLES`; a table for which there is nothing is left out.
+        Keys of `adbench_text.table_names.TABLES`; a table for which there is nothing is left out.
     illustrations : Illustrations, optional
         Pictures and heat maps of the same records; with them come the main tables of the other
         metrics too.

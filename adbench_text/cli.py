@@ -261,8 +261,7 @@ def report(
     adbench-text report --format html --output report.html
     """
     from adbench_text import registry
-    from adbench_text.assembly import build, chosen_tables, held_records, of_sweep
-    from adbench_text.main_tables import cells_report
+    from adbench_text.table_names import chosen_tables
     from adbench_text.tracking import Store
 
     if cells and tables:
@@ -271,6 +270,10 @@ def report(
     has_pictures = getattr(renderer, "HAS_PICTURES", False)
     names = chosen_tables(tables, everything=has_pictures or form == "latex")
     store = Store(tracking_uri, experiment, create=False)
+    # what is slow to import comes after the errors that need none of it
+    from adbench_text.assembly import build, held_records, of_sweep
+    from adbench_text.main_tables import cells_report
+
     records = held_records(store, datasets, detectors)
     of = _sweep(sweep, defaultdict(tuple)) if sweep is not None else None
     expected = of.expand() if of is not None else []

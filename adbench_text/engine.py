@@ -7,7 +7,8 @@ from itertools import groupby
 from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.evaluate import OnStep, Result, evaluate
+from adbench_text.evaluate import OnStep, evaluate
+from adbench_text.result import Result
 from adbench_text.sweep import Cell
 
 

@@ -2,15 +2,18 @@
 
 import json
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpus import Corpus
-from adbench_text.detector import Scores, TextDetector, TokenScore
 from adbench_text.errors import AdbenchTextError
+from adbench_text.scores import Scores, TokenScore
 from adbench_text.table import Example
+
+if TYPE_CHECKING:
+    from adbench_text.detector import TextDetector
 
 Kind = TypeVar("Kind")
 
@@ -43,7 +46,7 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
     return [(why, place) for place, why in chosen.items()]
 
 
-def examples_of(detector: TextDetector, corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
+def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
     """Return test documents of a one-vs-rest split with the score of each word.
 
     None for a detector that has no ``token_scores``, or none as it is configured.

@@ -33,6 +33,7 @@ from adbench_text.figure_style import (
     text_width,
     wrapped,
 )
+from adbench_text.scores import METRICS
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
@@ -180,7 +181,7 @@ def _three_curves(
     precision_in, recall_in, _ = precision_recall_curve(~outlier, -scores)
     precision_out, recall_out, _ = precision_recall_curve(outlier, scores)
     lines = (false, true), (recall_in, precision_in), (recall_out, precision_out)
-    return [(areas[name], *_thinned(x, y)) for name, (x, y) in zip(metrics.NAMES, lines, strict=True)]
+    return [(areas[name], *_thinned(x, y)) for name, (x, y) in zip(METRICS, lines, strict=True)]
 
 
 def _thinned(

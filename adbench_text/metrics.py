@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 
-NAMES = ("auroc", "aupr_in", "aupr_out")
+from adbench_text.scores import METRICS
 
 
 def auroc(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
@@ -42,4 +42,4 @@ def _trapezoid_aupr(positive: NDArray[np.bool_], scores: NDArray[np.float64]) ->
 def all_metrics(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, float]:
     """Return every metric by its name."""
     functions: dict[str, Any] = {"auroc": auroc, "aupr_in": aupr_in, "aupr_out": aupr_out}
-    return {name: functions[name](outlier, scores) for name in NAMES}
+    return {name: functions[name](outlier, scores) for name in METRICS}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from adbench_text.evaluate import Result
+    from adbench_text.result import Result
     from adbench_text.sweep import Cell
 
 

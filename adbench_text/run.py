@@ -7,8 +7,8 @@ from typing import Protocol
 
 from adbench_text import corpus, engine, registry
 from adbench_text.corpus import Corpus
-from adbench_text.evaluate import Result
 from adbench_text.isolation import preserved
+from adbench_text.result import Result
 from adbench_text.sweep import Cell, Sweep, build_detector, cell_id, definition, identity_of, percent
 from adbench_text.tracking import Store
 

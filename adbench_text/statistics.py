@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from adbench_text import metrics
 from adbench_text.checks import check_number, check_whole
 from adbench_text.errors import InvalidValueError
+from adbench_text.scores import METRICS
 
 # Stands for zero hits. Too small to change any sum of counts, it makes the precision 1 where nothing
 # is chosen yet, which is how scikit-learn begins a precision-recall curve.
@@ -97,13 +97,13 @@ def bootstrap_intervals(
     of_outliers, of_inliers = scores[outlier], scores[~outlier]
     drawn = _counts(len(of_outliers), len(of_inliers), int(n_resamples), int(seed))
     outliers_first, inliers_first = _Ranking(of_outliers, of_inliers), _Ranking(-of_inliers, -of_outliers)
-    figures = np.empty((len(metrics.NAMES), n_resamples))
+    figures = np.empty((len(METRICS), n_resamples))
     for resample, (outliers, inliers) in enumerate(zip(*drawn, strict=True)):
         auroc, aupr_out = outliers_first.areas(outliers, inliers)
         _, aupr_in = inliers_first.areas(inliers, outliers)
         figures[:, resample] = auroc, aupr_in, aupr_out
     lower, upper = np.quantile(figures, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return {name: (float(a), float(b)) for name, a, b in zip(metrics.NAMES, lower, upper, strict=True)}
+    return {name: (float(a), float(b)) for name, a, b in zip(METRICS, lower, upper, strict=True)}
 
 
 def _checked_scores(

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import mean, pstdev, stdev
 from typing import Any
 
-from adbench_text.metrics import NAMES
+from adbench_text.scores import METRICS
 from adbench_text.sweep import cell_id
 
 Record = dict[str, Any]
@@ -34,7 +34,7 @@ def summary(group: list[Record]) -> dict[str, float]:
     good = [record for record in group if record["status"] == "ok"]
     means: dict[str, float] = {}
     splits, seeds = ({record[name] for record in good} for name in ("inlier", "seed"))
-    for metric in (*NAMES, "fit_seconds", "score_seconds"):
+    for metric in (*METRICS, "fit_seconds", "score_seconds"):
         of_split, of_seed = (
             [mean(r[metric] for r in good if r[name] == value) for value in sorted(values)]
             for name, values in (("inlier", splits), ("seed", seeds))

@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from adbench_text.detector import TokenScore
+from adbench_text.scores import TokenScore
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ class Example:
     outlier: bool
     score: float
     text: str
-    tokens: "Sequence[TokenScore]"
+    tokens: Sequence[TokenScore]
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from urllib.request import url2pathname
 from adbench_text import interrupts
 from adbench_text.corpus import Corpus
 from adbench_text.errors import TrackingError
-from adbench_text.evaluate import Result
 from adbench_text.examples import to_json
-from adbench_text.metrics import NAMES
 from adbench_text.provenance import command_line, environment, git_commit
+from adbench_text.result import Result
+from adbench_text.scores import METRICS
 from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store_client import StoreClient, pages
 from adbench_text.summaries import summary, summary_key
@@ -37,7 +37,7 @@ DEFAULT_EXPERIMENT = "adbench-text"
 _TAG = "adbench_text."
 _PAGE = 5000  # runs asked for at once
 _NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
-_MEASURED = (*NAMES, "fit_seconds", "score_seconds", "n_test")
+_MEASURED = (*METRICS, "fit_seconds", "score_seconds", "n_test")
 _BATCH = 1000  # metrics that MLflow takes at once
 
 Record = dict[str, Any]

@@ -4,14 +4,12 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from adbench_text.scores import TokenScore
 from adbench_text.table import Example, Heatmap
-
-if TYPE_CHECKING:
-    from adbench_text.detector import TokenScore
 
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
@@ -134,7 +132,7 @@ def _end(text: str) -> int:
     return len(whole_words) if len(whole_words) <= N_CHARACTERS else N_CHARACTERS
 
 
-def _pieces(text: str, tokens: "Sequence[TokenScore]", scale: Scale, digits: int) -> Iterator[Piece]:
+def _pieces(text: str, tokens: Sequence[TokenScore], scale: Scale, digits: int) -> Iterator[Piece]:
     position = 0
     for token in tokens:
         start, end = max(token.start, position), min(token.end, len(text))

@@ -2,10 +2,11 @@ import pytest
 from cells import failed, record
 
 from adbench_text import figures
-from adbench_text.assembly import BRIEF, TABLES, build, chosen_tables
+from adbench_text.assembly import build
 from adbench_text.errors import UnknownNameError
 from adbench_text.pictures import Illustrations
 from adbench_text.sweep import Cell
+from adbench_text.table_names import BRIEF, TABLES, chosen_tables
 
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)

@@ -142,6 +142,24 @@ def test_help_against_import_click(capsys):
         print(f"\nadbench-text --help: {help_:.3f} s of CPU, {help_ / click:.2f} times that of import click")
 
 
+def test_report_and_ui_on_a_missing_store_against_help(capsys, tmp_path):
+    code = """if True:
+        from adbench_text.cli import main
+        try:
+            main({})
+        except SystemExit:
+            pass
+    """
+    uri = f"sqlite:///{tmp_path / 'mlflow.db'}"
+    help_ = cpu_seconds(code.format(["--help"]))
+    for command in ("report", "ui"):
+        seconds = cpu_seconds(code.format([command, "--tracking-uri", uri]))
+        with capsys.disabled():
+            print(
+                f"\n{command} on a missing store: {seconds:.3f} s of CPU, {seconds / help_:.2f} times --help"
+            )
+
+
 def test_first_against_second_loading_of_word_vectors(capsys, tmp_path, monkeypatch, data_dir):
     from adbench_text import vectors
 

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 
 from adbench_text import registry
-from adbench_text.assembly import TABLES, build
+from adbench_text.assembly import build
 from adbench_text.corpus import Corpus, Documents
 from adbench_text.evaluate import evaluate
 from adbench_text.pictures import Illustrations
 from adbench_text.sweep import Cell, definition
+from adbench_text.table_names import TABLES
 from adbench_text.tracking import Store
 
 pytestmark = pytest.mark.bench

@@ -7,6 +7,7 @@ from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
 
 from adbench_text import metrics, statistics
 from adbench_text.errors import InvalidValueError
+from adbench_text.scores import METRICS
 from adbench_text.statistics import Pair, bootstrap_intervals, cliques, friedman, mean_ranks, wilcoxon_holm
 
 
@@ -40,7 +41,7 @@ def test_intervals_are_the_percentiles_of_what_scikit_learn_says_of_each_resampl
     outlier, scores = ranking(n, seed=n, decimals=decimals)
     intervals = bootstrap_intervals(outlier, scores, n_resamples=60, level=0.8)
     expected = by_scikit_learn(outlier, scores, 60)
-    assert list(intervals) == list(metrics.NAMES)
+    assert list(intervals) == list(METRICS)
     for name, interval in intervals.items():
         assert interval == pytest.approx(np.percentile(expected[name], [10, 90]), abs=1e-12)
 
@@ -91,7 +92,7 @@ def test_four_times_the_documents_halve_the_interval():
     for n in (600, 2400):
         intervals = bootstrap_intervals(*ranking(n), n_resamples=300)
         widths.append({name: upper - lower for name, (lower, upper) in intervals.items()})
-    for name in metrics.NAMES:
+    for name in METRICS:
         assert widths[0][name] / widths[1][name] == pytest.approx(2, rel=0.3)
 
 
@@ -108,7 +109,7 @@ def test_the_interval_of_auroc_covers_the_true_figure_as_often_as_it_says():
 def test_a_perfect_ranking_is_certain(n):
     outlier = np.arange(n) % 3 == 0
     intervals = bootstrap_intervals(outlier, outlier + np.arange(n) / (2 * n), n_resamples=50)
-    assert intervals == dict.fromkeys(metrics.NAMES, (1.0, 1.0))
+    assert intervals == dict.fromkeys(METRICS, (1.0, 1.0))
 
 
 @pytest.mark.parametrize(

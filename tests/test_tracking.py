@@ -22,8 +22,8 @@ from adbench_text import tracking
 from adbench_text.corpus import Corpus, Documents
 from adbench_text.detector import TokenScore
 from adbench_text.errors import TrackingError
-from adbench_text.evaluate import Point, Result
 from adbench_text.examples import from_json
+from adbench_text.result import Point, Result
 from adbench_text.store_client import StoreClient
 from adbench_text.sweep import Cell, cell_id
 from adbench_text.table import Example

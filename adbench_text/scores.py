@@ -1,0 +1,63 @@
+"""Scores of texts and of single tokens, and the checks of both; it imports no library but numpy."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.errors import DetectorError, InvalidValueError
+
+Scores = NDArray[np.float64]
+
+METRICS = ("auroc", "aupr_in", "aupr_out")  # what is measured of them; see `adbench_text.metrics`
+
+
+class TokenScore(NamedTuple):
+    """How much one token makes a text abnormal; it stands at ``text[start:end]``."""
+
+    token: str
+    start: int
+    end: int
+    score: float
+
+
+def check_texts(texts: Sequence[str]) -> list[str]:
+    """Return the texts as a list, or say what is wrong with them.
+
+    Raises
+    ------
+    InvalidValueError
+        If `texts` is a bare string, empty, or holds anything but strings.
+    """
+    if isinstance(texts, str | bytes):
+        raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
+    checked = list(texts)
+    if not checked:
+        raise InvalidValueError("texts must hold at least one text, got none.")
+    for position, text in enumerate(checked):
+        if not isinstance(text, str):
+            raise InvalidValueError(
+                f"texts must be strings, got {type(text).__name__} at position {position}: {text!r:.60}"
+            )
+    return checked
+
+
+def check_scores(scores: Any, n_texts: int) -> Scores:
+    """Return scores as float64 of shape (n_texts,), or say what is wrong with them.
+
+    Raises
+    ------
+    DetectorError
+        If there are not `n_texts` of them, or any is NaN or infinite.
+    """
+    try:
+        checked = np.array(scores, dtype=np.float64)  # a copy: its maker may use the other again
+    except (TypeError, ValueError) as error:
+        raise DetectorError(f"scores must be numbers, got {type(scores).__name__}: {error}") from error
+    if checked.shape != (n_texts,):
+        raise DetectorError(f"expected scores of shape ({n_texts},), got {checked.shape}.")
+    for name, count in (("NaN", np.isnan(checked).sum()), ("infinite", np.isinf(checked).sum())):
+        if count:
+            raise DetectorError(f"{count} of {n_texts} scores are {name}.")
+    return checked

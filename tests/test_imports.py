@@ -1,0 +1,91 @@
+"""Which libraries a command imports: only those that it uses."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.result import Result
+from adbench_text.sweep import Cell
+from adbench_text.tracking import Store
+
+OF_DETECTORS = {"numba", "pyod", "torch"}
+OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
+# the server that `ui` becomes is not started
+COMMAND = """
+import os, sys
+os.execv = lambda *_: None
+from adbench_text.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(*{name.partition(".")[0] for name in sys.modules})
+"""
+
+
+def run(command: str, uri: str = "") -> tuple[int, str, set[str]]:
+    """Run a command in a new process; return its exit code, its output, and what it imported."""
+    words = command.split() + (["--tracking-uri", uri] if uri else [])
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False, timeout=250
+    )
+    *output, imported = done.stdout.splitlines()
+    return done.returncode, "\n".join([*output, done.stderr]), set(imported.split())
+
+
+@pytest.fixture(scope="module")
+def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A store with results of two detectors on a dataset that is installed."""
+    uri = f"sqlite:///{tmp_path_factory.mktemp('store') / 'mlflow.db'}"
+    labels = np.arange(6) % 2
+    documents = Documents([f"text {i}" for i in range(6)], labels)
+    corpus = Corpus("pydocs", ("numpy", "scipy"), documents, documents, "published")
+    store = Store(uri)
+    with store.sweep({"pydocs": corpus}, "a sweep"):
+        for detector in ("llr", "pyod-knn"):
+            for inlier, auroc in (("numpy", 0.8), ("scipy", 0.7)):
+                store.log(result(detector, inlier, auroc), definition(detector, inlier), corpus)
+    return uri
+
+
+def result(detector: str, inlier: str, auroc: float) -> Result:
+    cell = Cell(detector, "default", {}, "pydocs", inlier, 0.0, 0)
+    metrics = {"auroc": auroc, "aupr_in": 0.5, "aupr_out": 0.5, "fit_seconds": 2.0, "score_seconds": 1.0}
+    return Result(cell, 1e9, {**metrics, "n_train": 3.0, "n_test": 6.0}, np.arange(6.0))
+
+
+def definition(detector: str, inlier: str) -> dict[str, str]:
+    names = {"detector": detector, "preset": "default", "configuration": "", "dataset": "pydocs"}
+    numbers = {"inlier": inlier, "contamination": "0", "seed": "0"}
+    return {**names, **numbers, "dataset_digest": "d1", "code_version": "c0de"}
+
+
+@pytest.mark.parametrize(
+    "command", ["report", pytest.param("report --format html", marks=pytest.mark.slow), "ui"]
+)
+def test_on_results_no_library_of_detectors_is_imported(uri, command):
+    exit_code, output, imported = run(command, uri)
+    assert exit_code == 0, output
+    assert "127.0.0.1" in output if command == "ui" else "pyod-knn" in output
+    assert not imported & OF_DETECTORS
+
+
+@pytest.mark.parametrize("command", ["report", "report --format html --table all", "report --cells", "ui"])
+def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Path, command):
+    exit_code, output, imported = run(command, f"sqlite:///{tmp_path / 'mlflow.db'}")
+    assert exit_code == 1
+    assert "There are no results" in output
+    assert not imported & (OF_DETECTORS | OF_REPORTS)
+
+
+@pytest.mark.parametrize(
+    ("what", "name"), [("detectors", "pyod-knn"), ("datasets", "pydocs"), ("vectors", "glove")]
+)
+def test_lists_import_none_of_these_libraries(what, name):
+    exit_code, output, imported = run(f"list {what}")
+    assert exit_code == 0
+    assert name in output
+    assert not imported & (OF_DETECTORS | OF_REPORTS)
