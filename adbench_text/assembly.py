@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adbench_text import notes_on, registry
-from adbench_text.comparison import METRIC_TITLES, Comparison, Record
+from adbench_text.comparison import Comparison, Record
 from adbench_text.corpus import limit_of
 from adbench_text.errors import TrackingError, UnknownNameError
 from adbench_text.main_tables import intervals_table, levels_table, main_table, published_table, wide_table
+from adbench_text.metrics import METRICS
 from adbench_text.side_tables import (
     Ranking,
     ablated,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _NEEDS = {
     "published": "published figures of these detectors and datasets, and results at 0% of outliers",
     "levels": "two contamination levels",
+    "intervals": "a metric that has them",
     "ranks": "two detectors that have two splits in common",
     "significance": "two detectors that have two splits in common",
     "ablations": "three configurations of one detector",
@@ -115,12 +117,15 @@ def build(
             built += found
             absent += [] if found or not only else [name]
     shown: dict[str, Any] = {}
+    measures = [METRICS[metric]]
     if illustrations is not None:
         if "main" in tables:
-            others = (Comparison(records, other, cells) for other in METRIC_TITLES if other != metric)
-            built += [main_table(other) for other in others]
+            others = [other for name, other in METRICS.items() if name != metric]
+            built += [main_table(Comparison(records, other.name, cells)) for other in others]
+            measures += others
         shown = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
     notes = comparison.notes(built) + notes_on.unfinished(records, cells)
+    notes += notes_on.direction(measures) + notes_on.unmeasured(comparison.records, measures)
     if {"ranks", "significance"} & set(tables):
         notes += _notes_on_ranks(ranking)
     notes += [f"No table {name!r}: it needs {_NEEDS[name]}." for name in absent]
@@ -140,7 +145,6 @@ def _notes_on_ranks(ranking: Ranking) -> list[str]:
 
 
 def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
-    metric = comparison.metric
     if name == "main":
         return [main_table(comparison)]
     if name == "published":
@@ -149,11 +153,11 @@ def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
     if name == "levels":
         return [levels_table(comparison)] if len(comparison.levels) > 1 else []
     if name == "intervals":
-        return [intervals_table(comparison)]
+        return [intervals_table(comparison)] if METRICS[comparison.metric].of_counts else []
     if name == "ranks":
-        return [ranks_table(ranking, metric)] if ranking.is_possible else []
+        return [ranks_table(ranking)] if ranking.is_possible else []
     if name == "significance":
-        return [significance_table(ranking, metric)] if ranking.is_possible else []
+        return [significance_table(ranking)] if ranking.is_possible else []
     if name == "ablations":
         return [ablations_table(comparison, detector) for detector in ablated(comparison)]
     return [cost_table(comparison)]
@@ -163,7 +167,7 @@ def write_all(records: Sequence[Record], store: "Store", folder: Path, cells: Se
     """Write a report in all its forms to a folder: page, tables, figures; `cells` as in `build`."""
     from adbench_text.pictures import Illustrations
 
-    for metric in METRIC_TITLES:
+    for metric in METRICS:
         for form, ending in (("markdown", "md"), ("csv", "csv")):
             names = list(TABLES) if metric == "auroc" and form == "markdown" else BRIEF
             text = registry.report(form).render(build(records, metric, names, cells=cells))

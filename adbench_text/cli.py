@@ -14,6 +14,7 @@ import click
 from adbench_text import __version__
 from adbench_text.completion import EncoderOption, Name
 from adbench_text.errors import AdbenchTextError
+from adbench_text.metrics import METRICS
 
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
 
@@ -214,7 +215,7 @@ def _setting(text: str) -> tuple[str, Any]:
 @click.option(
     "--metric",
     default="auroc",
-    type=click.Choice(["auroc", "aupr_in", "aupr_out"]),
+    type=click.Choice(list(METRICS)),
     help="What the tables show.",
 )
 @click.option(

@@ -9,13 +9,13 @@ from typing import Any
 
 from adbench_text import notes_on, published, registry
 from adbench_text.errors import AdbenchTextError
+from adbench_text.metrics import METRICS
 from adbench_text.regimes import REGIMES
 from adbench_text.sweep import DEFAULT, Cell, identity_of, percent
 from adbench_text.table import Table
 
 Record = dict[str, Any]
 
-METRIC_TITLES = {"auroc": "AUROC", "aupr_in": "AUPR-in", "aupr_out": "AUPR-out"}
 MEAN = "mean"
 OTHER, ORACLES, PUBLISHED = "not said", "chosen on the test labels", "published"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
@@ -131,7 +131,7 @@ class Comparison:
     records : sequence of dict
         From `adbench_text.tracking.Store.cells`, oldest first; not empty.
     metric : str
-        ``"auroc"``, ``"aupr_in"`` or ``"aupr_out"``.
+        A name of `adbench_text.metrics.METRICS`.
     cells : sequence of Cell
         Those of the sweep that the records are of: its inlier classes alone are the rows then. Empty
         for all classes of each dataset.
@@ -228,13 +228,14 @@ class Comparison:
             n_configurations = self._n_configurations(column.detector, column.preset, digest)
         n_expected = len(inliers) * max(1, n_configurations * n_seeds)
         found = [record for record in of_level if record["inlier"] in inliers]
-        good = [record for record in found if record["status"] == "ok"]
+        good = [record for record in found if record["status"] == "ok" and self.metric in record]
         if not good:
-            return Value(None, of=(0, n_expected), instead=FAILED if found else MISSING)
-        best: dict[tuple[str, str], float] = {}  # of several configurations, by split and seed
+            has_failed = any(record["status"] != "ok" for record in found)
+            return Value(None, of=(0, n_expected), instead=FAILED if has_failed else MISSING)
+        figures: dict[tuple[str, str], list[float]] = {}  # of all configurations, by split and seed
         for record in good:
-            key = record["inlier"], record["seed"]
-            best[key] = max(best.get(key, 0), 100 * record[self.metric])
+            figures.setdefault((record["inlier"], record["seed"]), []).append(100 * record[self.metric])
+        best = {key: METRICS[self.metric].best(of_key) for key, of_key in figures.items()}
         splits, seeds = (
             [mean(figure for key, figure in best.items() if key[place] == name) for name in sorted(names)]
             for place, names in enumerate(map(set, zip(*best, strict=True)))

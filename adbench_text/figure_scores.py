@@ -13,7 +13,6 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from adbench_text import metrics
 from adbench_text.errors import InvalidValueError
 from adbench_text.figure_style import (
     COLUMN,
@@ -33,7 +32,7 @@ from adbench_text.figure_style import (
     text_width,
     wrapped,
 )
-from adbench_text.scores import METRICS
+from adbench_text.metrics import METRICS
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
@@ -152,7 +151,7 @@ _PANELS = (
     ("PR, outliers as positives", "recall", "precision"),
 )
 _TITLE = "area under the curve (%)"
-_AREAS = ("AUROC", "AUPR-in", "AUPR-out")
+_AREAS = tuple(METRICS[name] for name in ("auroc", "aupr_in", "aupr_out"))  # of the panels
 
 
 def _prepare(panels: Sequence[Axes], labels: Sequence[NDArray[np.bool_]]) -> None:
@@ -176,12 +175,13 @@ def _three_curves(
     """Return area, x and y of each panel; NaN and no points where there is none."""
     if outlier.all() or not outlier.any() or not np.isfinite(scores).all():
         return [(math.nan, np.empty(0), np.empty(0))] * 3
-    areas = metrics.all_metrics(outlier, scores)
     false, true, _ = roc_curve(outlier, scores)
     precision_in, recall_in, _ = precision_recall_curve(~outlier, -scores)
     precision_out, recall_out, _ = precision_recall_curve(outlier, scores)
     lines = (false, true), (recall_in, precision_in), (recall_out, precision_out)
-    return [(areas[name], *_thinned(x, y)) for name, (x, y) in zip(METRICS, lines, strict=True)]
+    return [
+        (area.function(outlier, scores), *_thinned(x, y)) for area, (x, y) in zip(_AREAS, lines, strict=True)
+    ]
 
 
 def _thinned(
@@ -202,14 +202,14 @@ def _table(figure: Figure, rows: Sequence[tuple[Look, str, Sequence[str]]], heig
     ends = [left + 0.45 + names + 0.75 * (i + 1) for i in range(len(_AREAS))]
     y = height - 0.75 * LINE
     figure.text(left + 0.45, y, _TITLE, va="center_baseline", transform=inches)
-    for end, title in zip(ends, _AREAS, strict=True):
-        figure.text(end, y, title, ha="right", va="center_baseline", transform=inches)
+    for end, area in zip(ends, _AREAS, strict=True):
+        figure.text(end, y, area.title, ha="right", va="center_baseline", transform=inches)
     add_line(figure, [left, ends[-1]], [y - 0.55 * LINE] * 2, linewidth=0.6)
     y -= 1.1 * LINE
     for look, name, areas in rows:
         add_line(figure, [left, left + 0.17, left + 0.34], [y] * 3, markevery=[1], **look._asdict())
         for i, line in enumerate(name.split("\n")):
             figure.text(left + 0.45, y - i * LINE, line, va="center_baseline", transform=inches)
-        for end, area in zip(ends, areas, strict=True):
-            figure.text(end, y, area, ha="right", va="center_baseline", transform=inches)
+        for end, figure_of in zip(ends, areas, strict=True):
+            figure.text(end, y, figure_of, ha="right", va="center_baseline", transform=inches)
         y -= LINE * (1 + name.count("\n"))

@@ -8,7 +8,6 @@ from typing import Any
 from adbench_text import notes_on, published
 from adbench_text.comparison import (
     MEAN,
-    METRIC_TITLES,
     Column,
     Comparison,
     Record,
@@ -17,19 +16,12 @@ from adbench_text.comparison import (
     current,
     name_of,
 )
+from adbench_text.metrics import METRICS
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Report, Table
 
-CELL_COLUMNS = (
-    "detector",
-    "preset",
-    "dataset",
-    "inlier",
-    "contamination",
-    "seed",
-    "auroc",
-    "aupr_in",
-    "aupr_out",
+_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", "seed")
+_AFTER_METRICS = (
     "fit_seconds",
     "score_seconds",
     "n_train",
@@ -50,7 +42,7 @@ def main_table(comparison: Comparison) -> Table:
         ours = [comparison.value(column, digest, inlier, level) for column in comparison.columns]
         return [*_marked(comparison, ours), *map(Entry, _published(comparison, extra, digest, inlier))]
 
-    title = f"{METRIC_TITLES[comparison.metric]} (%), {percent(level)} of outliers in the training data"
+    title = f"{METRICS[comparison.metric].title} (%), {percent(level)} of outliers in the training data"
     return _by_split(comparison, title, [*comparison.labels, *extra], row, comparison.blocks(len(extra)))
 
 
@@ -63,7 +55,7 @@ def published_table(comparison: Comparison) -> Table | None:
     if not columns:
         return None
     title = (
-        f"{METRIC_TITLES[comparison.metric]}: difference from the published figure of the same method, "
+        f"{METRICS[comparison.metric].title}: difference from the published figure of the same method, "
         "in points"
     )
 
@@ -76,7 +68,7 @@ def published_table(comparison: Comparison) -> Table | None:
 def levels_table(comparison: Comparison) -> Table:
     """Means over the splits, one row per dataset and contamination level."""
     title = (
-        f"{METRIC_TITLES[comparison.metric]} (%) by contamination of the training data, mean over the splits"
+        f"{METRICS[comparison.metric].title} (%) by contamination of the training data, mean over the splits"
     )
     rows: list[list[Entry]] = []
     starts: set[int] = set()
@@ -97,7 +89,7 @@ def intervals_table(comparison: Comparison) -> Table:
     seeds = Counter(r["seed"] for r in comparison.records if float(r["contamination"]) == level)
     seed = min(seeds, key=lambda seed: (-seeds[seed], int(seed)))
     title = (
-        f"{METRIC_TITLES[comparison.metric]} (%) of seed {seed} with 95% bootstrap intervals over the test "
+        f"{METRICS[comparison.metric].title} (%) of seed {seed} with 95% bootstrap intervals over the test "
         f"documents, {percent(level)} of outliers in the training data"
     )
 
@@ -126,12 +118,13 @@ def wide_table(comparison: Comparison) -> Table:
                 rows.append([Entry(text) for text in (label, f"{level:g}", inlier, *texts)])
     differences = [f"{column.label}: difference from the paper" for column in compared]
     header = ["dataset", "contamination", "inlier", *comparison.labels, *extra, *differences]
-    title = f"{METRIC_TITLES[comparison.metric]} (%) of every split at every contamination level"
+    title = f"{METRICS[comparison.metric].title} (%) of every split at every contamination level"
     return Table(title, header, rows, starts, n_labels=3, summaries=_means(rows, 2))
 
 
 def cells_report(records: Sequence[Record]) -> Report:
     """Return one row per cell; metrics as fractions, to six digits."""
+    header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
     newest = current(records)
     corpora = corpora_of(newest)
     rows = []
@@ -142,9 +135,10 @@ def cells_report(records: Sequence[Record]) -> Report:
             "dataset": corpora[record["dataset_digest"]],
             "oracle": "yes" if "oracle" in record else "no",
         }
-        rows.append([Entry(_plain(shown.get(name, ""))) for name in CELL_COLUMNS])
-    table = Table("", list(CELL_COLUMNS), rows, n_labels=6)
+        rows.append([Entry(_plain(shown.get(name, ""))) for name in header])
+    table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
     notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
+    notes += notes_on.unmeasured(newest, METRICS.values())
     n_superseded = len(records) - len(newest)
     return Report([table], table, notes + notes_on.versions(newest, n_superseded, name_of, stand_apart=False))
 
@@ -178,7 +172,7 @@ def _marked(comparison: Comparison, values: Sequence[Value]) -> list[Entry]:
         for column, value in zip(comparison.columns, values, strict=True)
     ]
     figures = [float(text) for text in fair if text]
-    best = f"{max(figures):.1f}" if len(figures) > 1 else None
+    best = f"{METRICS[comparison.metric].best(figures):.1f}" if len(figures) > 1 else None
     return [Entry(value.text, text == best) for value, text in zip(values, fair, strict=True)]
 
 
@@ -218,10 +212,11 @@ def _difference(comparison: Comparison, column: Column, digest: str, inlier: str
 
 
 def _interval(comparison: Comparison, column: Column, digest: str, inlier: str, seed: str) -> str:
-    low, high = f"{comparison.metric}_low", f"{comparison.metric}_high"
+    names = [f"{comparison.metric}{end}" for end in ("", "_low", "_high")]
     for record in comparison.records_of(column, digest, comparison.levels[0]):
-        if (record["inlier"], record["seed"]) == (inlier, seed) and low in record and not column.is_oracle:
-            figure, low, high = (f"{100 * record[name]:.1f}" for name in (comparison.metric, low, high))
+        is_asked_for = (record["inlier"], record["seed"]) == (inlier, seed) and not column.is_oracle
+        if is_asked_for and all(name in record for name in names):
+            figure, low, high = (f"{100 * record[name]:.1f}" for name in names)
             return f"{figure} ({low} to {high})"
     return NONE
 

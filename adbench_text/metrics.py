@@ -1,15 +1,79 @@
-"""The metrics of the papers. Scores are abnormality: higher is more abnormal."""
+"""The metrics, one entry each in `METRICS`. Scores are abnormality: higher is more abnormal.
 
-from typing import Any
+The command line offers the names of this table, so what is slow to import is imported where it is used.
+"""
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from adbench_text.scores import METRICS
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Labels = NDArray[np.bool_]
+    Scores = NDArray[np.float64]
 
 
-def auroc(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+class Counts(NamedTuple):
+    """What is found at each threshold, in a test set in which a document may occur several times.
+
+    The thresholds are the distinct scores of the positive class, the most positive first: at other
+    scores no recall is gained.
+
+    Attributes
+    ----------
+    hits_before, hits : float array of shape (n_thresholds,)
+        Number of positives beyond each threshold, and with those at it.
+    false_before, false : float array of shape (n_thresholds,)
+        The same of the negatives.
+    n_positive, n_negative : int
+        How many there are in all.
+    """
+
+    hits_before: "Scores"
+    hits: "Scores"
+    false_before: "Scores"
+    false: "Scores"
+    n_positive: int
+    n_negative: int
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A metric of the scores of a test set.
+
+    Parameters
+    ----------
+    name : str
+        As stored, and as the command line names it.
+    title : str
+        As tables and figures show it, where values are in percent.
+    function : callable
+        Takes a bool array (which texts are outliers; there are some of each kind) and a float array
+        (their abnormality), both of shape (n,); returns a float in [0, 1].
+    positive : "outliers" or "inliers"
+        The positive class.
+    of_counts : callable, optional
+        The same metric of the `Counts` of the positive class. Without it there are no bootstrap
+        intervals: `function` would be too slow for a thousand resamples.
+    higher_is_better : bool, default True
+        False for an error rate.
+    """
+
+    name: str
+    title: str
+    function: "Callable[[Labels, Scores], float]"
+    positive: Literal["outliers", "inliers"]
+    of_counts: Callable[[Counts], float] | None = None
+    higher_is_better: bool = True
+
+    def best(self, figures: Iterable[float]) -> float:
+        """Return the best of some values of the metric."""
+        return max(figures) if self.higher_is_better else min(figures)
+
+
+def auroc(outlier: "Labels", scores: "Scores") -> float:
     """Return the area under the ROC curve, in [0, 1].
 
     Parameters
@@ -19,27 +83,79 @@ def auroc(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
     scores : float array of shape (n,)
         Abnormality.
     """
+    from sklearn.metrics import roc_auc_score
+
     return float(roc_auc_score(outlier, scores))
 
 
-def aupr_in(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+def aupr_in(outlier: "Labels", scores: "Scores") -> float:
     """Return the area under the precision-recall curve with inliers as the positive class."""
     return _trapezoid_aupr(~outlier, -scores)
 
 
-def aupr_out(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+def aupr_out(outlier: "Labels", scores: "Scores") -> float:
     """Return the area under the precision-recall curve with outliers as the positive class."""
     return _trapezoid_aupr(outlier, scores)
 
 
-def _trapezoid_aupr(positive: NDArray[np.bool_], scores: NDArray[np.float64]) -> float:
+def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
     # The trapezoid area, as in the released code of CVDD and DATE; average precision, the
     # more careful estimate, would not compare with the published figures.
+    from sklearn.metrics import auc, precision_recall_curve
+
     precision, recall, _ = precision_recall_curve(positive, scores)
     return float(auc(recall, precision))
 
 
-def all_metrics(outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> dict[str, float]:
-    """Return every metric by its name."""
-    functions: dict[str, Any] = {"auroc": auroc, "aupr_in": aupr_in, "aupr_out": aupr_out}
-    return {name: functions[name](outlier, scores) for name in METRICS}
+def fpr95(outlier: "Labels", scores: "Scores") -> float:
+    """Return the false positive rate at a true positive rate of 95 %, with outliers as the positive class.
+
+    A threshold t takes every text with a score of t or more for an outlier. The result is the smallest
+    share of inliers taken for outliers among the thresholds that find at least 95 % of the outliers.
+    Texts of equal score are on the same side of every threshold; nothing is interpolated. It is 0 if the
+    highest 95 % of the outliers are above all inliers, and 1 if all scores are equal.
+
+    Notes
+    -----
+    Source: Hendrycks, Mazeika and Dietterich, "Deep Anomaly Detection with Outlier Exposure", ICLR 2019
+    (FPR95). In Liang, Li and Srikant, "Enhancing the Reliability of Out-of-distribution Image
+    Detection in Neural Networks" (ODIN), ICLR 2018, the positive class is the inliers.
+    """
+    of_outliers = scores[outlier]  # a copy
+    of_outliers.sort()
+    threshold = of_outliers[len(of_outliers) // 20]  # at most 5 % are below it
+    return float((scores[~outlier] >= threshold).mean())
+
+
+def _auroc_of(counts: Counts) -> float:
+    gained = counts.hits - counts.hits_before
+    lost = gained @ (counts.false_before + counts.false) / (2 * counts.n_positive * counts.n_negative)
+    return 1 - float(lost)
+
+
+def _aupr_of(counts: Counts) -> float:
+    hits_before, hits, false_before, false, n_positive, _ = counts
+    precisions = hits_before / (hits_before + false_before) + hits / (hits + false)
+    return float((hits - hits_before) @ precisions) / (2 * n_positive)
+
+
+def _fpr95_of(counts: Counts) -> float:
+    n_found = counts.n_positive - counts.n_positive // 20
+    return float(counts.false[counts.hits.searchsorted(n_found)]) / counts.n_negative
+
+
+#: All metrics by their names, in the order of the tables. Everything else about metrics follows from it.
+METRICS = {
+    metric.name: metric
+    for metric in (
+        Metric("auroc", "AUROC", auroc, "outliers", _auroc_of),
+        Metric("aupr_in", "AUPR-in", aupr_in, "inliers", _aupr_of),
+        Metric("aupr_out", "AUPR-out", aupr_out, "outliers", _aupr_of),
+        Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", _fpr95_of, higher_is_better=False),
+    )
+}
+
+
+def all_metrics(outlier: "Labels", scores: "Scores") -> dict[str, float]:
+    """Return the value of each metric by its name."""
+    return {name: metric.function(outlier, scores) for name, metric in METRICS.items()}

@@ -1,8 +1,9 @@
 """What a report says under its tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from adbench_text.metrics import Metric
 from adbench_text.sweep import Cell, identity_of, percent
 
 Record = dict[str, Any]
@@ -46,6 +47,23 @@ def failures(records: Sequence[Record]) -> list[str]:
         others = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
         notes.append(f"failed: {_cell_name(group[0])}{others}: {reason}")
     return notes
+
+
+def unmeasured(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str]:
+    """Name each metric that finished cells lack, and how many: they were run before it was measured."""
+    finished = [record for record in records if record["status"] == "ok"]
+    n_lacking = {metric.title: sum(metric.name not in record for record in finished) for metric in metrics}
+    return [
+        f"{title} is missing from {n:,} of {len(finished):,} finished cells, which were run before it was "
+        "measured; adbench-text run --rerun measures it."
+        for title, n in n_lacking.items()
+        if n
+    ]
+
+
+def direction(metrics: Iterable[Metric]) -> list[str]:
+    """Name each metric of which lower values are better."""
+    return [f"{metric.title}: lower is better." for metric in metrics if not metric.higher_is_better]
 
 
 def seeds(of: Mapping[str, Mapping[str, frozenset[str]]]) -> list[str]:

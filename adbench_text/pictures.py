@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from adbench_text import examples, figures, published, statistics
-from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
+from adbench_text.comparison import MEAN, Column, Comparison, Record
 from adbench_text.figure_style import MOST_POINTS
+from adbench_text.metrics import METRICS
 from adbench_text.side_tables import Ranking, ablated
 from adbench_text.sweep import Cell, percent
 from adbench_text.table import Heatmap, Picture
@@ -104,7 +105,7 @@ def drawings(comparison: Comparison, ranking: Ranking, store: Store, lost: list[
 
 
 def _summaries(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
-    title, labels = METRIC_TITLES[comparison.metric], comparison.labels
+    title, labels = METRICS[comparison.metric].title, comparison.labels
     if ranking.is_possible and len(ranking.columns) > 2:
         groups = statistics.cliques(ranking.mean_ranks, ranking.pairs)
         names = [column.label for column in ranking.columns]

@@ -10,8 +10,6 @@ from adbench_text.errors import DetectorError, InvalidValueError
 
 Scores = NDArray[np.float64]
 
-METRICS = ("auroc", "aupr_in", "aupr_out")  # what is measured of them; see `adbench_text.metrics`
-
 
 class TokenScore(NamedTuple):
     """How much one token makes a text abnormal; it stands at ``text[start:end]``."""

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import published, statistics
-from adbench_text.comparison import MEAN, METRIC_TITLES, Column, Comparison, Record
+from adbench_text.comparison import MEAN, Column, Comparison, Record
 from adbench_text.main_tables import NONE
+from adbench_text.metrics import METRICS
 from adbench_text.sweep import percent
 from adbench_text.table import Entry, Table
 
@@ -26,6 +27,8 @@ class Ranking:
 
     Attributes
     ----------
+    metric : Metric
+        What they are ranked by.
     columns : list of Column
         Those ranked.
     left_out : list of Column
@@ -36,9 +39,12 @@ class Ranking:
         Label of the corpus, and inlier class.
     figures : float64 array of shape (n_splits, n_columns)
         In percent, mean over the seeds.
+    merits : float64 array of shape (n_splits, n_columns)
+        The figures, negative if lower ones are better.
     """
 
     def __init__(self, comparison: Comparison) -> None:
+        self.metric = METRICS[comparison.metric]
         found = {c: _figures(comparison, c) for c in comparison.columns if not c.is_oracle}
         counted = _one_edition_each(comparison, found)
         self.other_editions = [label for label in comparison.corpora.values() if label not in counted]
@@ -58,6 +64,7 @@ class Ranking:
         self.figures: NDArray[np.float64] = np.array(
             [[found[column][split] for column in self.columns] for split in self.splits]
         ).reshape(len(self.splits), len(self.columns))
+        self.merits = self.figures if self.metric.higher_is_better else -self.figures
 
     @property
     def is_possible(self) -> bool:
@@ -67,12 +74,12 @@ class Ranking:
     @property
     def mean_ranks(self) -> NDArray[np.float64]:
         """Mean rank of each column; 1 is best."""
-        return statistics.mean_ranks(self.figures)
+        return statistics.mean_ranks(self.merits)
 
     @property
     def pairs(self) -> list[statistics.Pair]:
         """All pairs of columns, tested; see `adbench_text.statistics.wilcoxon_holm`."""
-        return statistics.wilcoxon_holm(self.figures)
+        return statistics.wilcoxon_holm(self.merits)
 
 
 def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
@@ -97,36 +104,37 @@ def _one_edition_each(comparison: Comparison, found: Mapping[Column, Mapping[_Sp
     return {max(of_dataset)[2] for of_dataset in labels.values()}
 
 
-def ranks_table(ranking: Ranking, metric: str) -> Table:
+def ranks_table(ranking: Ranking) -> Table:
     """Mean rank and mean figure of each detector, the best first."""
     ranks = ranking.mean_ranks
     rows = []
     for place in np.argsort(ranks, kind="stable"):
-        wins = int((ranking.figures[:, place] == ranking.figures.max(axis=1)).sum())
+        wins = int((ranking.merits[:, place] == ranking.merits.max(axis=1)).sum())
         figures = [f"{ranks[place]:.2f}", f"{ranking.figures[:, place].mean():.1f}", str(wins)]
         rows.append([Entry(ranking.columns[place].label), *map(Entry, figures)])
-    title = f"Mean rank over {len(ranking.splits)} splits, by {METRIC_TITLES[metric]}"
+    title = f"Mean rank over {len(ranking.splits)} splits, by {ranking.metric.title}"
     p = statistics.friedman(ranking.figures)
     if not np.isnan(p):
         title += f" (Friedman test: p = {p:.2g})"
-    header = ["detector", "mean rank", f"mean {METRIC_TITLES[metric]} (%)", "best on so many splits"]
+    header = ["detector", "mean rank", f"mean {ranking.metric.title} (%)", "best on so many splits"]
     return Table(title, header, rows, n_labels=1)
 
 
-def significance_table(ranking: Ranking, metric: str) -> Table:
+def significance_table(ranking: Ranking) -> Table:
     """Each pair of detectors, with the split-wise difference and its p-value."""
     rows = []
     for pair in ranking.pairs:
-        better, worse, sign = pair.first, pair.second, 1
+        better, worse = pair.first, pair.second
         if pair.difference < 0:
-            better, worse, sign = worse, better, -1
-        wins = int((ranking.figures[:, better] > ranking.figures[:, worse]).sum())
-        figures = [f"{sign * pair.difference:.1f}", f"{wins} of {len(ranking.splits)}"]
+            better, worse = worse, better
+        wins = int((ranking.merits[:, better] > ranking.merits[:, worse]).sum())
+        difference = np.median(ranking.figures[:, better] - ranking.figures[:, worse])
+        figures = [f"{difference:z.1f}", f"{wins} of {len(ranking.splits)}"]
         figures += [f"{pair.p:.2g}", f"{pair.p_holm:.2g}", "yes" if pair.p_holm < _ALPHA else "no"]
         names = [ranking.columns[place].label for place in (better, worse)]
         rows.append([Entry(text) for text in [*names, *figures]])
     title = (
-        f"{METRIC_TITLES[metric]}: paired differences over {len(ranking.splits)} splits "
+        f"{ranking.metric.title}: paired differences over {len(ranking.splits)} splits "
         f"(Wilcoxon signed-rank test, Holm's correction, level {_ALPHA:g})"
     )
     header = ["better", "worse", "median difference", "better on", "p", "p (Holm)", "significant"]
@@ -159,7 +167,7 @@ def ablations_table(comparison: Comparison, detector: str) -> Table:
                 figure = theirs[column].get(comparison.dataset(digest))
                 row.append(Entry(NONE if figure is None else f"{figure:.1f}"))
     title = (
-        f"{detector}: {METRIC_TITLES[comparison.metric]} (%) of its configurations, mean over the splits, "
+        f"{detector}: {METRICS[comparison.metric].title} (%) of its configurations, mean over the splits, "
         f"{percent(level)} of outliers in the training data"
     )
     return Table(title, header, rows, n_labels=1)
@@ -192,7 +200,8 @@ def cost_table(comparison: Comparison) -> Table:
         for column in comparison.columns:
             records = [r for r in comparison.records_of(column, digest, level) if r["status"] == "ok"]
             if records:
-                n, n_expected = comparison.value(column, digest, MEAN, level).of
+                # not how many it has the metric of: an older cell may lack that
+                n, (_, n_expected) = len(records), comparison.value(column, digest, MEAN, level).of
                 of = "" if n == n_expected else f" ({n} of {n_expected})"
                 rows.append([Entry(label), Entry(column.label + of), *map(Entry, _costs(records))])
     title = (

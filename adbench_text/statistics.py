@@ -24,7 +24,7 @@ from scipy import stats
 
 from adbench_text.checks import check_number, check_whole
 from adbench_text.errors import InvalidValueError
-from adbench_text.scores import METRICS
+from adbench_text.metrics import METRICS, Counts
 
 # Stands for zero hits. Too small to change any sum of counts, it makes the precision 1 where nothing
 # is chosen yet, which is how scikit-learn begins a precision-recall curve.
@@ -83,7 +83,8 @@ def bootstrap_intervals(
     Returns
     -------
     dict of str to (float, float)
-        Lower and upper end in [0, 1] by the names and in the definitions of `adbench_text.metrics`.
+        Lower and upper end in [0, 1] by the names and in the definitions of `adbench_text.metrics`;
+        of those metrics alone that have `of_counts`.
 
     Raises
     ------
@@ -97,13 +98,16 @@ def bootstrap_intervals(
     of_outliers, of_inliers = scores[outlier], scores[~outlier]
     drawn = _counts(len(of_outliers), len(of_inliers), int(n_resamples), int(seed))
     outliers_first, inliers_first = _Ranking(of_outliers, of_inliers), _Ranking(-of_inliers, -of_outliers)
-    figures = np.empty((len(METRICS), n_resamples))
+    measured = [(m.name, m.positive, m.of_counts) for m in METRICS.values() if m.of_counts is not None]
+    figures = np.empty((len(measured), n_resamples))
     for resample, (outliers, inliers) in enumerate(zip(*drawn, strict=True)):
-        auroc, aupr_out = outliers_first.areas(outliers, inliers)
-        _, aupr_in = inliers_first.areas(inliers, outliers)
-        figures[:, resample] = auroc, aupr_in, aupr_out
+        counts = {
+            "outliers": outliers_first.counts(outliers, inliers),
+            "inliers": inliers_first.counts(inliers, outliers),
+        }
+        figures[:, resample] = [of_counts(counts[positive]) for _, positive, of_counts in measured]
     lower, upper = np.quantile(figures, [(1 - level) / 2, (1 + level) / 2], axis=1)
-    return {name: (float(a), float(b)) for name, a, b in zip(METRICS, lower, upper, strict=True)}
+    return {name: (float(a), float(b)) for (name, *_), a, b in zip(measured, lower, upper, strict=True)}
 
 
 def _checked_scores(
@@ -137,11 +141,7 @@ def _counts(
 
 
 class _Ranking:
-    """A ranking, highest score first, of which documents may be there several times or not at all.
-
-    Only the distinct scores of the positives are thresholds: at others no recall is gained, which is
-    what both areas sum over.
-    """
+    """A ranking, highest score first, of which documents may be there several times or not at all."""
 
     def __init__(self, positive: NDArray[np.float64], negative: NDArray[np.float64]) -> None:
         self._positive_order, self._negative_order = np.argsort(-positive), np.argsort(-negative)
@@ -150,16 +150,18 @@ class _Ranking:
         self._hits_before, self._false_before = (np.searchsorted(r, thresholds, "left") for r in ranked)
         self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
 
-    def areas(self, positive: NDArray[np.uint8], negative: NDArray[np.uint8]) -> tuple[float, float]:
-        """Return the areas under the ROC curve and, by trapezoids, under the precision-recall curve."""
+    def counts(self, positive: NDArray[np.uint8], negative: NDArray[np.uint8]) -> Counts:
+        """Return what is found at each threshold, from how often each document is there."""
         n_hits = np.maximum(_cumulated(positive[self._positive_order]), _NO_HITS)
         n_false = _cumulated(negative[self._negative_order])
-        hits_before, hits = n_hits[self._hits_before], n_hits[self._hits]
-        false_before, false = n_false[self._false_before], n_false[self._false]
-        gained = hits - hits_before
-        precisions = hits_before / (hits_before + false_before) + hits / (hits + false)
-        lost = gained @ (false_before + false) / (2 * len(positive) * len(negative))
-        return 1 - float(lost), float(gained @ precisions) / (2 * len(positive))
+        return Counts(
+            n_hits[self._hits_before],
+            n_hits[self._hits],
+            n_false[self._false_before],
+            n_false[self._false],
+            len(positive),
+            len(negative),
+        )
 
 
 def _cumulated(counts: NDArray[np.uint8]) -> NDArray[np.float64]:

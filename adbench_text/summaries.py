@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from statistics import mean, pstdev, stdev
 from typing import Any
 
-from adbench_text.scores import METRICS
+from adbench_text.metrics import METRICS
 from adbench_text.sweep import cell_id
 
 Record = dict[str, Any]
@@ -35,13 +35,16 @@ def summary(group: list[Record]) -> dict[str, float]:
     means: dict[str, float] = {}
     splits, seeds = ({record[name] for record in good} for name in ("inlier", "seed"))
     for metric in (*METRICS, "fit_seconds", "score_seconds"):
+        # NaN where no cell is left that is finished: a number would be that of an earlier summary.
+        # And where a cell was run before the metric was measured: the mean would be of fewer cells.
+        if not good or any(metric not in record for record in good):
+            means |= {metric: math.nan, f"{metric}_std": math.nan}
+            continue
         of_split, of_seed = (
             [mean(r[metric] for r in good if r[name] == value) for value in sorted(values)]
             for name, values in (("inlier", splits), ("seed", seeds))
         )
-        # NaN where no cell is left that is finished: a number would be that of an earlier summary
-        means[metric] = mean(of_split) if of_split else math.nan
-        means[f"{metric}_std"] = pstdev(of_split) if of_split else math.nan
+        means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
         if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
             means[f"{metric}_std_seeds"] = stdev(of_seed)
     # last: MLflow's comparison opens on the first

@@ -30,6 +30,7 @@ import pandas as pd
 import torch
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
@@ -40,7 +41,6 @@ from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors._contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.errors import InvalidValueError
-from adbench_text.metrics import auroc
 from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.text import count_words, word_positions
 
@@ -214,7 +214,7 @@ class CVDD(TextDetector):
     def oracle_scores(self, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the distances from the context whose AUROC is best; it looks at the test labels."""
         distances = self._distances(self._check_fitted(texts))
-        return max(distances.T, key=lambda of_head: auroc(outlier, of_head))
+        return max(distances.T, key=lambda of_head: float(roc_auc_score(outlier, of_head)))
 
     def _distances(self, texts: list[str]) -> NDArray[np.float64]:
         """Return the distance of each text from each context, (n_texts, R)."""

@@ -19,7 +19,7 @@ def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, **changes):
         "documents": "40 training / 20 test documents",
     }
     if figure is not None:
-        values |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4}
+        values |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
         values |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
     return {**values, "n_train": 10.0, "kind": "cell", "cell": "id", "started": 0, **changes}
 

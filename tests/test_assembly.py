@@ -180,6 +180,15 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
     assert note.startswith("The scores of 1 finished cells cannot be read")
 
 
+def test_a_page_of_cells_from_before_a_metric_shows_that_one_as_missing_and_says_why():
+    older = [{name: value for name, value in record(x, "a").items() if name != "fpr95"} for x in "xy"]
+    illustrations = Illustrations(older, "auroc", Holding({}))
+    report = build(older, "auroc", list(TABLES), illustrations)
+    rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
+    assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
+    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.notes)
+
+
 def test_tables_are_chosen_by_name():
     assert chosen_tables([], everything=False) == BRIEF
     assert chosen_tables([], everything=True) == list(TABLES)

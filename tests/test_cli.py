@@ -22,7 +22,7 @@ from adbench_text.tracking import Store
 
 PLUGINS = Path(__file__).parent / "plugins"
 COLUMNS = (
-    "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+    "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
     "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
 )
 

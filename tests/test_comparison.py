@@ -4,7 +4,6 @@ from cells import failed, record, texts
 from adbench_text.assembly import build
 from adbench_text.comparison import Comparison, current
 from adbench_text.main_tables import (
-    CELL_COLUMNS,
     cells_report,
     intervals_table,
     main_table,
@@ -410,19 +409,39 @@ def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
 
 
+# Metrics
+
+
+def test_the_lowest_error_rate_of_a_row_is_in_bold_and_the_note_says_that_lower_is_better():
+    report = build([record("x", figure=0.9), record("y", figure=0.8)], "fpr95")
+    assert texts(report.tables[0])[0][2:] == ["*10.0", "20.0"]
+    assert "FPR at 95 % TPR: lower is better." in report.notes
+    assert not any("lower is better" in note for note in notes(record()))
+
+
+def test_the_best_of_a_grid_by_an_error_rate_is_the_lowest():
+    grid = [record(preset="grid", configuration=f"k={k}", figure=k / 10) for k in (7, 9, 8)]
+    assert split_texts(*grid, metric="fpr95")[0][2] == "10.0"
+
+
+def test_nothing_is_published_of_a_metric_that_the_paper_does_not_have():
+    comparison = Comparison([record("date", "sci", dataset="agnews")], "fpr95")
+    assert not comparison.has_published
+    assert main_table(comparison).header == ["dataset", "inlier", "date"]
+
+
 # Cells
 
 
 def test_the_cells_have_the_columns_that_programs_expect():
     report = cells_report([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")])
     assert ",".join(report.wide.header) == (
-        "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,"
+        "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
         "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
-    assert tuple(report.wide.header) == CELL_COLUMNS
     assert texts(report.wide) == [
-        "ocsvm nu=0.2,default,made-up,a,0.05,3,0.9,0.45,0.225,1.5,0.25,10,20,ok,no,1".split(","),
-        "x,default,made-up,a,0,0,,,,,,10,,failed,no,1".split(","),
+        "ocsvm nu=0.2,default,made-up,a,0.05,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
+        "x,default,made-up,a,0,0,,,,,,,10,,failed,no,1".split(","),
     ]
 
 

@@ -331,6 +331,11 @@ def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
         assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1)
 
 
+def areas_under(outlier: np.ndarray, scores: np.ndarray) -> list[float]:
+    """The areas under the three curves, in the order of the panels."""
+    return [area(outlier, scores) for area in (metrics.auroc, metrics.aupr_in, metrics.aupr_out)]
+
+
 def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the_metrics():
     curves = {"llr": scored(0), "date": scored(1, shift=2.0)}
     figure = figures.roc_and_pr(curves)
@@ -342,9 +347,7 @@ def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the
         assert len(lines) == 2
         assert all(50 < len(line.get_xdata()) <= 200 for line in lines)
     for outlier, scores in curves.values():
-        assert (
-            " ".join(f"{100 * area:.1f}" for area in metrics.all_metrics(outlier, scores).values()) in shown
-        )
+        assert " ".join(f"{100 * area:.1f}" for area in areas_under(outlier, scores)) in shown
 
 
 def test_a_thinned_curve_has_nearly_the_same_area():
@@ -354,7 +357,7 @@ def test_a_thinned_curve_has_nearly_the_same_area():
         x, y = axes.lines[1].get_data()
         areas.append(auc(x, y) / 1e4)
         assert {x[0], x[-1]} == {0, 100}
-    assert areas == pytest.approx(list(metrics.all_metrics(outlier, scores).values()), abs=0.002)
+    assert areas == pytest.approx(areas_under(outlier, scores), abs=0.002)
 
 
 def test_a_curve_that_cannot_be_is_a_dash_in_the_table():

@@ -1,16 +1,26 @@
+import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
+from cells import record, texts
+from sklearn.metrics import average_precision_score
 
-from adbench_text.metrics import all_metrics, aupr_in, aupr_out, auroc
+from adbench_text import evaluate as evaluating
+from adbench_text.assembly import TABLES, build
+from adbench_text.corpus import Corpus, Documents
+from adbench_text.main_tables import cells_report
+from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95
+from adbench_text.summaries import summary
+from adbench_text.sweep import Cell
 
 OUTLIER = np.array([False, False, False, True, True])
 
 
 def test_a_perfect_ranking_scores_one():
     scores = np.array([0.0, 1, 2, 3, 4])
-    assert all_metrics(OUTLIER, scores) == {"auroc": 1.0, "aupr_in": 1.0, "aupr_out": 1.0}
+    assert all_metrics(OUTLIER, scores) == {"auroc": 1.0, "aupr_in": 1.0, "aupr_out": 1.0, "fpr95": 0.0}
 
 
 def test_a_reversed_ranking_has_auroc_zero():
@@ -58,3 +68,133 @@ def test_metrics_depend_on_the_order_of_scores_alone():
     rng = np.random.default_rng(0)
     outlier, scores = rng.random(100) < 0.3, rng.normal(size=100)
     assert all_metrics(outlier, scores) == pytest.approx(all_metrics(outlier, np.exp(scores) * 5))
+
+
+def brute_force_fpr95(outlier: np.ndarray, scores: np.ndarray) -> float:
+    """The smallest false positive rate of all thresholds that find 95 % of the outliers."""
+    rates = []
+    for threshold in scores:
+        chosen = scores >= threshold
+        if 100 * (outlier & chosen).sum() >= 95 * outlier.sum():
+            rates.append((~outlier & chosen).sum() / (~outlier).sum())
+    return min(rates)
+
+
+@pytest.mark.parametrize("decimals", [0, 1, 8])
+@pytest.mark.parametrize("n_outliers", [1, 19, 20, 21, 39, 40, 41, 100])
+def test_fpr95_equals_the_best_of_all_thresholds(n_outliers, decimals):
+    rng = np.random.default_rng(n_outliers)
+    outlier = rng.permutation(np.arange(n_outliers + 70) < n_outliers)
+    scores = np.round(rng.normal(size=len(outlier)) + outlier, decimals)
+    assert fpr95(outlier, scores) == pytest.approx(brute_force_fpr95(outlier, scores))
+
+
+def test_fpr95_may_miss_one_outlier_of_twenty_and_none_of_nineteen():
+    inliers = np.zeros(4)
+    for n_outliers, expected in ((20, 0.0), (19, 1.0)):
+        scores = np.concatenate([inliers, [-1], np.ones(n_outliers - 1)])
+        assert fpr95(np.arange(len(scores)) >= 4, scores) == expected
+
+
+def test_fpr95_counts_inliers_that_tie_with_the_threshold():
+    # all outliers are found from 2 on, where two of three inliers are too
+    assert fpr95(OUTLIER, np.array([0.0, 2, 3, 2, 4])) == pytest.approx(2 / 3)
+
+
+def test_fpr95_is_zero_at_a_perfect_separation_and_one_without_any():
+    assert fpr95(OUTLIER, np.array([0.0, 1, 2, 3, 4])) == 0
+    assert fpr95(OUTLIER, np.zeros(5)) == 1
+    assert fpr95(OUTLIER, np.array([4.0, 3, 2, 1, 0])) == 1
+
+
+def test_fpr95_changes_neither_labels_nor_scores():
+    outlier, scores = OUTLIER.copy(), np.array([3.0, 1, 0, 4, 2])
+    fpr95(outlier, scores)
+    assert (outlier == OUTLIER).all()
+    assert scores.tolist() == [3, 1, 0, 4, 2]
+
+
+def test_lower_is_better_of_an_error_rate_alone():
+    assert [name for name, metric in METRICS.items() if not metric.higher_is_better] == ["fpr95"]
+    assert METRICS["fpr95"].best([3, 1, 2]) == 1
+    assert METRICS["auroc"].best([3, 1, 2]) == 3
+
+
+def test_each_metric_stands_in_the_table_by_its_name():
+    assert all(name == metric.name for name, metric in METRICS.items())
+
+
+def test_no_detector_depends_on_the_table_so_that_a_new_metric_makes_no_result_old():
+    folder = Path(__file__).parents[1] / "detectors"
+    assert not [path.name for path in folder.glob("*.py") if "adbench_text.metrics" in path.read_text()]
+
+
+# A metric that is in the table alone: AUPR at the class of inliers, as average precision, and an error.
+
+
+def average_precision_in(outlier: np.ndarray, scores: np.ndarray) -> float:
+    return float(average_precision_score(~outlier, -scores))
+
+
+@pytest.fixture(params=[True, False], ids=["higher is better", "lower is better"])
+def new(request, monkeypatch) -> Metric:
+    metric = Metric("ap_in", "AP-in", average_precision_in, "inliers", higher_is_better=request.param)
+    monkeypatch.setitem(METRICS, "ap_in", metric)
+    return metric
+
+
+class Halves:
+    """Scores one half of the texts by chance, the other by their class."""
+
+    def fit(self, texts):
+        return self
+
+    def decision_function(self, texts):
+        return np.arange(len(texts)) % 7 + 3.0 * np.array(["law" in text for text in texts])
+
+
+@pytest.fixture
+def measured(new, monkeypatch) -> dict[str, float]:
+    labels = np.arange(40) % 2
+    documents = Documents([f"{i} {('sea', 'law')[label]}" for i, label in enumerate(labels)], labels)
+    monkeypatch.setattr(evaluating, "build_detector", lambda cell: Halves())
+    cell = Cell("d", "default", {}, "tiny", "sea", 0, 0)
+    result = evaluating.evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
+    assert result.metrics["ap_in"] == average_precision_in(labels == 1, result.scores)
+    return result.metrics
+
+
+def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured):
+    assert "ap_in_low" not in measured  # it has no function of counts
+    figures = {"good": 0.9, "fair": 0.6, "poor": 0.4}
+    records = [
+        record(name, inlier, level=level, **{**measured, "ap_in": figure - 0.01 * (inlier == "b")})
+        for name, figure in figures.items()
+        for inlier in "ab"
+        for level in (0, 0.05)
+    ]
+    assert summary([{**r, "seed": "0"} for r in records if r["detector"] == "good"])["ap_in"] == 0.895
+    tables = {table.title.split(",")[0]: table for table in build(records, "ap_in", list(TABLES)).tables}
+    best = "good" if new.higher_is_better else "poor"
+    main = tables["AP-in (%)"]
+    assert [entry.best for entry in main.rows[0][2:]] == [name == best for name in figures]
+    assert "AP-in (%) by contamination of the training data" in tables
+    ranks = next(table for title, table in tables.items() if title.startswith("Mean rank over 2 splits"))
+    assert ranks.rows[0][0].text == best
+    assert not any("bootstrap" in title for title in tables)
+    assert "ap_in" in cells_report(records).tables[0].header
+
+
+def test_cells_from_before_a_metric_lack_that_metric_alone(new):
+    records = [record("old", "a"), record("late", "a", ap_in=0.5)]
+    report = build(records, "ap_in")
+    assert texts(report.tables[0])[0][2:] == ["missing", "50.0"]
+    note = (
+        "AP-in is missing from 1 of 2 finished cells, which were run before it was measured; "
+        "adbench-text run --rerun measures it."
+    )
+    assert note in report.notes
+    assert note in cells_report(records).notes
+    assert not any("is missing from" in text for text in build(records, "auroc").notes)
+    assert math.isnan(summary([records[0]])["ap_in"])
+    assert texts(build(records, "ap_in", ["cost"], only=True).tables[0])[0][1] == "old"

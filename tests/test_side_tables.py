@@ -76,7 +76,7 @@ def test_oracles_are_not_ranked():
 
 
 def test_the_mean_ranks_with_the_best_first():
-    table = ranks_table(ranking(), "auroc")
+    table = ranks_table(ranking())
     p = friedmanchisquare(*FIGURES.values()).pvalue
     assert table.title == f"Mean rank over 6 splits, by AUROC (Friedman test: p = {p:.2g})"
     assert texts(table) == [
@@ -87,7 +87,7 @@ def test_the_mean_ranks_with_the_best_first():
 
 
 def test_the_paired_tests_name_the_better_one_first():
-    table = significance_table(ranking(), "auroc")
+    table = significance_table(ranking())
     assert "6 splits" in table.title
     rows = {tuple(row[:2]): row[2:] for row in texts(table)}
     p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
@@ -95,7 +95,21 @@ def test_the_paired_tests_name_the_better_one_first():
     p = wilcoxon(FIGURES["good"], FIGURES["fair"]).pvalue
     assert rows["good", "fair"][1:3] == ["5 of 6", f"{p:.2g}"]
     backwards = Ranking(Comparison(list(reversed(records())), "auroc"))
-    assert {tuple(row[:2]) for row in texts(significance_table(backwards, "auroc"))} == set(rows)
+    assert {tuple(row[:2]) for row in texts(significance_table(backwards))} == set(rows)
+
+
+def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative():
+    of_areas, of_rates = ranking(), Ranking(Comparison(records(), "fpr95"))  # 1 - AUROC
+    np.testing.assert_allclose(of_rates.mean_ranks, of_areas.mean_ranks)
+    table = ranks_table(of_rates)
+    assert table.title.startswith("Mean rank over 6 splits, by FPR at 95 % TPR")
+    wins = {row[0]: row[3] for row in texts(ranks_table(of_areas))}
+    assert {row[0]: row[3] for row in texts(table)} == wins
+    assert texts(table)[0] == ["good", "1.17", "9.0", "5"]
+    rows = {tuple(row[:2]): row[2:] for row in texts(significance_table(of_rates))}
+    expected = {tuple(row[:2]): row[2:] for row in texts(significance_table(of_areas))}
+    assert {pair: row[1:] for pair, row in rows.items()} == {pair: row[1:] for pair, row in expected.items()}
+    assert rows["good", "poor"][0] == "-35.0"
 
 
 def test_one_detector_or_one_split_cannot_be_ranked():

@@ -3,11 +3,10 @@ import warnings
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
+from sklearn.metrics import auc, precision_recall_curve, roc_auc_score, roc_curve
 
 from adbench_text import metrics, statistics
 from adbench_text.errors import InvalidValueError
-from adbench_text.scores import METRICS
 from adbench_text.statistics import Pair, bootstrap_intervals, cliques, friedman, mean_ranks, wilcoxon_holm
 
 
@@ -31,8 +30,9 @@ def by_scikit_learn(outlier: np.ndarray, scores: np.ndarray, n_resamples: int) -
         for positive, abnormality in ((~label, -resampled), (label, resampled)):
             precision, recall, _ = precision_recall_curve(positive, abnormality)
             areas.append(auc(recall, precision))
-        figures.append(areas)
-    return dict(zip(("auroc", "aupr_in", "aupr_out"), np.array(figures).T, strict=True))
+        false, true, _ = roc_curve(label, resampled, drop_intermediate=False)
+        figures.append([*areas, false[true >= 0.95].min()])
+    return dict(zip(("auroc", "aupr_in", "aupr_out", "fpr95"), np.array(figures).T, strict=True))
 
 
 @pytest.mark.parametrize("decimals", [None, 2, 1, 0])
@@ -41,7 +41,7 @@ def test_intervals_are_the_percentiles_of_what_scikit_learn_says_of_each_resampl
     outlier, scores = ranking(n, seed=n, decimals=decimals)
     intervals = bootstrap_intervals(outlier, scores, n_resamples=60, level=0.8)
     expected = by_scikit_learn(outlier, scores, 60)
-    assert list(intervals) == list(METRICS)
+    assert list(intervals) == list(metrics.METRICS)
     for name, interval in intervals.items():
         assert interval == pytest.approx(np.percentile(expected[name], [10, 90]), abs=1e-12)
 
@@ -92,7 +92,7 @@ def test_four_times_the_documents_halve_the_interval():
     for n in (600, 2400):
         intervals = bootstrap_intervals(*ranking(n), n_resamples=300)
         widths.append({name: upper - lower for name, (lower, upper) in intervals.items()})
-    for name in METRICS:
+    for name in metrics.METRICS:
         assert widths[0][name] / widths[1][name] == pytest.approx(2, rel=0.3)
 
 
@@ -109,7 +109,8 @@ def test_the_interval_of_auroc_covers_the_true_figure_as_often_as_it_says():
 def test_a_perfect_ranking_is_certain(n):
     outlier = np.arange(n) % 3 == 0
     intervals = bootstrap_intervals(outlier, outlier + np.arange(n) / (2 * n), n_resamples=50)
-    assert intervals == dict.fromkeys(METRICS, (1.0, 1.0))
+    areas = dict.fromkeys(("auroc", "aupr_in", "aupr_out"), (1.0, 1.0))
+    assert intervals == {**areas, "fpr95": (0.0, 0.0)}
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from adbench_text.corpus import Corpus, Documents
 from adbench_text.detector import TokenScore
 from adbench_text.errors import TrackingError
 from adbench_text.examples import from_json
+from adbench_text.metrics import METRICS
 from adbench_text.result import Point, Result
 from adbench_text.store_client import StoreClient
 from adbench_text.sweep import Cell, cell_id
@@ -39,8 +40,8 @@ def corpus(name="tiny", edition="published") -> Corpus:
 
 def result(figure=0.8, *, inlier="sea", seed=0, level=0.0, detector="d", dataset="tiny", **more) -> Result:
     cell = Cell(detector, "default", {"k": 3}, dataset, inlier, level, seed)
-    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "n_train": 10.0, "n_test": 6.0}
-    metrics |= {"fit_seconds": 2.0, "score_seconds": 1.0}
+    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
+    metrics |= {"n_train": 10.0, "n_test": 6.0, "fit_seconds": 2.0, "score_seconds": 1.0}
     values = {"scores": np.arange(6.0), "started": 1e9 + figure}
     return Result(cell, metrics=metrics, **{**values, **more})
 
@@ -342,6 +343,27 @@ def test_a_run_that_lost_what_a_report_needs_is_named(store):
     with pytest.raises(
         TrackingError, match=r"has lost its 'edition'; delete the run, and run its cell again"
     ):
+        store.cells(["tiny"])
+
+
+def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_of_that_metric(store):
+    older = result(0.8, inlier="law")
+    del older.metrics["fpr95"]
+    log(store, older, result(0.9))
+    assert len(store.finished(["tiny"])) == 2
+    assert sum("fpr95" in record for record in store.cells(["tiny"])) == 1
+    metrics = runs(store, "summary")[0].data.metrics
+    assert math.isnan(metrics["fpr95"])
+    assert metrics["auroc"] == pytest.approx(0.85)
+
+
+def test_a_finished_cell_without_any_metric_has_lost_them(store):
+    emptied = result()
+    for name in METRICS:
+        del emptied.metrics[name]
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.log(emptied, definition(emptied), corpus())
+    with pytest.raises(TrackingError, match="has lost its 'auroc'"):
         store.cells(["tiny"])
 
 
