@@ -1,7 +1,7 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
-A plug-in is a file in ``detectors/``, ``datasets/`` or ``reports/`` whose name does not begin
-with an underscore, or an entry point of another package in the group ``adbench_text.detectors``,
+A plug-in is a file or a folder in ``detectors/``, ``datasets/`` or ``reports/`` whose name does not
+begin with an underscore, or an entry point of another package in the group ``adbench_text.detectors``,
 ``adbench_text.datasets`` or ``adbench_text.reports``. Its name is the ``name`` its class
 declares, else the file's name. Finding and listing import nothing: the files are parsed.
 
@@ -49,7 +49,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
     """Find all plug-ins of a kind (``"detectors"``, ``"datasets"``, ``"reports"``), by name."""
     package = importlib.import_module(f"adbench_text.{kind}")
     found = [
-        _from_file(kind, Path(str(info.module_finder.path)) / f"{info.name}.py")  # type: ignore[union-attr]
+        _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     ]
@@ -62,13 +62,14 @@ def plugins(kind: str) -> dict[str, Plugin]:
     return dict(sorted(known.items()))
 
 
-def _from_file(kind: str, path: Path) -> Plugin:
-    module = f"adbench_text.{kind}.{path.stem}"
+def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
+    module = f"adbench_text.{kind}.{name}"
+    path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, path.stem, f"broken: {error}", load)
+        return Plugin(kind, name, f"broken: {error}", load)
     declared = [
         statement.value.value
         for node in tree.body
@@ -82,7 +83,7 @@ def _from_file(kind: str, path: Path) -> Plugin:
     if not is_family and kind != "reports":
         load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Plugin(kind, str(declared[0]) if declared else path.stem, summary, load, is_family)
+    return Plugin(kind, str(declared[0]) if declared else name, summary, load, is_family)
 
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from adbench_text.detectors._adamw import BETAS, EPS, FlatAdamW, LazyRows
+from adbench_text.detectors.date.adamw import BETAS, EPS, FlatAdamW, LazyRows
 
 N_STEPS, N_ROWS, SIZE = 300, 40, 6
 RATE, DECAY = 1e-4, 0.1

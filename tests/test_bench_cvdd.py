@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 from scipy.sparse import csr_array
 
-from adbench_text.detectors._contexts import (
+from adbench_text.detectors.cvdd.contexts import (
     Bags,
     ContextNetwork,
     Phase,

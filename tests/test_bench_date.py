@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import torch
 
-from adbench_text.detectors._electra import (
+from adbench_text.detectors.date import DATE
+from adbench_text.detectors.date.electra import (
     Discriminator,
     Embeddings,
     Objective,
@@ -19,10 +20,9 @@ from adbench_text.detectors._electra import (
     Shape,
     mask_patterns,
 )
-from adbench_text.detectors._scoring import window_scores
-from adbench_text.detectors._training import Training, train
-from adbench_text.detectors._windows import Windows
-from adbench_text.detectors.date import DATE
+from adbench_text.detectors.date.scoring import window_scores
+from adbench_text.detectors.date.training import Training, train
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.wordpiece import Pieces
 
 pytestmark = pytest.mark.bench

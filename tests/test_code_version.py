@@ -54,9 +54,9 @@ def test_detectors_differ(before):
     ("name", "old", "new"),
     [
         ("detectors.date", "must be below 1, got", "must be less than 1, got"),  # a message
-        ("detectors._training", "begin anew", "start again"),  # a comment
-        ("detectors._training", "Train the networks", "Fit the networks"),  # a docstring
-        ("detectors._training", "def seed_of(self, step: int) -> int", "def seed_of(self, step)"),
+        ("detectors.date.training", "begin anew", "start again"),  # a comment
+        ("detectors.date.training", "Train the networks", "Fit the networks"),  # a docstring
+        ("detectors.date.training", "def seed_of(self, step: int) -> int", "def seed_of(self, step)"),
         (
             "detectors.date",
             "def check_params(self) -> None:",
@@ -85,9 +85,9 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
     [
         ("detectors.llr", "return -evidence", "return evidence", {"llr"}),
         ("detectors.llr", "smoothing: float = 1e4", "smoothing: float = 1e3", {"llr"}),
-        ("detectors._electra", "F.gelu", "F.relu", {"date"}),
-        ("detectors._training", "_OBSERVED = 50", "_OBSERVED = 51", {"date"}),
-        ("detectors._contexts", "_SETTLED = 5", "_SETTLED = 6", {"cvdd"}),
+        ("detectors.date.electra", "F.gelu", "F.relu", {"date"}),
+        ("detectors.date.training", "_OBSERVED = 50", "_OBSERVED = 51", {"date"}),
+        ("detectors.cvdd.contexts", "_SETTLED = 5", "_SETTLED = 6", {"cvdd"}),
         ("detectors._batches", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
         ("encoder_methods", "(1 + frequency)", "(2 + frequency)", VECTORS),
         ("text", r're.compile(r"\w+")', r're.compile(r"\S+")', {"llr", "cvdd", *VECTORS}),
@@ -114,11 +114,11 @@ def test_moving_and_renaming_modules_changes_no_version(before, tmp_path):
     moves = {
         "detectors/_batches.py": "adbench_text/batching.py",
         "adbench_text/vector_files.py": "adbench_text/files_of_vectors.py",
-        "detectors/_electra.py": "detectors/_networks.py",
+        "detectors/date/electra.py": "detectors/_networks.py",
     }
     names = {
         "adbench_text.detectors._batches": "adbench_text.batching",
-        "adbench_text.detectors._electra": "adbench_text.detectors._networks",
+        "adbench_text.detectors.date.electra": "adbench_text.detectors._networks",
         "adbench_text.vector_files": "adbench_text.files_of_vectors",
         "import storage, vector_files": "import files_of_vectors as vector_files, storage",
     }

@@ -9,11 +9,10 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from adbench_text import storage
-from adbench_text.detectors import _training
-from adbench_text.detectors._electra import Judgement, RandomGenerator
-from adbench_text.detectors._scoring import SCORES, rmd_scores, token_scores, window_scores
-from adbench_text.detectors._windows import Windows
-from adbench_text.detectors.date import DATE
+from adbench_text.detectors.date import DATE, training
+from adbench_text.detectors.date.electra import Judgement, RandomGenerator
+from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.shared import Stopwatch
 from adbench_text.wordpiece import Pieces
@@ -88,14 +87,14 @@ def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(m
     detector.observer = watching = Watching()
     whole = detector.fit(TRAIN).decision_function(TEST)
     expected = watching.seen
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
     detector.observer = Watching(at=100, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         detector.decision_function(TEST)
     (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 1e9)
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 1e9)
     detector.observer = watching = Watching()
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
     assert watching.steps == [50, 100, 120]
@@ -109,7 +108,7 @@ def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
             clock.go_on(step)
             super().losses(step, steps, losses)
 
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", -1.0)  # at each step
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", -1.0)  # at each step
     detector = small(steps=100)
     detector.observer = Slow(at=100, action=interrupt)
     with Stopwatch() as before, pytest.raises(KeyboardInterrupt):
@@ -124,7 +123,7 @@ def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
 
 def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
     fresh = small().fit(TRAIN[:30]).decision_function(TEST)
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
     detector = small()
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -134,7 +133,7 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
 
 def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
     whole = small().fit(TRAIN).decision_function(TEST)
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
     detector = small()
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -147,7 +146,7 @@ def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
 def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):
     whole = small().fit(TRAIN).decision_function(TEST)
     (tmp_path / "cache").write_text("in the way")
-    monkeypatch.setattr(_training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
     with pytest.warns(UserWarning, match="goes on without checkpoints"):
         scores = small().fit(TRAIN).decision_function(TEST)
     np.testing.assert_array_equal(scores, whole)
@@ -168,14 +167,14 @@ def test_looking_at_the_scores_in_training_changes_nothing(precision):
 
 def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch):
     whole = small().fit(TRAIN).decision_function(TEST)
-    forward = _training.Objective.forward
+    forward = training.Objective.forward
 
     def short_of_memory(self, ids, *arguments):
         if len(ids) > 3:
             raise torch.OutOfMemoryError("CUDA out of memory")
         return forward(self, ids, *arguments)
 
-    monkeypatch.setattr(_training.Objective, "forward", short_of_memory)
+    monkeypatch.setattr(training.Objective, "forward", short_of_memory)
     with pytest.warns(UserWarning, match="its gradient is now summed over 4 parts"):
         parts = small().fit(TRAIN).decision_function(TEST)
     np.testing.assert_allclose(parts, whole, rtol=1e-3)
@@ -185,7 +184,7 @@ def test_a_window_too_large_for_the_memory_is_a_clear_error(monkeypatch):
     def no_memory(self, *arguments):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
-    monkeypatch.setattr(_training.Objective, "forward", no_memory)
+    monkeypatch.setattr(training.Objective, "forward", no_memory)
     with (
         pytest.warns(UserWarning, match="parts"),
         pytest.raises(DetectorError, match=r"does not hold one window.*lower max_length"),
@@ -260,10 +259,10 @@ def test_without_a_seed_two_trainings_differ():
     assert not np.array_equal(first.decision_function(TEST), second.decision_function(TEST))
 
 
-def training_of(detector: DATE, **changes) -> _training.Training:
+def training_of(detector: DATE, **changes) -> training.Training:
     settings = {"steps": 9, "batch_size": 4, "learning_rate": 1e-3, "weight_decay": 0.1, "mask_share": 0.5}
     settings |= {"patterns": detector._patterns, "seed": 0, "dtype": torch.float32}
-    return _training.Training(**{**settings, **changes})
+    return training.Training(**{**settings, **changes})
 
 
 @pytest.mark.parametrize("n_patterns", [0, 4])

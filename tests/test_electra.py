@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from adbench_text.detectors import _electra as electra
-from adbench_text.detectors._electra import (
+from adbench_text.detectors.date import electra
+from adbench_text.detectors.date.electra import (
     Block,
     Corruption,
     Discriminator,

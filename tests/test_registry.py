@@ -196,12 +196,26 @@ def test_a_file_that_is_no_python_is_listed_as_broken_and_breaks_nothing(code, o
         registry.detector("mistake")
 
 
-def test_a_folder_is_listed_as_broken_and_breaks_nothing(own_files, tmp_path):
+def test_a_folder_is_a_plugin_as_well_as_a_file_is(own_files, tmp_path):
+    folder = tmp_path / "detectors" / "folder"
+    folder.mkdir(parents=True)
+    (folder / "parts.py").write_text("K = 7\n")
+    (folder / "__init__.py").write_text(
+        '"""A detector in parts."""\nfrom adbench_text.detectors.folder.parts import K\n\n'
+        "class Mine:\n    k = K\n    def fit(self, texts): ...\n    def decision_function(self, texts): ...\n"
+    )
     own_files("detectors")
-    (tmp_path / "detectors" / "folder").mkdir()
-    (tmp_path / "detectors" / "folder" / "__init__.py").write_text("")
-    registry.plugins.cache_clear()
-    assert dict(registry.listing("detectors"))["folder"].startswith("broken: ")
+    assert ("folder", "A detector in parts.") in registry.listing("detectors")
+    assert registry.detector("folder").k == 7
+
+
+def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path):
+    (tmp_path / "detectors" / "empty").mkdir(parents=True)
+    (tmp_path / "detectors" / "empty" / "__init__.py").write_text("")
+    own_files("detectors")
+    assert ("empty", "") in registry.listing("detectors")
+    with pytest.raises(PluginError, match=r"detectors\.empty must define exactly one detector or dataset"):
+        registry.detector("empty")
 
 
 # Plug-ins of other packages

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from adbench_text.detectors._batches import scoring_batches
-from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.wordpiece import Pieces
 
 CLS, SEP = 2, 3

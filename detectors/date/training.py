@@ -17,10 +17,10 @@ from torch import Tensor
 
 from adbench_text import storage
 from adbench_text.detector import Observer
-from adbench_text.detectors._adamw import FlatAdamW
 from adbench_text.detectors._batches import training_batches
-from adbench_text.detectors._electra import Corruption, Losses, Objective, is_real, n_scored
-from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date.adamw import FlatAdamW
+from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.shared import credit
 

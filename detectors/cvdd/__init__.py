@@ -38,8 +38,8 @@ from adbench_text import vectors
 from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._batches import scoring_batches
-from adbench_text.detectors._contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.errors import InvalidValueError
 from adbench_text.regimes import FROM_SCRATCH, WORDS
 from adbench_text.text import count_words, word_positions

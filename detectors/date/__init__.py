@@ -51,7 +51,7 @@ from adbench_text.checks import check_choice, check_number, check_whole, seed_or
 from adbench_text.code_version import code_version
 from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._devices import check_device, describe, find_device
-from adbench_text.detectors._electra import (
+from adbench_text.detectors.date.electra import (
     Discriminator,
     Embeddings,
     LearnedGenerator,
@@ -61,9 +61,9 @@ from adbench_text.detectors._electra import (
     mask_patterns,
     n_patterns_of,
 )
-from adbench_text.detectors._scoring import SCORES, rmd_scores, token_scores, window_scores
-from adbench_text.detectors._training import Training, train
-from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
+from adbench_text.detectors.date.training import Training, train
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import digest
 from adbench_text.wordpiece import BERT, TRAINED

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from adbench_text.detectors._batches import scoring_batches
-from adbench_text.detectors._electra import Discriminator, Objective, is_real
-from adbench_text.detectors._windows import Windows
+from adbench_text.detectors.date.electra import Discriminator, Objective, is_real
+from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError
 
 _TOKENS = 8192  # of a batch

@@ -70,7 +70,9 @@ def __getattr__(name: str) -> Any:
 @cache
 def member(name: str) -> Any:
     """Return the text detector around PyOD's detector of this name."""
-    from adbench_text.detectors._pyod import PyODDetector  # here, so that listing names imports no library
+    from adbench_text.detectors.pyod.wrapper import (
+        PyODDetector,  # here, so that listing names imports no library
+    )
 
     module, class_name = _classes()[name]
     with redirect_stdout(sys.stderr):  # what is missing, PyOD prints
