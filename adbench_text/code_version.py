@@ -143,7 +143,7 @@ def _reach(roots: Iterable[str], tops: Set[str]) -> _Reached:
         if isinstance(target, str):
             reached.libraries |= set() if _is_interface(target) else {target}
             continue
-        source, name = target
+        source, name, _ = target
         if source.name in _PLUMBING or (source.name, name) in done:
             continue
         done |= {(source.name, name)}
@@ -271,8 +271,8 @@ def _imported(statement: ast.Import | ast.ImportFrom, module: str) -> dict[str, 
     return {alias.asname or alias.name: f"{base}.{alias.name}" for alias in statement.names}
 
 
-def _resolve(dotted: str, tops: Set[str]) -> tuple[_Source, str] | str | None:
-    """Return the source and name of a definition of ours, the dotted name of a library, or None."""
+def _resolve(dotted: str, tops: Set[str]) -> tuple[_Source, str, list[str]] | str | None:
+    """Return source, name and attributes of a definition of ours, the dotted name of a library, or None."""
     if not _is_of(dotted, tops):
         return dotted
     module, *rest = dotted.split(".")
@@ -284,7 +284,7 @@ def _resolve(dotted: str, tops: Set[str]) -> tuple[_Source, str] | str | None:
     if source is None or not rest:
         return None
     if rest[0] in source.definitions:
-        return source, rest[0]
+        return source, rest[0], rest[1:]
     if rest[0] in source.imports:
         behind = ".".join([source.imports[rest[0]], *rest[1:]])
         return _resolve(behind, tops) if behind != dotted else None
@@ -330,8 +330,7 @@ class _Normal(ast.NodeTransformer):
             return ast.Name(dotted.rpartition(".")[2])
         if isinstance(target, str):
             return ast.Name(target)
-        after = attributes if behind is None else dotted.split(".")[dotted.split(".").index(target[1]) + 1 :]
-        return ast.Name(".".join([target[1], *after]))
+        return ast.Name(".".join([target[1], *target[2]]))
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
