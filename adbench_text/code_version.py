@@ -25,9 +25,12 @@ Fact = Annotated[T, "decides no score"]
 # Modules that cannot change a score. That they are used counts, what they do does not.
 _PLUMBING = frozenset(
     f"adbench_text.{name}"
-    for name in "checks code_version errors isolation memory provenance registry shared storage".split()
+    for name in (
+        *("code_version", "errors", "isolation", "memo", "provenance", "storage"),
+        *("checks", "plugins.registry", "run.memory"),
+    )
 )
-# Parts of a detector that no score depends on, see `adbench_text.detector.TextDetector`.
+# Parts of a detector that no score depends on, see `adbench_text.plugins.detector.TextDetector`.
 _ABOUT = frozenset(
     "check_params description prepare presets regime resources tables test_settings token_scores".split()
 )
@@ -35,11 +38,11 @@ _ABOUT = frozenset(
 _INTERFACES = ("abc", "pyod.models.base", "sklearn.base")
 # Cleaning, splits, contamination, and how a cell is measured.
 _PROTOCOL = (
-    "adbench_text.text.clean",
-    "adbench_text.corpus.Documents",
-    "adbench_text.corpus.one_vs_rest",
-    "adbench_text.corpus.contaminate",
-    "adbench_text.evaluate.measure",
+    "adbench_text.text.cleaning.clean",
+    "adbench_text.plugins.dataset.Documents",
+    "adbench_text.corpora.split.one_vs_rest",
+    "adbench_text.corpora.split.contaminate",
+    "adbench_text.run.evaluate.measure",
 )
 
 

@@ -6,8 +6,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from adbench_text.corpus import Dataset, Documents, Edition
 from adbench_text.errors import DataError
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.storage import RemoteFile, file_digest
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"

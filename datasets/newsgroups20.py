@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adbench_text import storage
-from adbench_text.corpus import Dataset, Documents, Edition
 from adbench_text.errors import DataError
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
 
 #: Digest over the sorted digests of all 18,846 posts with their newsgroups, as scikit-learn reads them.
 PUBLISHED = "b4279433ee230f34c9a60f92b3791059ccaefac0456f5636696dbaef2066625e"

@@ -18,9 +18,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from adbench_text.corpus import Dataset, Documents, Edition
 from adbench_text.errors import DataError
-from adbench_text.text import clean
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.text.cleaning import clean
 
 EXTRACTION_VERSION = 1  # goes into the edition: raise it when other documents come out
 

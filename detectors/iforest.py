@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import check_whole
-from adbench_text.encoders import Matrix, VectorDetector
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text.encoders import Matrix
 
 
 class IForest(VectorDetector):

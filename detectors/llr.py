@@ -29,12 +29,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import vectors
 from adbench_text.checks import check_choice, check_number
-from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.errors import InvalidValueError
-from adbench_text.regimes import FROM_SCRATCH, WORDS
-from adbench_text.text import count_words, word_positions
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.text import vectors
+from adbench_text.text.words import count_words, word_positions
 
 BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
 _UNKNOWN = 1e-8  # wordfreq's own floor for its large lists

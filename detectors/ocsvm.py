@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import check_choice, check_number
-from adbench_text.encoders import Matrix, VectorDetector
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text.encoders import Matrix
 
 
 class OCSVM(VectorDetector):

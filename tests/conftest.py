@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from adbench_text import corpus, registry, storage, vectors
-from adbench_text.corpus import Corpus
+from adbench_text import storage
+from adbench_text.corpora import corpus
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.plugins import registry
+from adbench_text.text import vectors
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"

@@ -1,12 +1,12 @@
 import pytest
 from cells import failed, record
 
-from adbench_text import figures
-from adbench_text.assembly import build
 from adbench_text.errors import UnknownNameError
-from adbench_text.pictures import Illustrations
-from adbench_text.sweep import Cell
-from adbench_text.table_names import BRIEF, TABLES, chosen_tables
+from adbench_text.reports.build import build
+from adbench_text.reports.figures import curves as figures
+from adbench_text.reports.illustrations import Illustrations
+from adbench_text.reports.tables.names import BRIEF, TABLES, chosen_tables
+from adbench_text.sweep.cell import Cell
 
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)

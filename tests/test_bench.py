@@ -10,12 +10,17 @@ import time
 import numpy as np
 import pytest
 
-from adbench_text import corpus, registry, storage
-from adbench_text.corpus import contaminate, one_vs_rest
-from adbench_text.encoders import Encoder, Encoding
-from adbench_text.evaluate import evaluate
-from adbench_text.sweep import Cell, definition
-from adbench_text.text import HashedTexts, _count_words, clean, count_words
+from adbench_text import storage
+from adbench_text.corpora import corpus
+from adbench_text.corpora.split import contaminate, one_vs_rest
+from adbench_text.plugins import registry
+from adbench_text.plugins.vector_detector import Encoding
+from adbench_text.run.evaluate import evaluate
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.definition import definition
+from adbench_text.text.cleaning import clean
+from adbench_text.text.document_vectors import Encoder
+from adbench_text.text.words import HashedTexts, _count_words, count_words
 
 pytestmark = pytest.mark.bench
 
@@ -101,8 +106,8 @@ def test_llr_fit_and_score_in_a_sweep_that_shares_the_test_texts(benchmark, spli
 @pytest.mark.benchmark(group="a cell of pydocs: 555 training, 1,750 test documents")
 def test_harness_per_cell_without_detector(benchmark, pydocs, tmp_path, monkeypatch):
     """Split, measure and log a cell whose detector costs nothing: the overhead of the harness."""
-    from adbench_text import evaluate as module
-    from adbench_text.tracking import Store
+    from adbench_text.run import evaluate as module
+    from adbench_text.store.store import Store
 
     scores = np.random.default_rng(0).normal(size=len(pydocs.test))
 
@@ -135,7 +140,7 @@ def cpu_seconds(code: str) -> float:
 
 def test_help_against_import_click(capsys):
     help_ = cpu_seconds(
-        "import sys; sys.argv = ['adbench-text', '--help']; from adbench_text.cli import main; main()"
+        "import sys; sys.argv = ['adbench-text', '--help']; from adbench_text.cli.main import main; main()"
     )
     click = cpu_seconds("import click")
     with capsys.disabled():
@@ -144,7 +149,7 @@ def test_help_against_import_click(capsys):
 
 def test_report_and_ui_on_a_missing_store_against_help(capsys, tmp_path):
     code = """if True:
-        from adbench_text.cli import main
+        from adbench_text.cli.main import main
         try:
             main({})
         except SystemExit:
@@ -161,7 +166,7 @@ def test_report_and_ui_on_a_missing_store_against_help(capsys, tmp_path):
 
 
 def test_first_against_second_loading_of_word_vectors(capsys, tmp_path, monkeypatch, data_dir):
-    from adbench_text import vectors
+    from adbench_text.text import vectors
 
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
     loaded = corpus.load(registry.dataset("20news"))

@@ -23,7 +23,7 @@ from adbench_text.detectors.date.electra import (
 from adbench_text.detectors.date.scoring import window_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.wordpiece import Pieces
+from adbench_text.text.wordpiece import Pieces
 
 pytestmark = pytest.mark.bench
 N_PIECES = 30_522

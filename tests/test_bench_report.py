@@ -9,14 +9,16 @@ from itertools import product
 import numpy as np
 import pytest
 
-from adbench_text import registry
-from adbench_text.assembly import build
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.evaluate import evaluate
-from adbench_text.pictures import Illustrations
-from adbench_text.sweep import Cell, definition
-from adbench_text.table_names import TABLES
-from adbench_text.tracking import Store
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.plugins import registry
+from adbench_text.plugins.dataset import Documents
+from adbench_text.reports.build import build
+from adbench_text.reports.illustrations import Illustrations
+from adbench_text.reports.tables.names import TABLES
+from adbench_text.run.evaluate import evaluate
+from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.definition import definition
 
 pytestmark = pytest.mark.bench
 CLASSES = tuple("abcdefghij")

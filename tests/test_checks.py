@@ -7,8 +7,9 @@ import pytest
 
 from adbench_text.checks import check_boolean, check_choice, check_number, check_seed, check_whole
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.registry import detector
-from adbench_text.sweep import Cell, build_detector
+from adbench_text.plugins.registry import detector
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector
 
 TEXTS = ["ship sail", "tide wave"]
 OWN = ("cvdd", "date", "iforest", "llr", "ocsvm", "pyod-knn")

@@ -16,9 +16,10 @@ import psutil
 import pytest
 from click.testing import CliRunner, Result
 
-from adbench_text import registry, vectors
-from adbench_text.cli import main
-from adbench_text.tracking import Store
+from adbench_text.cli.main import main
+from adbench_text.plugins import registry
+from adbench_text.store.store import Store
+from adbench_text.text import vectors
 
 PLUGINS = Path(__file__).parent / "plugins"
 COLUMNS = (
@@ -343,7 +344,7 @@ def test_another_corpus_or_resource_runs_the_cell_again(name, store, monkeypatch
 
 def test_other_code_runs_the_cell_again(store, monkeypatch):
     run("-d counting --inlier sea")
-    monkeypatch.setattr("adbench_text.sweep.code_version", lambda kind: "another")
+    monkeypatch.setattr("adbench_text.sweep.definition.code_version", lambda kind: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
     assert "1 older results, made by other code, libraries or resources" in adbench("report").stdout
@@ -426,7 +427,7 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
     def interrupt(*args):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("adbench_text.sweep.Sweep.expand", interrupt)
+    monkeypatch.setattr("adbench_text.sweep.sweep.Sweep.expand", interrupt)
     assert run("-d counting").exit_code == 130
 
 

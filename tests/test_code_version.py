@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from adbench_text import code_version as module
-from adbench_text import registry
 from adbench_text.code_version import code_version, libraries, protocol_version
+from adbench_text.plugins import registry
 
 ROOT = Path(__file__).parents[1]
 DETECTORS = ("llr", "ocsvm", "iforest", "pyod-knn", "pyod-lof", "cvdd", "date")
@@ -67,8 +67,8 @@ def test_detectors_differ(before):
             '"glove-wiki-gigaword-50": "GloVe 6B',
             '"glove-6b": "other", "glove-wiki-gigaword-50": "GloVe',
         ),
-        ("vectors", "https://github.com", "https://example.com"),
-        ("wordpiece", "64800d5d8528ce344256daf115d4965e", "0"),
+        ("text.vectors", "https://github.com", "https://example.com"),
+        ("text.wordpiece", "64800d5d8528ce344256daf115d4965e", "0"),
         ("errors", "cutoff=0.5", "cutoff=0.6"),
         ("storage", "parents=True", "parents=False"),
     ],
@@ -89,17 +89,17 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
         ("detectors.date.training", "_OBSERVED = 50", "_OBSERVED = 51", {"date"}),
         ("detectors.cvdd.contexts", "_SETTLED = 5", "_SETTLED = 6", {"cvdd"}),
         ("detectors._batches", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
-        ("encoder_methods", "(1 + frequency)", "(2 + frequency)", VECTORS),
-        ("text", r're.compile(r"\w+")', r're.compile(r"\S+")', {"llr", "cvdd", *VECTORS}),
-        ("text", "len(word) > 2", "len(word) > 3", {"protocol"}),
-        ("text", "STOP_WORDS = frozenset(", "STOP_WORDS = set(", {"protocol"}),
-        ("corpus", "rng.permutation(len(split.pool))", "np.arange(len(split.pool))", {"protocol"}),
-        ("corpus", "round(contamination", "int(contamination", {"protocol"}),
-        ("corpus", "its_label == label else", "its_label != label else", {"protocol"}),
+        ("text.encoders", "(1 + frequency)", "(2 + frequency)", VECTORS),
+        ("text.words", r're.compile(r"\w+")', r're.compile(r"\S+")', {"llr", "cvdd", *VECTORS}),
+        ("text.cleaning", "len(word) > 2", "len(word) > 3", {"protocol"}),
+        ("text.cleaning", "STOP_WORDS = frozenset(", "STOP_WORDS = set(", {"protocol"}),
+        ("corpora.split", "rng.permutation(len(split.pool))", "np.arange(len(split.pool))", {"protocol"}),
+        ("corpora.split", "round(contamination", "int(contamination", {"protocol"}),
+        ("corpora.split", "its_label == label else", "its_label != label else", {"protocol"}),
         ("metrics", "_trapezoid_aupr(~outlier, -scores)", "_trapezoid_aupr(outlier, -scores)", {"protocol"}),
-        ("evaluate", "detector.decision_function(texts)", "-detector.decision_function(texts)", {"protocol"}),
-        ("evaluate", "list(split.train)", "list(split.test)", {"protocol"}),
-        ("detector", "check_scores(self._score(checked)", "check_scores(-self._score(checked)", {*DETECTORS}),
+        ("run.evaluate", "return detector.decision", "return -detector.decision", {"protocol"}),
+        ("run.evaluate", "list(split.train)", "list(split.test)", {"protocol"}),
+        ("plugins.detector", "check_scores(self._score(", "check_scores(-self._score(", {*DETECTORS}),
     ],
 )
 def test_what_can_change_a_score_changes_the_versions_that_it_can_change(
@@ -113,14 +113,14 @@ def test_moving_and_renaming_modules_changes_no_version(before, tmp_path):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     moves = {
         "detectors/_batches.py": "adbench_text/batching.py",
-        "adbench_text/vector_files.py": "adbench_text/read.py",  # the name of a function in it
+        "adbench_text/text/vector_files.py": "adbench_text/read.py",  # the name of a function in it
         "detectors/date/electra.py": "detectors/_networks.py",
     }
     names = {
         "adbench_text.detectors._batches": "adbench_text.batching",
         "adbench_text.detectors.date.electra": "adbench_text.detectors._networks",
-        "adbench_text.vector_files": "adbench_text.read",
-        "import storage, vector_files": "import read as vector_files, storage",
+        "adbench_text.text.vector_files": "adbench_text.read",
+        "from adbench_text.text import vector_files": "from adbench_text import read as vector_files",
     }
     for old, new in moves.items():
         (tmp_path / old).rename(tmp_path / new)
@@ -130,7 +130,7 @@ def test_moving_and_renaming_modules_changes_no_version(before, tmp_path):
             text = text.replace(old, new)
         path.write_text(text)
     code = (
-        "from adbench_text import code_version, registry\n"
+        "from adbench_text import code_version; from adbench_text.plugins import registry\n"
         f"for name in {DETECTORS}: print(code_version.code_version(registry.detector(name)))\n"
         "print(code_version.protocol_version(), code_version.__file__)"
     )

@@ -1,9 +1,9 @@
 import pytest
 from cells import failed, record, texts
 
-from adbench_text.assembly import build
-from adbench_text.comparison import Comparison, current
-from adbench_text.main_tables import (
+from adbench_text.reports.build import build
+from adbench_text.reports.comparison import Comparison, current
+from adbench_text.reports.tables.splits import (
     cells_report,
     intervals_table,
     main_table,

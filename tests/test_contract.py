@@ -10,10 +10,10 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 from topics import texts_about, write_vectors
 
-from adbench_text import registry
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
-from adbench_text.sweep import parameters
-from adbench_text.text import clean
+from adbench_text.plugins import registry
+from adbench_text.sweep.construct import parameters
+from adbench_text.text.cleaning import clean
 
 OWN = [name for name in registry.names("detectors") if not name.startswith("pyod-")]
 QUICK_PYOD = ["pyod-copod", "pyod-ecod", "pyod-hbos", "pyod-knn", "pyod-lof", "pyod-pca"]

@@ -6,18 +6,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from adbench_text import corpus, storage
-from adbench_text.corpus import (
-    Corpus,
-    Dataset,
-    Documents,
-    Edition,
-    Split,
-    contaminate,
-    n_outliers,
-    one_vs_rest,
-)
+from adbench_text import storage
+from adbench_text.corpora import corpus
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import Split, contaminate, n_outliers, one_vs_rest
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
 
 CLASSES = ("red", "green", "blue")
 

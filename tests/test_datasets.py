@@ -17,13 +17,15 @@ from click.testing import CliRunner
 from sklearn.datasets import _twenty_newsgroups, fetch_20newsgroups
 from sklearn.utils import Bunch
 
-from adbench_text import corpus, registry, storage
-from adbench_text.cli import main
-from adbench_text.corpus import Corpus
+from adbench_text import storage
+from adbench_text.cli.main import main
+from adbench_text.corpora import corpus
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets import newsgroups20
 from adbench_text.datasets.agnews import AGNews
 from adbench_text.datasets.newsgroups20 import GROUPS, Newsgroups20
 from adbench_text.errors import DataError
+from adbench_text.plugins import registry
 from adbench_text.storage import RemoteFile
 
 ALL_GROUPS = sorted(group for groups in GROUPS.values() for group in groups)

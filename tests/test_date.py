@@ -14,8 +14,8 @@ from adbench_text.detectors.date.electra import Judgement, RandomGenerator
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.shared import Stopwatch
-from adbench_text.wordpiece import Pieces
+from adbench_text.memo import Stopwatch
+from adbench_text.text.wordpiece import Pieces
 
 WORDS = "ship harbour sail tide anchor captain wave crew island storm".split()
 OTHERS = "judge court statute appeal verdict counsel trial witness clause evidence".split()

@@ -21,7 +21,7 @@ from adbench_text.detectors.date.electra import (
     n_patterns_of,
     n_scored,
 )
-from adbench_text.published import figures_of_the_paper, overlap_bound
+from adbench_text.reports.published import figures_of_the_paper, overlap_bound
 
 SMALL = Shape(hidden=8, layers=2, heads=2, feed_forward=16)
 N_PIECES, MASK_ID = 30, 4

@@ -10,12 +10,15 @@ import pytest
 from click.testing import CliRunner
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from adbench_text import encoder_methods, encoders, storage, text, vectors
-from adbench_text.cli import main
+from adbench_text import storage
+from adbench_text.cli.main import main
 from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
-from adbench_text.encoders import Encoding, VectorDetector, fit_encoder
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.plugins.vector_detector import Encoding, VectorDetector
+from adbench_text.text import document_vectors, encoders, vectors
+from adbench_text.text import words as text
+from adbench_text.text.document_vectors import fit_encoder
 
 N_DIMENSIONS = 4
 KNOWN = [f"known{letter}" for letter in "abcdefghijklmnopqrst"]
@@ -42,7 +45,12 @@ def table() -> dict[str, np.ndarray]:
 @pytest.fixture
 def file(home, tmp_path, table, monkeypatch) -> str:
     """A file of word vectors; and no encoder is remembered from another test."""
-    for memory in (encoders._fit_encoder, encoders._encode, text._count_words, vectors._local_model):
+    for memory in (
+        document_vectors._fit_encoder,
+        document_vectors._encode,
+        text._count_words,
+        vectors._local_model,
+    ):
         memory.forget()
     path = tmp_path / "my.vec"
     path.write_text("".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in table.items()))
@@ -141,8 +149,8 @@ def test_nothing_is_learned_from_test_texts(file, method):
     one = fit_encoder(encoding(method, file), TRAIN)
     first = one(TRAIN).copy()
     one(["knowna knownb mystery"] * 500)
-    encoders._fit_encoder.forget()
-    encoders._encode.forget()
+    document_vectors._fit_encoder.forget()
+    document_vectors._encode.forget()
     other = fit_encoder(encoding(method, file), TRAIN)
     other(["knownc riddle"] * 500)
     np.testing.assert_array_equal(other(TRAIN), first)
@@ -159,7 +167,7 @@ def test_what_is_fitted_depends_on_the_training_texts(file, method):
 
 def test_svd_is_deterministic_for_one_seed(file):
     def encode(seed: int) -> np.ndarray:
-        encoders._fit_encoder.forget()
+        document_vectors._fit_encoder.forget()
         return fit_encoder(encoding("svd", svd_components=3, seed=seed), TRAIN)(TEST)
 
     np.testing.assert_array_equal(encode(0), encode(0))
@@ -189,7 +197,7 @@ def test_svd_needs_a_word(file):
 @pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
 def test_local_vectors_are_deterministic_for_one_seed(file, method):
     def encode(seed: int) -> np.ndarray:
-        for memory in (encoders._fit_encoder, encoders._encode, vectors._local_model):
+        for memory in (document_vectors._fit_encoder, document_vectors._encode, vectors._local_model):
             memory.forget()
         return fit_encoder(encoding(method, seed=seed), TRAIN)(TEST)
 
@@ -207,7 +215,7 @@ def work(monkeypatch) -> list[str]:
     """What is done anew: fits of encoders, and encodings."""
     done: list[str] = []
 
-    class Counting(encoders.Encoder):
+    class Counting(document_vectors.Encoder):
         def __init__(self, *args):
             done.append("fit")
             super().__init__(*args)
@@ -216,7 +224,7 @@ def work(monkeypatch) -> list[str]:
             done.append("encode")
             return super().encode(texts)
 
-    monkeypatch.setattr(encoders, "Encoder", Counting)
+    monkeypatch.setattr(document_vectors, "Encoder", Counting)
     return done
 
 
@@ -368,7 +376,7 @@ def test_the_digest_of_the_vectors_is_among_the_resources(file):
 
 
 def test_an_encoder_is_added_in_one_place(file, monkeypatch):
-    class Lengths(encoder_methods.Method):
+    class Lengths(encoders.Method):
         description = "number of words"
         needs_vectors = False
 
@@ -399,7 +407,7 @@ def test_the_help_of_the_command_line_describes_every_encoder():
 
 def test_the_help_of_the_command_line_imports_no_scikit_learn():
     code = (
-        "import sys; from adbench_text.cli import main;"
+        "import sys; from adbench_text.cli.main import main;"
         "main(['run', '--help'], standalone_mode=False);"
         "print('loaded:', [name for name in ('sklearn', 'pyod', 'torch') if name in sys.modules])"
     )

@@ -7,9 +7,11 @@ import psutil
 import pytest
 from joblib.externals.loky import get_reusable_executor
 
-from adbench_text import corpus, engine, registry
+from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.sweep import DetectorChoice, Sweep
+from adbench_text.plugins import registry
+from adbench_text.run import engine
+from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,8 +28,8 @@ def _toy():
 @pytest.fixture(scope="module")
 def corpora():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adbench_text.corpus._read_cache", lambda path: None)
-        patch.setattr("adbench_text.corpus._write_cache", lambda path, parts: None)
+        patch.setattr("adbench_text.corpora.corpus._read_cache", lambda path: None)
+        patch.setattr("adbench_text.corpora.corpus._write_cache", lambda path, parts: None)
         return {"tiny": corpus.load(registry.dataset("tiny"))}
 
 
@@ -76,7 +78,7 @@ def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora,
         def decision_function(self, texts):
             return np.random.random(len(texts))  # noqa: NPY002
 
-    monkeypatch.setattr("adbench_text.evaluate.build_detector", lambda cell: Drawing())
+    monkeypatch.setattr("adbench_text.run.evaluate.build_detector", lambda cell: Drawing())
     todo = cells("counting")
     assert_equal(engine.run(todo[1:], corpora), list(engine.run(todo, corpora))[1:])
 

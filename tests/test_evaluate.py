@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adbench_text import evaluate as module
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.detector import TextDetector
-from adbench_text.evaluate import evaluate
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import all_metrics
-from adbench_text.sweep import Cell
+from adbench_text.plugins.dataset import Documents
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.run import evaluate as module
+from adbench_text.run.evaluate import evaluate
+from adbench_text.sweep.cell import Cell
 
 N = 40
 

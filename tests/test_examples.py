@@ -3,11 +3,12 @@ import json
 import numpy as np
 import pytest
 
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.detector import TextDetector, TokenScore
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError
-from adbench_text.examples import choose, examples_of, from_json, to_json
-from adbench_text.table import Example
+from adbench_text.plugins.dataset import Documents
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.run.examples import choose, examples_of, from_json, to_json
+from adbench_text.run.result import Example
 
 OUTLIER = np.array([False] * 6 + [True] * 6)
 SCORES = np.array([0.1, 0.2, 0.3, 0.4, 0.8, 0.9, 0.0, 0.15, 0.6, 0.7, 0.95, 1.0])

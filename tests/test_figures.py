@@ -14,9 +14,10 @@ from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 from sklearn.metrics import auc
 
-from adbench_text import figures, metrics
+from adbench_text import metrics
 from adbench_text.errors import InvalidValueError
-from adbench_text.figure_style import apart, looks, wrapped
+from adbench_text.reports.figures import curves as figures
+from adbench_text.reports.figures.style import apart, looks, wrapped
 
 NAMES = [
     "cvdd attention_heads=5 orthogonality_weight=10",
@@ -208,7 +209,7 @@ def test_settings_of_the_user_are_kept_and_do_not_matter():
 
 
 def test_pyplot_is_not_loaded():
-    code = "import sys, adbench_text.figures; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, adbench_text.reports.figures.curves; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 

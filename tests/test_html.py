@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from adbench_text import registry
-from adbench_text.detector import TokenScore
-from adbench_text.reports import _heatmap, html
-from adbench_text.reports._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
-from adbench_text.table import Entry, Example, Heatmap, Picture, Report, Table
+from adbench_text.plugins import registry
+from adbench_text.plugins.detector import TokenScore
+from adbench_text.reports.formats import _heatmap, html
+from adbench_text.reports.formats._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
+from adbench_text.reports.report import Entry, Heatmap, Picture, Report, Table
+from adbench_text.run.result import Example
 
 REPORTS = Path(_heatmap.__file__).parent
 SVG = (

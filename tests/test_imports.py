@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.result import Result
-from adbench_text.sweep import Cell
-from adbench_text.tracking import Store
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.plugins.dataset import Documents
+from adbench_text.run.result import Result
+from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
 
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
@@ -18,7 +19,7 @@ OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"
 COMMAND = """
 import os, sys
 os.execv = lambda *_: None
-from adbench_text.cli import main
+from adbench_text.cli.main import main
 try:
     main(sys.argv[1:])
 finally:

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from adbench_text.registry import report as renderer
-from adbench_text.table import Entry, Report, Table
+from adbench_text.plugins.registry import report as renderer
+from adbench_text.reports.report import Entry, Report, Table
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from wordfreq import get_frequency_dict
 
-from adbench_text import registry
 from adbench_text.errors import DataError
+from adbench_text.plugins import registry
 
 LLR = registry.detector("llr")
 TRAIN = ["ship sails", "ship ship anchor"]

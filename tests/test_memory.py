@@ -1,6 +1,6 @@
 import numpy as np
 
-from adbench_text.memory import PeakMemory
+from adbench_text.run.memory import PeakMemory
 
 
 def test_memory_held_for_a_moment_is_seen():

@@ -7,13 +7,14 @@ import pytest
 from cells import record, texts
 from sklearn.metrics import average_precision_score
 
-from adbench_text import evaluate as evaluating
-from adbench_text.assembly import TABLES, build
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.main_tables import cells_report
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95
-from adbench_text.summaries import summary
-from adbench_text.sweep import Cell
+from adbench_text.plugins.dataset import Documents
+from adbench_text.reports.build import TABLES, build
+from adbench_text.reports.tables.splits import cells_report
+from adbench_text.run import evaluate as evaluating
+from adbench_text.store.summaries import summary
+from adbench_text.sweep.cell import Cell
 
 OUTLIER = np.array([False, False, False, True, True])
 

@@ -49,11 +49,11 @@ def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)
     code = (
-        "import adbench_text, importlib; from adbench_text import registry;"
+        "import adbench_text, importlib; from adbench_text.plugins import registry;"
         "print(adbench_text.__file__); print(registry.names('datasets'));"
         "print(registry.detector('llr').__module__);"
         "print(registry.report('csv').__file__);"
-        "from adbench_text.published import columns; print(len(columns('auroc')))"
+        "from adbench_text.reports.published import columns; print(len(columns('auroc')))"
     )
     ran = subprocess.run(
         [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {code}"],
@@ -82,12 +82,13 @@ def modules_after(code: str) -> set[str]:
 
 def test_the_command_line_imports_nothing_heavy():
     heavy = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim"}
-    assert not heavy & modules_after("import adbench_text.cli")
+    assert not heavy & modules_after("import adbench_text.cli.main")
 
 
 def test_torch_is_imported_by_nothing_but_a_detector_that_needs_it():
     code = (
-        "from adbench_text import cli, corpus, encoders, engine, evaluate, run, tracking, registry;"
+        "from adbench_text.cli import main; from adbench_text.run import engine, evaluate, runner;"
+        "from adbench_text.store import store; from adbench_text.plugins import registry, vector_detector;"
         "[registry.detector(n) for n in ('llr', 'ocsvm', 'iforest', 'pyod-ecod')];"
         "[registry.dataset(n) for n in registry.names('datasets')]"
     )

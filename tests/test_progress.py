@@ -3,7 +3,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from adbench_text.progress import Watch, count, duration
+from adbench_text.cli.progress import Watch, count, duration
 
 
 @dataclass

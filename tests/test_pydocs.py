@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adbench_text.corpus import Documents
 from adbench_text.datasets import pydocs
 from adbench_text.datasets.pydocs import MIN_WORDS, PER_CLASS, PER_MODULE, PyDocs, docstrings, part_of, prose
 from adbench_text.errors import DataError
-from adbench_text.text import clean
+from adbench_text.plugins.dataset import Documents
+from adbench_text.text.cleaning import clean
 
 Parts = tuple[Documents, Documents]
 Install = Callable[[dict[str, str]], type[PyDocs]]
@@ -172,7 +172,7 @@ def test_short_docstrings_are_left_out(install: Install) -> None:
 READ_ELSEWHERE = """
 import sys
 import adbench_text.datasets.pydocs as pydocs
-from adbench_text.text import digest
+from adbench_text.text.words import digest
 pydocs.PER_CLASS.update(train=20, test=10)
 train, test = pydocs.PyDocs().read()
 print(digest(train.texts), digest(test.texts), train.labels.tolist() + test.labels.tolist())

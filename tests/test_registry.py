@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from adbench_text import registry
 from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.plugins import registry
 
 PLUGINS = Path(__file__).parent / "plugins"
 
@@ -54,7 +54,7 @@ def own_files(tmp_path, monkeypatch):
         folder.mkdir(exist_ok=True)
         for name, code in files.items():
             (folder / f"{name}.py").write_text(code)
-        package = importlib.import_module(f"adbench_text.{kind}")
+        package = importlib.import_module(f"adbench_text.{registry._FOLDERS[kind]}")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
         registry.plugins.cache_clear()
 
@@ -93,7 +93,7 @@ def test_every_plugin_is_listed_with_a_summary():
 
 def test_listing_and_naming_import_no_library():
     code = (
-        "import sys; from adbench_text import registry; "
+        "import sys; from adbench_text.plugins import registry; "
         "registry.listing('detectors'), registry.names('datasets'), registry.names('reports'); "
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
@@ -123,7 +123,7 @@ def test_the_shell_completes_names(words, expected):
 def complete(words: str) -> list[str]:
     from click.shell_completion import BashComplete
 
-    from adbench_text.cli import main
+    from adbench_text.cli.main import main
 
     *before, incomplete = words.split(" ")
     completion = BashComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
@@ -132,7 +132,7 @@ def complete(words: str) -> list[str]:
 
 def test_the_shell_completes_without_importing_a_library():
     code = (
-        "import sys, os\nfrom adbench_text.cli import main\n"
+        "import sys, os\nfrom adbench_text.cli.main import main\n"
         "try: main(prog_name='adbench-text')\nexcept SystemExit: pass\n"
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
@@ -254,7 +254,7 @@ abstract = fragile:Abstract
 bare = fragile:Sound
 """
 FRAGILE = """
-from adbench_text.corpus import Dataset
+from adbench_text.corpora.corpus import Dataset
 NUMBER = 3
 class FitsOnly:
     def fit(self, texts): ...

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from adbench_text.assembly import build
-from adbench_text.registry import report as renderer
-from adbench_text.table import Entry, Report, Table
+from adbench_text.plugins.registry import report as renderer
+from adbench_text.reports.build import build
+from adbench_text.reports.report import Entry, Report, Table
 
 
 def record(detector: str, inlier: str, level: str, seed: str, auroc: float | None) -> dict:

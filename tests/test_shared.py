@@ -1,6 +1,6 @@
 import pytest
 
-from adbench_text.shared import Stopwatch, remember
+from adbench_text.memo import Stopwatch, remember
 
 
 def test_the_last_values_are_remembered():

@@ -6,9 +6,9 @@ import numpy as np
 from cells import failed, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from adbench_text import published
-from adbench_text.comparison import Comparison
-from adbench_text.side_tables import (
+from adbench_text.reports import published
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.tables.ranks import (
     Ranking,
     ablated,
     ablations_table,
@@ -16,7 +16,7 @@ from adbench_text.side_tables import (
     ranks_table,
     significance_table,
 )
-from adbench_text.sweep import DetectorChoice
+from adbench_text.sweep.sweep import DetectorChoice
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],

@@ -5,9 +5,12 @@ import pytest
 from scipy import stats
 from sklearn.metrics import auc, precision_recall_curve, roc_auc_score, roc_curve
 
-from adbench_text import metrics, statistics
+from adbench_text import metrics
 from adbench_text.errors import InvalidValueError
-from adbench_text.statistics import Pair, bootstrap_intervals, cliques, friedman, mean_ranks, wilcoxon_holm
+from adbench_text.reports import significance as statistics
+from adbench_text.reports.significance import Pair, cliques, friedman, mean_ranks, wilcoxon_holm
+from adbench_text.run import intervals
+from adbench_text.run.intervals import bootstrap_intervals
 
 
 def ranking(n: int, seed: int = 0, decimals: int | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +24,7 @@ def ranking(n: int, seed: int = 0, decimals: int | None = None) -> tuple[np.ndar
 def by_scikit_learn(outlier: np.ndarray, scores: np.ndarray, n_resamples: int) -> dict[str, np.ndarray]:
     """The metrics of the same resamples, each written out as a list of documents."""
     figures = []
-    drawn = statistics._counts(int(outlier.sum()), int((~outlier).sum()), n_resamples, 0)
+    drawn = intervals._counts(int(outlier.sum()), int((~outlier).sum()), n_resamples, 0)
     for outliers, inliers in zip(*drawn, strict=True):
         of_outliers, of_inliers = np.repeat(scores[outlier], outliers), np.repeat(scores[~outlier], inliers)
         label = np.repeat([True, False], [len(of_outliers), len(of_inliers)])
@@ -54,14 +57,14 @@ def test_scores_that_are_all_equal_have_the_metrics_of_chance():
 
 
 def test_each_resample_has_as_many_of_each_kind_as_the_test_set():
-    outliers, inliers = statistics._counts(7, 300, 50, 3)
+    outliers, inliers = intervals._counts(7, 300, 50, 3)
     assert (outliers.shape, inliers.shape) == ((50, 7), (50, 300))
     assert (outliers.sum(axis=1) == 7).all()
     assert (inliers.sum(axis=1) == 300).all()
 
 
 def test_documents_are_drawn_with_replacement():
-    counts = statistics._counts(2000, 2, 100, 0)[0]
+    counts = intervals._counts(2000, 2, 100, 0)[0]
     assert np.mean(counts == 0) == pytest.approx(np.exp(-1), abs=0.005)
     assert counts.mean(axis=0) == pytest.approx(np.ones(2000), abs=0.5)
 
@@ -69,7 +72,7 @@ def test_documents_are_drawn_with_replacement():
 def test_the_seed_alone_decides():
     outlier, scores = ranking(100)
     first = bootstrap_intervals(outlier, scores, 100, seed=1)
-    statistics._counts.cache_clear()
+    intervals._counts.cache_clear()
     assert bootstrap_intervals(outlier, scores, 100, seed=1) == first
     assert bootstrap_intervals(outlier, scores, 100, seed=2) != first
 

@@ -6,9 +6,9 @@ from contextlib import closing
 import pytest
 from journals import kill_writer
 
-from adbench_text import store_address
 from adbench_text.errors import TrackingError
-from adbench_text.store_address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store import address as store_address
+from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
 
 pytestmark = pytest.mark.timeout(60)  # MLflow itself would try again for many minutes
 

@@ -1,18 +1,14 @@
 import numpy as np
 import pytest
 
-from adbench_text import sweep as module
-from adbench_text.corpus import Corpus, Documents
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
-from adbench_text.sweep import (
-    Cell,
-    DetectorChoice,
-    Sweep,
-    build_detector,
-    cell_id,
-    choose,
-    definition,
-)
+from adbench_text.plugins.dataset import Documents
+from adbench_text.sweep import sweep as module
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector
+from adbench_text.sweep.definition import cell_id, definition
+from adbench_text.sweep.sweep import DetectorChoice, Sweep, choose
 
 
 def tiny_corpus(extra="") -> Corpus:

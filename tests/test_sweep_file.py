@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.sweep import DetectorChoice, Sweep
-from adbench_text.sweep_file import find, names, read
+from adbench_text.sweep.file import find, names, read
+from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 
 @pytest.fixture

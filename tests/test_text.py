@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
-from adbench_text.text import STOP_WORDS, clean, count_words, digest, word_positions, words
+from adbench_text.text.cleaning import STOP_WORDS, clean
+from adbench_text.text.words import count_words, digest, word_positions, words
 
 
 def clean_by_the_papers_code(text: str) -> str:

@@ -18,17 +18,18 @@ import pytest
 from journals import kill_writer
 from sklearn.metrics import roc_auc_score
 
-from adbench_text import tracking
-from adbench_text.corpus import Corpus, Documents
-from adbench_text.detector import TokenScore
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
-from adbench_text.examples import from_json
 from adbench_text.metrics import METRICS
-from adbench_text.result import Point, Result
-from adbench_text.store_client import StoreClient
-from adbench_text.sweep import Cell, cell_id
-from adbench_text.table import Example
-from adbench_text.tracking import Store
+from adbench_text.plugins.dataset import Documents
+from adbench_text.plugins.detector import TokenScore
+from adbench_text.run.examples import from_json
+from adbench_text.run.result import Example, Point, Result
+from adbench_text.store import store as tracking
+from adbench_text.store.client import StoreClient
+from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.definition import cell_id
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
 
@@ -529,7 +530,7 @@ def test_a_creation_that_is_cut_off_leaves_no_store_and_the_next_one_works(tmp_p
     dies = (
         "import os, signal; from mlflow.store.db import utils;"
         "utils._upgrade_db = lambda engine: os.kill(os.getpid(), signal.SIGKILL);"
-        f"from adbench_text.tracking import Store; Store({uri!r}).datasets()"
+        f"from adbench_text.store.store import Store; Store({uri!r}).datasets()"
     )
     assert subprocess.run([sys.executable, "-c", dies], check=False).returncode == -signal.SIGKILL
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mlflow.db.lock", "mlflow.db.new"]
@@ -542,7 +543,8 @@ def test_two_runs_may_create_a_store_at_once(tmp_path):
     folder = tmp_path / "store"
     folder.mkdir()
     waits = (
-        "import pathlib, sys, time; from mlflow import MlflowClient; from adbench_text.tracking import Store;"
+        "import pathlib, sys, time; from mlflow import MlflowClient\n"
+        "from adbench_text.store.store import Store\n"
         "ready, go, uri = sys.argv[1:]; pathlib.Path(ready).touch();\n"
         "while not pathlib.Path(go).exists(): time.sleep(0.001)\n"
         "Store(uri).datasets()"

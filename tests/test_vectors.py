@@ -16,8 +16,10 @@ import pytest
 from gensim.models import FastText, KeyedVectors
 from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
-from adbench_text import storage, text, vector_files, vectors
+from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.text import vector_files, vectors
+from adbench_text.text import words as text
 
 #: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
 WORDS = {
@@ -599,7 +601,7 @@ def test_local_vectors_are_the_same_for_one_seed_and_others_for_another():
 
 
 LOCAL_ELSEWHERE = """
-from adbench_text import vectors
+from adbench_text.text import vectors
 print(vectors.train_local({texts!r}, ["cat", "unknown"], 0).matrix.tobytes().hex())
 """
 

@@ -6,7 +6,7 @@ import torch
 
 from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.wordpiece import Pieces
+from adbench_text.text.wordpiece import Pieces
 
 CLS, SEP = 2, 3
 

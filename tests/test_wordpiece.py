@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from adbench_text import wordpiece
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.wordpiece import BERT_FILE, FIRST, SPECIAL, WordPiece
+from adbench_text.text import wordpiece
+from adbench_text.text.wordpiece import BERT_FILE, FIRST, SPECIAL, WordPiece
 
 WORDS = ["un", "##aff", "##able", "cafe", "the", "!", ",", "'", "s", "a", "##b", "b", "中", "文", "😀"]
 
@@ -187,7 +187,7 @@ def test_the_same_texts_give_the_same_vocabulary_here_and_in_another_process():
     assert vocabulary(wordpiece.train(TEXTS[::-1], 150)) == first
     code = f"""{TRAIN}
 import json
-from adbench_text import wordpiece
+from adbench_text.text import wordpiece
 print(json.dumps(wordpiece.train(texts, 150)._tokenizer.get_vocab()))
 """
     there = subprocess.run(

@@ -34,15 +34,15 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from adbench_text import vectors
 from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
-from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.errors import InvalidValueError
-from adbench_text.regimes import FROM_SCRATCH, WORDS
-from adbench_text.text import count_words, word_positions
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.text import vectors
+from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
 _TOKENS = 16384  # of a batch that is scored

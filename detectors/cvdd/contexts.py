@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from adbench_text.detector import Observer
 from adbench_text.detectors._batches import training_batches
 from adbench_text.errors import DetectorError
+from adbench_text.plugins.detector import Observer
 
 _SETTLED = 5  # epochs whose mean loss is compared with that of as many before
 

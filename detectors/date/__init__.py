@@ -46,10 +46,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adbench_text import storage, wordpiece
+from adbench_text import storage
 from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
 from adbench_text.code_version import code_version
-from adbench_text.detector import TextDetector, TokenScore
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.detectors.date.electra import (
     Discriminator,
@@ -65,8 +64,10 @@ from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
-from adbench_text.text import digest
-from adbench_text.wordpiece import BERT, TRAINED
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.text import wordpiece
+from adbench_text.text.wordpiece import BERT, TRAINED
+from adbench_text.text.words import digest
 
 GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
 PL_RMD = "pl_rmd"

@@ -16,13 +16,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from adbench_text import storage
-from adbench_text.detector import Observer
 from adbench_text.detectors._batches import training_batches
 from adbench_text.detectors.date.adamw import FlatAdamW
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DataError, DetectorError
-from adbench_text.shared import credit
+from adbench_text.memo import credit
+from adbench_text.plugins.detector import Observer
 
 _OBSERVED = 50  # steps between two looks at the losses: each look waits for the device
 _CHECKPOINT_SECONDS = 60.0

@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adbench_text.wordpiece import Pieces, WordPiece
+from adbench_text.text.wordpiece import Pieces, WordPiece
 
 STRIDE = 0.8  # of the window with its [CLS] and [SEP], as in DATE's released code
 _ROUND = 8  # tokens

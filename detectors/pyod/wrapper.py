@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice
-from adbench_text.detector import Scores
-from adbench_text.encoders import Matrix, VectorDetector
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
+from adbench_text.plugins.detector import Scores
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text.encoders import Matrix
 
 
 class PyODDetector(VectorDetector):

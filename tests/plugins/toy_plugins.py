@@ -13,8 +13,8 @@ import warnings
 
 import numpy as np
 
-from adbench_text.corpus import Dataset, Documents, Edition
-from adbench_text.text import count_words
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.text.words import count_words
 
 TOPICS = {
     "sea": "ship harbour sail tide anchor",

@@ -1,0 +1,121 @@
+"""Shows how a sweep goes, on stderr: a live bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from adbench_text.run.result import Result
+    from adbench_text.sweep.cell import Cell
+
+
+_QUIET_SECONDS = 30.0  # between two lines on a training, where there is no live bar
+
+
+def duration(seconds: float) -> str:
+    """Return a time span for people: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def count(n_cells: int) -> str:
+    """Return ``"1 cell"``, ``"24 cells"``."""
+    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+
+
+class Watch:
+    """Tells the user how a sweep goes; see `adbench_text.run.runner.Watcher`."""
+
+    def __init__(self) -> None:
+        self._todo = self._n_done = self._n_failed = 0
+        self._begin = self._said = time.monotonic()
+        self._first_step: tuple[int, float] | None = None
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.table import Column
+
+            self._bar = Progress(
+                BarColumn(bar_width=16),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[left]}"),
+                # the name of a cell takes the room that is left, and is cut off where it ends
+                TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+                console=Console(stderr=True),
+                transient=True,
+                expand=True,
+            )
+            self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def say(self, message: str) -> None:
+        """Show one line that stays."""
+        if self._bar is None:
+            print(message, file=sys.stderr, flush=True)
+        else:
+            self._bar.console.print(message, highlight=False, markup=False, emoji=False)
+
+    def begin(self, todo: int, finished: int) -> None:
+        """Show how much there is to do."""
+        self._todo, self._begin = todo, time.monotonic()
+        self.say(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
+        if self._bar is not None:
+            self._task = self._bar.add_task("", total=todo, left="")
+
+    def started(self, cell: "Cell") -> None:
+        """Show the current cell."""
+        self._first_step, self._said = None, time.monotonic()
+        if self._bar is not None:
+            self._bar.update(self._task, description=str(cell))
+
+    def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Show how far the training of a cell is, its losses, and how long the rest may take."""
+        now = time.monotonic()
+        if self._first_step is None:  # of a training that may have gone on from a checkpoint
+            self._first_step = step, now
+        first, then = self._first_step
+        left = f", {duration((now - then) / (step - first) * (steps - step))} left" if step > first else ""
+        values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
+        how = f"step {step:,}/{steps:,}{left}; {values}"
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{how}; {cell}")
+        elif now - self._said > _QUIET_SECONDS:
+            self._said = now
+            self.say(f"    {how}")
+
+    def done(self, result: "Result") -> None:
+        """Count a cell, and show how long the rest may take."""
+        self._n_done += 1
+        left = (time.monotonic() - self._begin) / self._n_done * (self._todo - self._n_done)
+        if result.status != "ok":
+            self._n_failed += 1
+            self.say(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
+        elif self._bar is None:
+            auroc = result.metrics["auroc"]
+            self.say(f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left")
+        if self._bar is not None:
+            self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
+
+    def end(self) -> None:
+        """Show what became of it all."""
+        if self._n_done:
+            took = duration(time.monotonic() - self._begin)
+            failed = f", {self._n_failed} of them failed" if self._n_failed else ""
+            self.say(f"{count(self._n_done)} run in {took}{failed}")

@@ -1,0 +1,1 @@
+"""Corpora and their one-vs-rest splits."""

@@ -1,0 +1,154 @@
+"""Corpora, their one-vs-rest splits, and outliers mixed into the training data."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text import storage
+from adbench_text.code_version import code_version
+from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.text.cleaning import CLEANING_VERSION
+from adbench_text.text.words import digest
+
+_LIMITED = ", at most {} documents per class"
+
+
+def limit_of(edition: str) -> int | None:
+    """Return how many documents a class an edition was limited to, None where it was not."""
+    found = re.search(_LIMITED.format(r"(\d+)") + "$", edition)
+    return int(found[1]) if found else None
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A cleaned corpus.
+
+    Parameters
+    ----------
+    name : str
+        Name of the dataset.
+    classes : tuple of str
+        Class names.
+    train, test : Documents
+        The published parts.
+    edition : str
+        Which edition of the dataset this is (see `Edition`).
+    """
+
+    name: str
+    classes: tuple[str, ...]
+    train: Documents
+    test: Documents
+    edition: str
+
+    def __post_init__(self) -> None:
+        for part, documents in (("training", self.train), ("test", self.test)):
+            present = set(documents.labels.tolist())
+            if unknown := present - set(range(len(self.classes))):
+                raise DataError(f"{self.name} has {part} documents of no class: label {min(unknown)}.")
+            for index, name in enumerate(self.classes):
+                if index not in present:
+                    raise DataError(
+                        f"Class {name!r} of {self.name} has no {part} documents after cleaning. "
+                        f"Check the data files in {storage.data_dir()}."
+                    )
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the full content: classes, texts and labels; 32 hexadecimal digits."""
+        parts = [self.classes, self.train.texts, self.test.texts]
+        state = hashlib.sha256("".join(digest(part) for part in parts).encode())
+        for documents in (self.train, self.test):
+            state.update(documents.labels.astype("<i8").tobytes())
+        return state.hexdigest()[:32]
+
+    def limited(self, limit: int) -> "Corpus":
+        """Return a corpus of at most `limit` documents a class in each part, for a quick look."""
+        if limit < 1:
+            raise InvalidValueError(f"limit must be at least 1 document per class, got {limit}.")
+
+        def some(documents: Documents) -> Documents:
+            order = np.random.default_rng(0).permutation(len(documents))
+            labels = documents.labels[order]
+            chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
+            return documents.take(np.sort(np.concatenate(chosen)))
+
+        edition = f"{self.edition}{_LIMITED.format(limit)}"
+        return replace(self, train=some(self.train), test=some(self.test), edition=edition)
+
+    def counts(self) -> str:
+        """Return the numbers of documents in one line for the reader of a report."""
+        train, test = (Counter(part.labels.tolist()) for part in (self.train, self.test))
+        per_class = ", ".join(f"{name} {train[i]:,}/{test[i]:,}" for i, name in enumerate(self.classes))
+        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class})"
+
+
+def load(dataset: Dataset, limit: int | None = None) -> Corpus:
+    """Load a corpus, cleaned; the result is cached under its edition, the cleaning
+    version and the code that reads it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        From `adbench_text.plugins.registry.dataset`.
+    limit : int, optional
+        At most so many documents per class in each part.
+
+    Raises
+    ------
+    DataError
+        If a file is missing or damaged, or a class is empty after cleaning.
+    """
+    edition = dataset.edition()
+    key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
+    path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
+    parts = _read_cache(path)
+    train, test = parts or (part.cleaned() for part in _read(dataset))
+    corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name)
+    if parts is None:
+        _write_cache(path, (train, test))
+    return corpus if limit is None else corpus.limited(limit)
+
+
+def _read(dataset: Dataset) -> tuple[Documents, Documents]:
+    try:
+        return dataset.read()
+    except AdbenchTextError:
+        raise
+    except Exception as error:  # somebody else's plug-in
+        raise DataError(f"{dataset.name} cannot be read: {type(error).__name__}: {error}") from error
+
+
+def _texts_of(data: NDArray[np.uint8]) -> list[str]:
+    return data.tobytes().decode("utf-8", "surrogatepass").split("\n")
+
+
+def _write_cache(path: Path, parts: Iterable[Documents]) -> None:
+    arrays = {}
+    for name, part in zip(("train", "test"), parts, strict=True):  # cleaned texts hold no line ends
+        arrays[f"{name}_texts"] = np.frombuffer(
+            "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
+        )
+        arrays[f"{name}_labels"] = part.labels.astype(np.int64)
+    with storage.atomic_path(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **arrays)
+
+
+def _read_cache(path: Path) -> tuple[Documents, Documents] | None:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            train, test = (
+                Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
+                for name in ("train", "test")
+            )
+    except Exception:  # not there, or damaged in whatever way: made again
+        return None
+    return train, test

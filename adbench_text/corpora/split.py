@@ -1,0 +1,104 @@
+"""One-vs-rest splits, and outliers mixed into the training data."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import InvalidValueError, UnknownNameError
+
+LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
+
+
+@dataclass(frozen=True)
+class Split:
+    """One one-vs-rest split.
+
+    Parameters
+    ----------
+    train : list of str
+        Training texts, in the order in which a detector sees them.
+    train_outlier : bool array of shape (n_train,)
+        Which of them are outliers mixed in; for diagnostics, never shown to a detector.
+    test : list of str
+        Test texts.
+    outlier : bool array of shape (n_test,)
+        Which of them are outliers.
+    pool : list of str
+        Training texts of the other classes, from which `contaminate` draws.
+    """
+
+    train: list[str]
+    train_outlier: NDArray[np.bool_]
+    test: list[str]
+    outlier: NDArray[np.bool_]
+    pool: list[str] = field(repr=False)
+
+
+def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
+    """Split a corpus: one class is normal, every other class of the test part an outlier.
+
+    Source: CVDD section 5.1, DATE section 4.1. The training documents of the inlier class are
+    the training set; the whole test part is the test set.
+    """
+    if inlier not in corpus.classes:
+        raise UnknownNameError(f"inlier class of {corpus.name}", inlier, corpus.classes)
+    label = corpus.classes.index(inlier)
+    train: list[str] = []
+    pool: list[str] = []
+    for text, its_label in zip(corpus.train.texts, corpus.train.labels, strict=True):
+        (train if its_label == label else pool).append(text)
+    return Split(train, np.zeros(len(train), np.bool_), corpus.test.texts, corpus.test.labels != label, pool)
+
+
+def n_outliers(n_inliers: int, contamination: float) -> int:
+    """Return how many outliers make up the share `contamination` beside `n_inliers` inliers.
+
+    Source: DATE's released code, ``int(100 * n / (100 - c)) - n`` with c in percent; in whole
+    hundredths of a percent here, so that 0.15 is 15 and not 14.999...
+    """
+    check_contamination(contamination)
+    hundredths = round(contamination * 10_000)
+    return 10_000 * n_inliers // (10_000 - hundredths) - n_inliers
+
+
+def check_contamination(contamination: float) -> None:
+    """Raise InvalidValueError unless the share of outliers is in [0, 0.5)."""
+    if not 0 <= contamination < 0.5:
+        raise InvalidValueError(f"contamination must be in [0, 0.5), got {contamination}.")
+
+
+def contaminate(split: Split, contamination: float, seed: int) -> Split:
+    """Mix outliers into the training texts and shuffle them; the test texts stay as they are.
+
+    Source: DATE section 4.3: the outliers come from the training part of the other classes,
+    pooled. The draw is seeded, and for one seed a higher level contains the outliers of a
+    lower one, so that levels differ by what is added and by nothing else.
+
+    Parameters
+    ----------
+    split : Split
+        A clean split from `one_vs_rest`.
+    contamination : float
+        Share of outliers in the resulting training set, in [0, 0.5).
+    seed : int
+        Seed of the draw and of the order.
+
+    Raises
+    ------
+    InvalidValueError
+        If the share is out of range or the other classes have too few documents.
+    """
+    n = n_outliers(len(split.train), contamination)
+    if n > len(split.pool):
+        raise InvalidValueError(
+            f"contamination {contamination:g} asks for {n:,} outliers beside {len(split.train):,} inliers, "
+            f"but the other classes have only {len(split.pool):,} training documents. Choose a lower one."
+        )
+    rng = np.random.default_rng(seed)
+    drawn = rng.permutation(len(split.pool))[:n]
+    texts = split.train + [split.pool[row] for row in drawn]
+    outlier = np.arange(len(texts)) >= len(split.train)
+    order = rng.permutation(len(texts))
+    return replace(split, train=[texts[row] for row in order], train_outlier=outlier[order])

@@ -1,0 +1,76 @@
+"""The dataset contract: raw documents, their classes, and which edition they are."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.errors import DataError
+from adbench_text.text.cleaning import clean
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Texts and the class of each: ``labels[i]`` is an index into the corpus's class names."""
+
+    texts: list[str]
+    labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if len(self.texts) != len(self.labels):
+            raise DataError(f"Each text needs one label, got {len(self.texts)} and {len(self.labels)}.")
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def take(self, rows: NDArray[np.int64]) -> "Documents":
+        """Return the documents of these row numbers, in this order."""
+        return Documents([self.texts[row] for row in rows], self.labels[rows])
+
+    def cleaned(self) -> "Documents":
+        """Return the documents cleaned; those that clean to nothing are dropped."""
+        texts = [clean(text) for text in self.texts]
+        kept = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
+        return Documents(texts, self.labels).take(kept)
+
+
+@dataclass(frozen=True)
+class Edition:
+    """Which edition of a corpus this is: a name for people, and a digest of its sources.
+
+    The name is ``"published"`` when, and only when, the sources are those of the published
+    corpus; any other edition says what it is.
+    """
+
+    name: str
+    digest: str
+
+
+class Dataset(ABC):
+    """A corpus as a plug-in: facts as class attributes, and how to read the raw documents.
+
+    Attributes
+    ----------
+    name : str
+        Its name on the command line.
+    classes : tuple of str
+        Names of the classes; each is an inlier class in turn.
+    source, licence, citation : str
+        Where it comes from, what may be done with it, what to cite.
+    """
+
+    name: ClassVar[str]
+    classes: ClassVar[tuple[str, ...]]
+    source: ClassVar[str]
+    licence: ClassVar[str]
+    citation: ClassVar[str]
+
+    @abstractmethod
+    def edition(self) -> Edition:
+        """See that the sources are there (download them if need be) and say which they are."""
+
+    @abstractmethod
+    def read(self) -> tuple[Documents, Documents]:
+        """Return the raw documents of the training and of the test part."""

@@ -1,0 +1,237 @@
+"""The detector contract: PyOD's, over raw text.
+
+The sign convention is said here once: **a higher score is more abnormal**. A detector whose
+library scores normality negates it where it calls that library.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+
+from pyod.models.base import BaseDetector
+
+from adbench_text.checks import check_number, check_seed
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins.regimes import FROM_SCRATCH
+from adbench_text.plugins.scores import Scores, TokenScore, check_scores, check_texts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
+
+
+class Observer(Protocol):
+    """Watches a training; a detector that trains in steps tells its ``observer`` of them.
+
+    Attributes
+    ----------
+    trace_every : int
+        Steps between two calls of `trace`; 0 for none.
+    """
+
+    trace_every: int
+
+    def begin(self) -> None:
+        """Look at the detector as it is before the first step; ``decision_function`` works then."""
+
+    def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Take note of the mean losses of the last steps, by name, at a step of `steps`."""
+
+    def trace(self, step: int) -> None:
+        """Look at the detector as it is after a step; ``decision_function`` works then."""
+
+
+def _check_threshold(contamination: Any) -> None:
+    if not hasattr(contamination, "fit"):  # PyOD takes a thresholder of PyThresh too
+        check_number("contamination", contamination, "(0, 0.5]")
+
+
+class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
+    """A PyOD detector that is fitted on texts instead of a matrix.
+
+    A subclass stores its keyword-only hyper-parameters as given, hands those it shares on to its
+    base (``**shared``), and implements `_fit` and `_score`; it may offer `token_scores`. Everything
+    else (`predict`, `predict_proba`, `decision_scores_`, `threshold_`, `labels_`, ``get_params``,
+    ``clone``) is PyOD's.
+
+    Parameters
+    ----------
+    contamination : float, default 0.1
+        Share of the training texts above the decision threshold, in (0, 0.5]. It moves
+        ``threshold_`` and the labels alone, never a score, and has nothing to do with the
+        share of outliers that the benchmark mixes into the training data.
+    random_state : int or None, default None
+        Seed of everything random.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 array of shape (n_train,)
+        Scores of the training texts; computed when first asked for.
+    threshold_ : float
+        Score above which a text is called an outlier.
+    labels_ : int array of shape (n_train,)
+        1 where a training text is called an outlier.
+    observer : Observer or None
+        Watches the training of a detector that trains in steps; set it before ``fit``.
+    test_settings : mapping of str to object
+        Hyper-parameters with which the contract test makes the detector, so that it learns eighty
+        short texts in seconds. Of the class; empty by default.
+    """
+
+    observer: Observer | None = None
+    test_settings: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
+        _check_threshold(contamination)  # with our message, before PyOD does
+        super().__init__(contamination=contamination)
+        self.random_state = random_state
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn asks a class's own __init__ alone; ours hand on what they share as **shared
+        names: set[str] = set()
+        for kind in cls.__mro__:
+            if "__init__" in vars(kind):
+                parameters = signature(vars(kind)["__init__"]).parameters.values()
+                names |= {p.name for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
+                if all(p.kind is not Parameter.VAR_KEYWORD for p in parameters):
+                    break
+        return sorted(names)
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return named configurations for a dataset; one of several settings is a grid.
+
+        ``"default"`` is always known and need not be listed.
+        """
+        return {}
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first).
+
+        A subclass that checks its own calls this method of its base too.
+        """
+        _check_threshold(self.contamination)
+        check_seed(self.random_state)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up what is not learned (word vectors) for all texts of a corpus at once.
+
+        The harness calls it once per corpus, before any split, so that the splits share one
+        pass over a large file. Nothing may be learned here: the test texts are among them.
+        """
+
+    def resources(self) -> dict[str, str]:
+        """Return a digest or version of everything outside the code that the scores depend on."""
+        return {}
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts: one of `adbench_text.plugins.regimes.REGIMES`."""
+        return FROM_SCRATCH
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the scores are chosen by the test labels.
+
+        The benchmark then asks for ``oracle_scores(texts, outlier)`` instead of
+        ``decision_function(texts)``, and marks what it reports.
+        """
+        return False
+
+    def tables(self) -> "Mapping[str, pd.DataFrame]":
+        """Return what there is to see of a fitted detector, by name; logged beside its scores."""
+        return {}
+
+    @abstractmethod
+    def _fit(self, texts: list[str]) -> None:
+        """Learn from the training texts."""
+
+    @abstractmethod
+    def _score(self, texts: list[str]) -> Scores:
+        """Score texts; higher is more abnormal."""
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        """Score the training texts; the same as any other, unless the method says otherwise."""
+        return self._score(texts)
+
+    def fit(self, texts: Sequence[str], y: object = None) -> Self:
+        """Fit on training texts.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Training texts, assumed to be mostly normal.
+        y : ignored
+            There for PyOD's sake.
+
+        Returns
+        -------
+        self
+        """
+        checked = check_texts(texts)
+        self.check_params()
+        self._set_n_classes(None)
+        self._training_texts = checked  # already now: an observer may ask for scores while it trains
+        try:
+            self._fit(checked)
+        except BaseException:
+            del self._training_texts  # half a fit is none
+            raise
+        finally:
+            for name in _OF_TRAINING:  # an observer may have asked for those of half a training
+                self.__dict__.pop(name, None)
+        return self
+
+    def decision_function(self, texts: Sequence[str]) -> Scores:
+        """Score texts; higher is more abnormal.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Any texts; each is scored for itself.
+
+        Returns
+        -------
+        float64 array of shape (n_texts,)
+
+        Raises
+        ------
+        DetectorError
+            If a score is NaN or infinite.
+        """
+        checked = self._check_fitted(texts)
+        return check_scores(self._score(checked), len(checked))
+
+    def _check_fitted(self, texts: Sequence[str]) -> list[str]:
+        """Return texts to be scored as a list, or raise InvalidValueError."""
+        checked = check_texts(texts)
+        if "_training_texts" not in self.__dict__:
+            raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
+        return checked
+
+    def __getattr__(self, name: str) -> Any:
+        # Scores of the training texts cost as much as any; a benchmark never asks for them.
+        if name in _OF_TRAINING and "_training_texts" in self.__dict__:
+            texts = self._training_texts
+            self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
+            self._process_decision_scores()
+            return self.__dict__[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
+        """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
+        return super().predict_proba(_Shaped(check_texts(X)), method, return_confidence)
+
+
+_OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
+
+
+class _Shaped(list[str]):
+    """Texts with the ``shape`` that PyOD's methods ask of their input."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self),)

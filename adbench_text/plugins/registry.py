@@ -1,0 +1,208 @@
+"""Finds plug-ins by file name or entry point, and loads only the one that is asked for.
+
+A plug-in is a file or a folder in ``detectors/``, ``datasets/`` or ``reports/formats/`` whose name does not
+begin with an underscore, or an entry point of another package in the group ``adbench_text.detectors``,
+``adbench_text.datasets`` or ``adbench_text.reports``. Its name is the ``name`` its class
+declares, else the file's name. Finding and listing import nothing: the files are parsed.
+
+A detector file may stand for a whole family: it then defines ``members() -> list[str]`` and
+``member(name) -> type``, and its detectors are called ``family-member``.
+"""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.isolation import preserved
+
+# Where the plug-ins of each kind are, below the package.
+_FOLDERS = {"detectors": "detectors", "datasets": "datasets", "reports": "reports.formats"}
+_NEEDED = {
+    "detectors": ("__call__", "fit", "decision_function"),
+    "datasets": ("name", "classes", "edition", "read"),
+    "reports": ("render",),
+}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A plug-in that was found, not yet loaded."""
+
+    kind: str
+    name: str
+    summary: str
+    load: Callable[[], Any]
+    is_family: bool = False
+    is_foreign: bool = False
+
+
+@cache
+def plugins(kind: str) -> dict[str, Plugin]:
+    """Find all plug-ins of a kind (``"detectors"``, ``"datasets"``, ``"reports"``), by name."""
+    package = importlib.import_module(f"adbench_text.{_FOLDERS[kind]}")
+    found = [
+        _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
+        for info in pkgutil.iter_modules(package.__path__)
+        if not info.name.startswith("_")
+    ]
+    found += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    families = tuple(f"{plugin.name}-" for plugin in found if plugin.is_family)
+    known: dict[str, Plugin] = {}
+    for plugin in found:  # our own files come first: another package cannot replace them unseen
+        if not (plugin.is_foreign and plugin.name.startswith(families)):
+            known.setdefault(plugin.name, plugin)
+    return dict(sorted(known.items()))
+
+
+def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
+    module = f"adbench_text.{_FOLDERS[kind]}.{name}"
+    path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
+    load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (OSError, SyntaxError, ValueError) as error:
+        return Plugin(kind, name, f"broken: {error}", load)
+    declared = [
+        statement.value.value
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for statement in node.body
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        and isinstance(statement.value, ast.Constant)
+        and ast.unparse(statement).startswith(("name = ", "name: "))
+    ]
+    is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
+    if not is_family and kind != "reports":
+        load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
+    summary = (ast.get_docstring(tree) or "").partition("\n")[0]
+    return Plugin(kind, str(declared[0]) if declared else name, summary, load, is_family)
+
+
+def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
+    distribution = point.dist.name if point.dist else "unknown package"
+    return Plugin(kind, point.name, f"from {distribution}", lambda: _foreign(kind, point), is_foreign=True)
+
+
+def _foreign(kind: str, point: EntryPoint) -> Any:
+    """Load what another package offers, and see that it is what it should be."""
+    loaded = point.load()
+    if kind == "datasets" and inspect.isclass(loaded):
+        loaded = loaded()
+    is_factory = kind == "detectors" and inspect.isfunction(loaded)
+    missing = [name for name in _NEEDED[kind] if not is_factory and not hasattr(loaded, name)]
+    if missing:
+        raise TypeError(f"{point.value} has no {', '.join(missing)}")
+    return loaded
+
+
+def _only_class(module: ModuleType) -> type:
+    """Return the one public class that a plug-in file is about."""
+    classes = [
+        value
+        for name, value in vars(module).items()
+        if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    ]
+    plugin_classes = [
+        value for value in classes if hasattr(value, "decision_function") or hasattr(value, "read")
+    ]
+    if len(plugin_classes) != 1:
+        names = ", ".join(value.__name__ for value in plugin_classes) or "none"
+        raise PluginError(f"{module.__name__} must define exactly one detector or dataset, found {names}.")
+    return plugin_classes[0]
+
+
+def names(kind: str) -> list[str]:
+    """Return all names of a kind; those of a family are its members."""
+    found: list[str] = []
+    for plugin in plugins(kind).values():
+        if plugin.is_family:
+            found += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
+        else:
+            found.append(plugin.name)
+    return found
+
+
+def listing(kind: str) -> list[tuple[str, str]]:
+    """Return name and summary of every plug-in; those of other packages are loaded, as a check."""
+    rows = []
+    for plugin in plugins(kind).values():
+        summary = plugin.summary
+        try:
+            if plugin.is_foreign:
+                _load(plugin)
+            members = (
+                [f"{plugin.name}-{member}" for member in _load(plugin).members()] if plugin.is_family else []
+            )
+        except PluginError as error:
+            summary, members = f"broken: {error}", []
+        rows.append((plugin.name, summary) if not plugin.is_family else (f"{plugin.name}-...", summary))
+        rows += [(member, "") for member in members]
+    return rows
+
+
+def load(kind: str, name: str) -> Any:
+    """Load the plug-in of this name: a detector class, a dataset, or a report module.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is none of that name.
+    PluginError
+        If it is there but cannot be imported.
+    """
+    known = plugins(kind)
+    if name in known and not known[name].is_family:
+        return _load(known[name])
+    family, _, member = name.partition("-")
+    if member and family in known and known[family].is_family:
+        module = _load(known[family])
+        if member in module.members():
+            return _load(replace(known[family], name=name, load=lambda: module.member(member)))
+    raise UnknownNameError({"reports": "format"}.get(kind, kind.removesuffix("s")), name, names(kind))
+
+
+@preserved()
+def _load(plugin: Plugin) -> Any:
+    try:
+        return plugin.load()
+    except PluginError:
+        raise
+    except ModuleNotFoundError as error:
+        top = (error.name or "").partition(".")[0]
+        if not top or find_spec(top):  # a wrong import, not a missing package
+            raise PluginError(f"{plugin.name} cannot be loaded: {error}") from error
+        raise PluginError(
+            f"{plugin.name} needs the package {error.name!r}, which is not installed; "
+            f"run: pip install {(error.name or '').partition('.')[0]}"
+        ) from error
+    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise PluginError(
+            f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"
+        ) from error
+
+
+def detector(name: str) -> Any:
+    """Return the detector class of this name; see `load`."""
+    return load("detectors", name)
+
+
+def dataset(name: str) -> Any:
+    """Return the dataset of this name, ready to use; see `load`."""
+    loaded = load("datasets", name)
+    return loaded() if inspect.isclass(loaded) else loaded
+
+
+def report(form: str) -> Any:
+    """Return the module that renders a report in a format; see `load`."""
+    return load("reports", form)

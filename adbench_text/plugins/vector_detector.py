@@ -1,0 +1,91 @@
+"""The base of detectors that work on document vectors."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.checks import check_boolean, check_whole
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.text import vectors
+from adbench_text.text.document_vectors import fit_encoder
+from adbench_text.text.encoders import Encoding, Matrix, find_method
+from adbench_text.text.words import count_words
+
+
+class VectorDetector(TextDetector):
+    """A detector over document vectors: what `ocsvm`, `iforest` and PyOD's detectors share.
+
+    Parameters
+    ----------
+    encoder : str, default "tfidf"
+        How a text becomes a vector; a name in `METHODS`.
+    vectors : str, default "glove-wiki-gigaword-50"
+        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
+        ``"fasttext-local"`` (trained on the training texts alone). Some encoders need none.
+    normalize : bool, default True
+        Scale every vector to length 1.
+    svd_components : int, default 100
+        Dimensions of the encoder ``svd``.
+    """
+
+    def __init__(
+        self,
+        *,
+        encoder: str = "tfidf",
+        vectors: str = "glove-wiki-gigaword-50",
+        normalize: bool = True,
+        svd_components: int = 100,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.encoder = encoder
+        self.vectors = vectors
+        self.normalize = normalize
+        self.svd_components = svd_components
+
+    @property
+    def _encoding(self) -> Encoding:
+        seed = 0 if self.random_state is None else self.random_state
+        return Encoding(self.encoder, self.vectors, self.normalize, self.svd_components, seed)
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        find_method(self.encoder)
+        check_boolean("normalize", self.normalize)
+        check_whole("svd_components", self.svd_components, least=1)
+        vectors.check_name(self.vectors)
+
+    @property
+    def regime(self) -> str:
+        """What it knows besides the training texts."""
+        return WORDS if self._encoding.reads_file else FROM_SCRATCH
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Read the vectors of all words of a corpus in one pass over the file."""
+        if self._encoding.reads_file:
+            vectors.load(self.vectors, count_words(texts).vocabulary)
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of the file of word vectors, if one is read."""
+        if not self._encoding.reads_file:
+            return {}
+        return {"vectors": vectors.digest(self.vectors)}
+
+    def _fit(self, texts: list[str]) -> None:
+        self._encoder = fit_encoder(self._encoding, texts)
+        self._fit_vectors(self._encoder(texts))
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        return self._score_vectors(self._encoder(texts))
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        """Learn from the vectors of the training texts, of shape (n_train, n_dimensions)."""
+        raise NotImplementedError
+
+    def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
+        """Score vectors; higher is more abnormal."""
+        raise NotImplementedError

@@ -1,0 +1,158 @@
+"""Run one cell: split, fit, score, measure."""
+
+import time
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import Split, contaminate, one_vs_rest
+from adbench_text.errors import DetectorError
+from adbench_text.isolation import preserved, seed_generators
+from adbench_text.memo import Stopwatch
+from adbench_text.metrics import all_metrics, auroc
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.scores import check_scores
+from adbench_text.run.examples import examples_of
+from adbench_text.run.intervals import bootstrap_intervals
+from adbench_text.run.memory import PeakMemory
+from adbench_text.run.result import Curves, Point, Result
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector
+
+_N_EARLY = 1000  # test documents that are scored before a training: enough for a histogram
+
+OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
+
+
+@preserved()
+def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
+    """Fit the cell's detector on its split and measure it; a detector's failure is a result too.
+
+    What it does to the texts it is given or to the global state of the process ends with its cell.
+    The global random generators are seeded with the seed of the cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    corpus : Corpus
+    on_step : callable
+        Told of the cell, the step, the number of steps and the losses while a detector trains.
+    trace_every : int
+        Steps of a training between two looks at the test AUROC, 0 for none. They are a diagnostic:
+        they change nothing, and nothing is chosen by them.
+    """
+    started = time.time()
+    measured: dict[str, float] = {}
+    detector, training = None, None
+    try:
+        split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
+        measured["n_train"] = len(split.train)
+        measured["n_train_outliers"] = int(split.train_outlier.sum())
+        measured["n_test"] = len(split.test)
+        measured["n_test_outliers"] = int(split.outlier.sum())
+        detector = build_detector(cell)
+        seed_generators(cell.seed)
+        training = _Training(cell, detector, split, on_step, trace_every)
+        if getattr(detector, "observer", detector) is None:
+            detector.observer = training
+        scores = measure(detector, split, measured)
+        measured["fit_seconds"] -= training.seconds
+        shown: dict[str, Any] = {"early": training.early}
+        if isinstance(detector, TextDetector):
+            shown["tables"] = detector.tables()
+            shown["examples"] = examples_of(detector, corpus, cell.inlier, scores)
+        return Result(cell, started, measured, scores, training.curves, _ran_on(detector), **shown)
+    except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        curves = training.curves if training else {}
+        what = traceback.format_exc()
+        return Result(cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=what)
+
+
+def measure(detector: Any, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
+    """Fit a detector on a split, score the test texts, and measure how well it does.
+
+    Parameters
+    ----------
+    detector : TextDetector, or anything with ``fit(texts)`` and ``decision_function(texts)``
+    split : Split
+    measured : dict of str to float
+        Receives the metrics, their intervals, seconds and memory; where something fails, those until then.
+
+    Returns
+    -------
+    float64 array of shape (n_test,)
+        Abnormality of each test text.
+
+    Raises
+    ------
+    DetectorError
+        If a score is not finite, or all are equal.
+    """
+    with PeakMemory() as memory:
+        with Stopwatch() as watch:
+            detector.fit(list(split.train))
+        measured["fit_seconds"] = watch.seconds
+        with Stopwatch() as watch:
+            scores = _score(detector, split.test, split.outlier)
+        measured["score_seconds"] = watch.seconds
+    measured["peak_memory_mb"] = memory.megabytes
+    scores = check_scores(scores, len(split.test))
+    if scores.min() == scores.max():
+        raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
+    measured |= all_metrics(split.outlier, scores)
+    for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
+        measured |= {f"{name}_low": low, f"{name}_high": high}
+    return scores
+
+
+def _score(detector: Any, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Any:
+    texts = list(texts)  # those of the corpus are for every cell
+    if getattr(detector, "is_oracle", False) is True:
+        return detector.oracle_scores(texts, outlier.copy())
+    return detector.decision_function(texts)
+
+
+def _ran_on(detector: Any) -> dict[str, str]:
+    ran_on = getattr(detector, "ran_on_", None)  # may be somebody else's
+    return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
+
+
+class _Training:
+    """Watches the training of a cell; see `adbench_text.plugins.detector.Observer`."""
+
+    def __init__(self, cell: Cell, detector: Any, split: Split, on_step: OnStep, trace_every: int) -> None:
+        self.cell, self.detector, self.split = cell, detector, split
+        self.on_step, self.trace_every = on_step, trace_every
+        self.curves: Curves = {}
+        self.early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+        self.seconds = 0.0  # spent on looks at the test texts
+
+    def begin(self) -> None:
+        """Score some of the test texts, for the histogram of the scores before the training."""
+        begin = time.perf_counter()
+        n_test = len(self.split.test)
+        places = np.sort(np.random.default_rng(0).permutation(n_test)[:_N_EARLY])
+        self.early = places, self._scores(places)
+        self.seconds += time.perf_counter() - begin
+
+    def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Keep the losses and pass them on."""
+        for name, value in losses.items():
+            self.curves.setdefault(name, []).append(Point(step, float(value), time.time()))
+        self.on_step(self.cell, step, steps, losses)
+
+    def trace(self, step: int) -> None:
+        """Score the test texts."""
+        begin = time.perf_counter()
+        value = auroc(self.split.outlier, self._scores(np.arange(len(self.split.test))))
+        self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
+        self.seconds += time.perf_counter() - begin
+
+    def _scores(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
+        texts = [self.split.test[place] for place in places]
+        return check_scores(_score(self.detector, texts, self.split.outlier[places]), len(places))

@@ -1,0 +1,120 @@
+"""Documents of a test set that show how a detector judges: its surest verdicts and its worst mistakes."""
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import AdbenchTextError
+from adbench_text.plugins.scores import Scores, TokenScore
+from adbench_text.run.result import Example
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
+Kind = TypeVar("Kind")
+
+N_EACH = 3
+_LONGEST = 4000  # characters; a longer text is no example, and a page of them no page
+
+
+def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[tuple[str, int]]:
+    """Choose documents to show, each once: why, and its place in the test set.
+
+    Parameters
+    ----------
+    outlier : bool array of shape (n_test,)
+    scores : float array of shape (n_test,)
+        Abnormality.
+    n : int
+        At most so many of each kind.
+    """
+    order = np.argsort(scores, kind="stable")
+    wanted = {
+        "missed outlier": order[outlier[order]],
+        "inlier taken for an outlier": order[~outlier[order]][::-1],
+        "most abnormal": order[::-1],
+        "most normal": order,
+    }
+    chosen: dict[int, str] = {}
+    for why, places in wanted.items():
+        free = [int(place) for place in places if int(place) not in chosen]
+        chosen |= dict.fromkeys(free[:n], why)
+    return [(why, place) for place, why in chosen.items()]
+
+
+def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
+    """Return test documents of a one-vs-rest split with the score of each word.
+
+    None for a detector that has no ``token_scores``, or none as it is configured.
+    """
+    texts, labels = corpus.test.texts, corpus.test.labels
+    places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
+    if not hasattr(detector, "token_scores") or not len(places):
+        return []
+    outlier = labels != corpus.classes.index(inlier)
+    chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
+    try:
+        of_text = detector.token_scores([texts[place] for _, place in chosen])
+    except AdbenchTextError:  # a score that judges a text as a whole, say
+        return []
+    return [
+        Example(
+            why,
+            place,
+            corpus.classes[labels[place]],
+            bool(outlier[place]),
+            float(scores[place]),
+            texts[place],
+            [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens],
+        )
+        for (why, place), tokens in zip(chosen, of_text, strict=True)
+    ]
+
+
+def to_json(examples: Sequence[Example]) -> str:
+    """Return examples as JSON."""
+    return json.dumps([{**vars(example), "tokens": list(example.tokens)} for example in examples])
+
+
+def from_json(text: str) -> list[Example]:
+    """Return what `to_json` was given.
+
+    Raises
+    ------
+    ValueError
+        If the text is anything else.
+    """
+    try:
+        return [_example(**entry) for entry in json.loads(text)]
+    except (TypeError, OverflowError, RecursionError) as error:
+        raise ValueError(f"these are no examples: {error}") from error
+
+
+def _example(
+    why: Any, document: Any, label: Any, outlier: Any, score: Any, text: Any, tokens: Any
+) -> Example:
+    read = [TokenScore(_a(str, token), _a(int, i), _a(int, j), _number(s)) for token, i, j, s in tokens]
+    return Example(
+        _a(str, why),
+        _a(int, document),
+        _a(str, label),
+        _a(bool, outlier),
+        _number(score),
+        _a(str, text),
+        read,
+    )
+
+
+def _a(kind: type[Kind], value: Any) -> Kind:
+    """Return a value that is of a type, or raise TypeError."""
+    if type(value) is not kind:
+        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+    return value
+
+
+def _number(value: Any) -> float:
+    return float(value if type(value) is int else _a(float, value))

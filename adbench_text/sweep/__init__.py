@@ -1,0 +1,1 @@
+"""What is to be run: cells, and sweeps that expand into them."""

@@ -1,0 +1,93 @@
+"""Cells: the smallest things that are run and logged."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+DEFAULT = "default"
+
+
+_THRESHOLD = "contamination"  # PyOD's: it decides labels, and no score
+
+
+IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training and test of one detector: the smallest thing that is run and logged.
+
+    Parameters
+    ----------
+    detector : str
+        Name of the detector.
+    preset : str
+        Name of the configuration it comes from.
+    settings : mapping
+        Hyper-parameters that differ from the detector's defaults.
+    dataset, inlier : str
+        The one-vs-rest split.
+    contamination : float
+        Share of outliers in the training data.
+    seed : int
+        Seed of the contamination and of the detector.
+    n_configurations : int
+        How many its preset has on the dataset; more than one make it a grid.
+    """
+
+    detector: str
+    preset: str
+    settings: Mapping[str, Any] = field(hash=False)
+    dataset: str
+    inlier: str
+    contamination: float
+    seed: int
+    n_configurations: int = field(default=1, compare=False)
+
+    @property
+    def configuration(self) -> str:
+        """The settings in one line, ``"nu=0.2 kernel=linear"``; empty for the defaults."""
+        return _in_one_line(self.settings)
+
+    @property
+    def split(self) -> tuple[str, str, float, int]:
+        """What cells share that are trained on the same texts."""
+        return self.dataset, self.inlier, self.contamination, self.seed
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What a reader knows it by, whatever code and corpus; the params of `IDENTITY` as text."""
+        settled = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
+        return tuple(settled.get(name) or str(getattr(self, name)) for name in IDENTITY)
+
+    def __str__(self) -> str:
+        what = " ".join(filter(None, (self.detector, self.configuration)))
+        return f"{what} on {self.dataset}/{self.inlier} at {percent(self.contamination)}, seed {self.seed}"
+
+
+def identity_of(record: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the `Cell.identity` of a record of a store."""
+    return tuple(record[name] for name in IDENTITY)
+
+
+def percent(level: float) -> str:
+    """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
+    return f"{100 * level:g}%"
+
+
+def _in_one_line(settings: Mapping[str, Any]) -> str:
+    named = {name: value for name, value in settings.items() if name != _THRESHOLD}
+    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(named.items()))
+
+
+def _plain(value: Any) -> str:
+    """Return a value of a setting as text; values that are equal have the same."""
+    return value if isinstance(value, str) else json.dumps(_settled(value), default=str)
+
+
+def _settled(value: Any) -> Any:
+    """Return a number that is whole as such, also within lists: 1e4 and 10000 are one value."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return [_settled(item) for item in value] if isinstance(value, list | tuple) else value

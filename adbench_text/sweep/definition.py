@@ -1,0 +1,52 @@
+"""What decides the result of a cell."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from adbench_text.code_version import code_version, libraries, protocol_version
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.isolation import preserved
+from adbench_text.sweep.cell import _THRESHOLD, Cell, _plain
+from adbench_text.sweep.construct import build_detector
+
+
+@preserved()
+def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
+    """Return everything that decides the result of a cell, as plain strings for params.
+
+    Two cells with equal definitions have equal results; see `cell_id`.
+    """
+    detector = build_detector(cell)
+    kind: Any = type(detector)
+    values = detector.get_params() if hasattr(detector, "get_params") else cell.settings
+    resources = detector.resources() if hasattr(detector, "resources") else {}
+    record = {
+        "detector": cell.detector,
+        "preset": cell.preset,
+        "configuration": cell.configuration,
+        "dataset": cell.dataset,
+        "inlier": cell.inlier,
+        "contamination": f"{cell.contamination:g}",
+        "seed": str(cell.seed),
+        "dataset_digest": corpus.digest,
+        "code_version": code_version(kind),
+        "protocol": protocol_version(),
+        "libraries": libraries(kind),
+    }
+    if isinstance(getattr(detector, "regime", None), str):
+        record["regime"] = detector.regime
+    if getattr(detector, "is_oracle", False) is True:
+        record["oracle"] = "true"
+    record |= {f"resource.{name}": value for name, value in sorted(resources.items())}
+    return record | {
+        f"detector.{name}": _plain(value)
+        for name, value in sorted(values.items())
+        if name not in ("random_state", _THRESHOLD)
+    }
+
+
+def cell_id(definition: Mapping[str, str]) -> str:
+    """Return the digest of a definition, 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,133 @@
+"""Sweeps as TOML files: the same names as the options of ``adbench-text run``.
+
+    dataset = ["20news", "agnews"]
+    detector = ["llr", { name = "ocsvm", preset = "paper-grid" }]
+    contamination = [0, 0.05]
+    seed = [0, 1]
+
+    [set]
+    vectors = "glove-wiki-gigaword-300"
+    ocsvm.nu = 0.2
+
+A detector is a name, or a table of ``name``, ``preset`` and ``set``, so that one detector can
+be run with several settings. A list of one may be written without its brackets.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.sweep.sweep import DetectorChoice
+
+_LISTS: dict[str, tuple[type, ...]] = {
+    "detector": (str, dict),
+    "dataset": (str,),
+    "inlier": (str,),
+    "contamination": (int, float),
+    "seed": (int,),
+}
+_SINGLES: dict[str, tuple[type, ...]] = {"preset": (str,), "limit": (int,), "set": (dict,)}
+_OF_A_DETECTOR: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
+_LEAST: dict[str, int] = {"seed": 0, "limit": 1}
+_KINDS = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
+
+
+def names() -> list[str]:
+    """Return the sweeps that come with the package."""
+    folder = files("adbench_text.reports").joinpath("sweeps")
+    return sorted(
+        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
+    )
+
+
+def find(name: str) -> Path:
+    """Return the file of a sweep: one that comes with the package by its name, else a path.
+
+    Raises
+    ------
+    UnknownNameError
+        If it is neither a known name nor looks like a path.
+    """
+    if name in names():
+        return Path(str(files("adbench_text.reports").joinpath("sweeps").joinpath(f"{name}.toml")))
+    path = Path(name)
+    if len(path.parts) == 1 and not path.suffix and not path.exists():
+        raise UnknownNameError("sweep", name, names())
+    return path
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Read a sweep file.
+
+    Returns
+    -------
+    dict
+        What the file says, by key; lists are lists, detectors are `DetectorChoice`.
+
+    Raises
+    ------
+    DataError
+        If the file cannot be read.
+    InvalidValueError, UnknownNameError
+        If it is no TOML, has an unknown key, or a value of the wrong kind.
+    """
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"Cannot read the sweep {path}: {error.strerror}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidValueError(f"{path} is no valid TOML: {error}.") from error
+    content = {
+        key: value if isinstance(value, list) or key not in _LISTS else [value]
+        for key, value in content.items()
+    }
+    _check_keys(content, _LISTS | _SINGLES, path)
+    for key in content.keys() & _LISTS.keys():
+        for value in content[key]:
+            _check(key, value, _LISTS[key], path)
+        if not content[key]:
+            raise InvalidValueError(f"{path}: {key} must name at least one, got an empty list.")
+    for key in content.keys() & _SINGLES.keys():
+        _check(key, content[key], _SINGLES[key], path)
+    if "set" in content:
+        content["set"] = _flat(content["set"])
+    if "detector" in content:
+        content["detector"] = [_choice(entry, path) for entry in content["detector"]]
+    return content
+
+
+def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
+    table: dict[str, Any] = {"name": entry} if isinstance(entry, str) else entry
+    _check_keys(table, _OF_A_DETECTOR, path)
+    for key, value in table.items():
+        _check(key, value, _OF_A_DETECTOR[key], path)
+    if "name" not in table:
+        raise InvalidValueError(f"{path}: a detector needs a name, got {entry!r}.")
+    return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}))
+
+
+def _check_keys(table: Mapping[str, Any], known: Mapping[str, Any], path: Path) -> None:
+    for key in table:
+        if key not in known:
+            raise UnknownNameError(f"key of a sweep ({path})", key, known)
+
+
+def _check(key: str, value: Any, kinds: tuple[type, ...], path: Path) -> None:
+    fits = isinstance(value, kinds) and not isinstance(value, bool)
+    if not fits:
+        expected = " or ".join(_KINDS[kind] for kind in kinds)
+        raise InvalidValueError(f"{path}: {key} must be {expected}, got {value!r}.")
+    if key in _LEAST and not _LEAST[key] <= value < 2**32:
+        raise InvalidValueError(f"{path}: {key} must be from {_LEAST[key]} to 2**32 - 1, got {value}.")
+
+
+def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``{"ocsvm.nu": 0.2}`` for ``{"ocsvm": {"nu": 0.2}}``: TOML reads ``ocsvm.nu = 0.2`` so."""
+    flat: dict[str, Any] = {}
+    for key, value in settings.items():
+        own = value.items() if isinstance(value, dict) else ()
+        flat |= {f"{key}.{name}": setting for name, setting in own} or {key: value}
+    return flat

@@ -1,0 +1,57 @@
+"""Document vectors: encoders fitted on training texts, and shared by detectors.
+
+What is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
+training texts alone. A fitted encoder and the vectors it made are kept for a while, so that all
+detectors and configurations of one split share them.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
+
+from adbench_text.memo import remember
+from adbench_text.text.encoders import Encoding, Matrix, find_method
+from adbench_text.text.words import HashedTexts
+
+
+class Encoder:
+    """An encoder fitted on training texts; get one from `fit_encoder`.
+
+    Calling it with texts returns their vectors, float32 of shape (n_texts, n_dimensions). A text
+    without one known word is the zero vector.
+    """
+
+    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
+        self.encoding = encoding
+        self._method = find_method(encoding.method)(encoding, training)
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """Encode texts."""
+        return _encode((self, HashedTexts(texts)))
+
+    def encode(self, texts: HashedTexts) -> Matrix:
+        """Encode texts anew."""
+        encoded = self._method.encode(texts)
+        if self.encoding.normalize:
+            length = np.linalg.norm(encoded, axis=1, keepdims=True)
+            encoded = encoded / np.where(length > 0, length, 1)
+        encoded = encoded.astype(np.float32)
+        encoded.flags.writeable = False  # shared between detectors
+        return encoded
+
+
+def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
+    """Return an encoder fitted on training texts; the last few are kept and shared."""
+    return _fit_encoder((encoding, HashedTexts(training)))
+
+
+@remember(8)
+def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
+    return Encoder(*key)
+
+
+@remember(16)  # training and test texts of each encoder; not in the encoder, which must stay picklable
+def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
+    encoder, texts = key
+    return encoder.encode(texts)

@@ -1,0 +1,214 @@
+"""Word vectors: finding the file, reading of it only the words that are needed, remembering those.
+
+A file of vectors is read once per corpus; what was read lies in the cache directory as one slim
+matrix (``vectors/<digest>.npz``) that grows with every corpus, so that the next use is a load of
+the words in question and no more.
+"""
+
+import json
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text import storage
+from adbench_text.checks import check_choice
+from adbench_text.code_version import Fact
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.memo import remember
+from adbench_text.text import vector_files
+from adbench_text.text.vector_files import WordVectors
+from adbench_text.text.words import HashedTexts
+from adbench_text.text.words import words as words_of
+
+#: Vectors that gensim's downloader offers, and what they are.
+DOWNLOADS: Fact[dict[str, str]] = {
+    "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB)",
+    "glove-wiki-gigaword-100": "GloVe 6B, 100 dimensions, 400,000 words (128 MB)",
+    "glove-wiki-gigaword-200": "GloVe 6B, 200 dimensions, 400,000 words (252 MB)",
+    "glove-wiki-gigaword-300": "GloVe 6B, 300 dimensions, 400,000 words (376 MB)",
+    "fasttext-wiki-news-subwords-300": "fastText, 300 dimensions, 999,999 words (958 MB)",
+}
+_RELEASES: Fact[str] = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
+_MD5: Fact[dict[str, str]] = {
+    "glove-wiki-gigaword-50": "c289bc5d7f2f02c6dc9f2f9b67641813",
+    "glove-wiki-gigaword-100": "40ec481866001177b8cd4cb0df92924f",
+    "glove-wiki-gigaword-200": "59652db361b7a87ee73834a6c391dfc1",
+    "glove-wiki-gigaword-300": "29e9329ac2241937d55b852e8284e89b",
+    "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
+}
+#: Not a file: gensim's FastText, trained on the training texts of the split alone.
+LOCAL = "fasttext-local"
+
+
+def locate(name: str) -> Path:
+    """Return the file of these vectors.
+
+    Parameters
+    ----------
+    name : str
+        A name of `DOWNLOADS`, or the path of a word2vec, GloVe or fastText file.
+
+    Raises
+    ------
+    DataError
+        If the file is not there; the message names the command that fetches it.
+    UnknownNameError
+        If it is neither a known name nor looks like a path.
+    """
+    if name in DOWNLOADS:
+        path = storage.data_dir() / remote(name).path
+        if not storage.is_file(path):
+            raise DataError(f"Word vectors {name} are not in {path.parent}; run: adbench-text fetch {name}")
+        return path
+    path = Path(name).expanduser()
+    if storage.is_file(path):
+        return path
+    if len(path.parts) > 1 or path.suffix:
+        raise DataError(f"There is no file of word vectors at {path}.")
+    raise UnknownNameError("word vectors", name, [*DOWNLOADS, LOCAL])
+
+
+def check_name(name: Any) -> None:
+    """Raise UnknownNameError if a value, of any type, is neither a known name nor looks like a path."""
+    if not isinstance(name, str | Path):
+        check_choice("word vectors", name, [*DOWNLOADS, LOCAL])
+    elif name != LOCAL:
+        with suppress(DataError):  # a name or a path all the same; the file may still be fetched
+            locate(str(name))
+
+
+def digest(name: str) -> str:
+    """Return the digest of the file of these vectors, 16 hexadecimal digits."""
+    return storage.file_digest(locate(name))[:16]
+
+
+def is_here(name: str) -> bool:
+    """Say whether the file of these vectors is in the data directory."""
+    return storage.is_file(storage.data_dir() / remote(name).path)
+
+
+def fetch(name: str) -> Path:
+    """Return the file of these vectors; download it first if it is not there."""
+    return remote(name).fetch() if name in DOWNLOADS else locate(name)
+
+
+def remote(name: str) -> storage.RemoteFile:
+    """Return where these vectors come from: the files that gensim's downloader gets.
+
+    Not through gensim's downloader, which leaves parts of a file in the system's temporary
+    folder, and takes any folder of that name for the finished download.
+    """
+    return storage.RemoteFile(f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", _MD5[name])
+
+
+def load(name: str, words: Iterable[str]) -> WordVectors:
+    """Load the vectors of these words (others may come along).
+
+    Raises
+    ------
+    DataError
+        If the file is missing, or a line of it is broken or of another dimension.
+    """
+    path, key = locate(name), digest(name)
+    slim = _memory.get(key) or _read_cache(key)
+    asked = set(words)
+    new = asked if slim is None else asked - slim.row_of.keys() - slim.missing
+    if slim is None or new:
+        read = vector_files.read(path, new)
+        slim = read if slim is None else _merge(slim, read)
+        _write_cache(key, slim)
+    slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
+    _memory.clear()  # one file of vectors at a time
+    _memory[key] = slim
+    return slim
+
+
+_memory: dict[str, WordVectors] = {}
+
+
+def _merge(first: WordVectors, second: WordVectors) -> WordVectors:
+    return WordVectors(
+        first.words + second.words,
+        np.concatenate([first.matrix, second.matrix]),
+        np.concatenate([first.ranks, second.ranks]),
+        first.missing | second.missing,
+    )
+
+
+def _cache_path(key: str) -> Path:
+    return storage.cache_dir() / "vectors" / f"{key}.npz"
+
+
+def _write_cache(key: str, slim: WordVectors) -> None:
+    with storage.atomic_path(_cache_path(key)) as temporary:
+        np.savez(
+            temporary,
+            words=_packed(slim.words),
+            matrix=slim.matrix,
+            ranks=slim.ranks,
+            missing=_packed(sorted(slim.missing)),
+        )
+
+
+def _read_cache(key: str) -> WordVectors | None:
+    try:
+        with np.load(_cache_path(key), allow_pickle=False) as arrays:
+            words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
+            slim = WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
+    except Exception:  # not there, or damaged in whatever way: read anew
+        return None
+    return slim if len(slim.words) == len(slim.matrix) == len(slim.ranks) else None
+
+
+def _packed(words: list[str]) -> NDArray[np.uint8]:
+    return np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
+
+
+def _unpacked(data: NDArray[np.uint8]) -> list[str]:
+    return [str(word) for word in json.loads(data.tobytes())]
+
+
+def load_or_train(name: str, words: Iterable[str], training: Iterable[str], seed: int) -> WordVectors:
+    """Load the vectors of these words, or train them on texts where that is what `name` says."""
+    return train_local(training, words, seed) if name == LOCAL else load(name, words)
+
+
+def train_local(
+    texts: Iterable[str], words: Iterable[str], seed: int, n_dimensions: int = 100
+) -> WordVectors:
+    """Train gensim's FastText on texts and return its vectors of these words (unknown ones by subwords).
+
+    Raises
+    ------
+    InvalidValueError
+        If the texts hold no word at all.
+    """
+    model = _local_model((HashedTexts(tuple(texts)), seed, n_dimensions))
+    listed = sorted(set(words))
+    matrix = np.array([model.wv[word] for word in listed], dtype=np.float32).reshape(-1, n_dimensions)
+    return WordVectors(listed, matrix, np.arange(len(listed)), frozenset())
+
+
+@remember(1)  # training texts and test texts ask for it in turn
+def _local_model(key: tuple[HashedTexts, int, int]) -> Any:
+    from gensim.models import FastText
+
+    texts, seed, n_dimensions = key
+    logging.getLogger("gensim").setLevel(logging.ERROR)
+    sentences = [words_of(text) for text in texts]
+    if not any(sentences):
+        raise InvalidValueError("fasttext-local needs training texts with at least one word.")
+    return FastText(
+        sentences,
+        vector_size=n_dimensions,
+        min_count=1,
+        epochs=5,
+        bucket=200_000,  # gensim's two million, for all of Wikipedia, take 0.8 GB
+        seed=seed,
+        workers=1,  # with several, the result depends on their timing
+    )

@@ -1,0 +1,210 @@
+"""WordPiece: texts as numbered pieces of words, by the vocabulary of BERT or one trained on the spot."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text import storage
+from adbench_text.code_version import Fact
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.memo import remember
+from adbench_text.storage import RemoteFile
+from adbench_text.text.words import HashedTexts
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+BERT = "bert-base-uncased"
+TRAINED = "trained"
+FETCHED = f"{BERT}-vocab"  # what the command line fetches
+
+#: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in the order of their frequency.
+BERT_FILE: Fact[RemoteFile] = RemoteFile(
+    "vocab/bert-base-uncased-vocab.txt",
+    "https://huggingface.co/bert-base-uncased/resolve/main/vocab.txt",
+    md5="64800d5d8528ce344256daf115d4965e",
+)
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+FIRST = 5  # ids from here on may replace a token; in BERT's vocabulary that includes unused ones
+
+_CHUNK = re.compile(r"\S+")
+
+
+class Pieces(NamedTuple):
+    """Word pieces of texts: those of text i are ``ids[ends[i]:ends[i + 1]]``; ends begins with 0."""
+
+    ids: NDArray[np.int32]
+    ends: NDArray[np.int64]
+
+
+class Piece(NamedTuple):
+    """A word of a text, ``text[start:end]``, and how many pieces it is cut into."""
+
+    start: int
+    end: int
+    n_pieces: int
+
+
+class WordPiece:
+    """A vocabulary of word pieces, lower-case; made by `bert` or `train`.
+
+    Parameters
+    ----------
+    tokenizer : tokenizers.Tokenizer
+    digest : str
+        Of its file, if it has one.
+
+    Attributes
+    ----------
+    size : int
+        Number of pieces.
+    pad, unknown, cls, sep, mask : int
+        Ids of the special pieces; `pad` is 0.
+
+    Raises
+    ------
+    DataError
+        If a special piece is missing, or [PAD] is not the first.
+    """
+
+    def __init__(self, tokenizer: "Tokenizer", digest: str = "") -> None:
+        self._tokenizer, self.digest = tokenizer, digest
+        self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
+        self.size = tokenizer.get_vocab_size()
+        ids = []
+        for token in SPECIAL:
+            number = tokenizer.token_to_id(token)
+            if number is None:
+                raise DataError(f"The vocabulary lacks {token}.")
+            ids.append(number)
+        self.pad, self.unknown, self.cls, self.sep, self.mask = ids
+        if self.pad != 0:
+            raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")
+
+    def encode(self, texts: Sequence[str]) -> Pieces:
+        """Return the pieces of texts, without [CLS] and [SEP]; every word is looked up once only."""
+        chunks = [text.split() for text in texts]
+        new = {word for words in chunks for word in words if word not in self._lexicon}
+        self._learn(sorted(new))
+        lexicon = self._lexicon
+        flat: list[int] = []
+        ends = np.zeros(len(chunks) + 1, dtype=np.int64)
+        for row, words in enumerate(chunks):
+            for word in words:
+                flat += lexicon[word]
+            ends[row + 1] = len(flat)
+        return Pieces(np.array(flat, dtype=np.int32), ends)
+
+    def _learn(self, words: list[str]) -> None:
+        encoded = self._tokenizer.encode_batch([_sound(word) for word in words], add_special_tokens=False)
+        for word, encoding in zip(words, encoded, strict=True):
+            self._lexicon[word] = encoding.ids
+
+    def words(self, text: str) -> list[Piece]:
+        """Return the words of a text in order; their pieces, put together, are those of `encode`."""
+        found = []
+        for chunk in _CHUNK.finditer(text):
+            encoding = self._tokenizer.encode(_sound(chunk.group()), add_special_tokens=False)
+            places: dict[int | None, list[tuple[int, int]]] = {}
+            for number, place in zip(encoding.word_ids, encoding.offsets, strict=True):
+                places.setdefault(number, []).append(place)
+            for of_word in places.values():
+                start, end = chunk.start() + of_word[0][0], chunk.start() + of_word[-1][1]
+                found.append(Piece(start, end, len(of_word)))
+        return found
+
+
+def _sound(word: str) -> str:
+    """Replace half characters, which have no UTF-8; position by position."""
+    return word if word.isascii() else "".join("�" if "\ud800" <= c <= "\udfff" else c for c in word)
+
+
+def _tokenizer(vocabulary: dict[str, int] | None) -> "Tokenizer":
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    unknown = "[UNK]"
+    model = (
+        models.WordPiece(unk_token=unknown)
+        if vocabulary is None
+        else models.WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=100)
+    )
+    tokenizer = Tokenizer(model)
+    tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def bert() -> WordPiece:
+    """Return BERT's vocabulary.
+
+    Raises
+    ------
+    DataError
+        If its file is not in the data directory, or is no vocabulary; nothing is downloaded here.
+    """
+    path = storage.data_dir() / BERT_FILE.path
+    if not storage.is_file(path):
+        raise DataError(
+            f"The vocabulary {BERT} is not at {path}. Run: adbench-text fetch {FETCHED}; "
+            f"or use --set vocabulary={TRAINED}."
+        )
+    return _bert(storage.file_digest(path))
+
+
+@remember(1)
+def _bert(digest: str) -> WordPiece:
+    path = storage.data_dir() / BERT_FILE.path
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path} is no vocabulary: {error}.") from error
+    pieces = lines[:-1] if not lines[-1] else lines
+    if len(set(pieces)) != len(pieces):
+        raise DataError(f"{path} is no vocabulary: a word piece stands there twice.")
+    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}), digest[:16])
+
+
+def train(texts: Iterable[str], size: int) -> WordPiece:
+    """Train a vocabulary of at most `size` pieces on texts; the same texts give the same one.
+
+    Raises
+    ------
+    InvalidValueError
+        If there is no word in the texts.
+    """
+    return _train((HashedTexts(tuple(texts)), size))
+
+
+@remember(2)
+def _train(what: tuple[HashedTexts, int]) -> WordPiece:
+    from tokenizers import trainers
+
+    texts, size = what
+    counts = Counter(_sound(word) for text in texts for word in text.split())
+    tokenizer = _tokenizer(None)
+    forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
+    for word, count in counts.items():
+        for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):
+            for letter in part:
+                forms[letter] += count
+                if len(part) > 1:  # punctuation and Chinese stand alone
+                    forms[f"##{letter}"] += count
+    if not forms:
+        raise InvalidValueError("The training texts hold no words to train a vocabulary on.")
+    # The trainer numbers the letters in the order of a hash map, which decides between pairs that are
+    # equally frequent: named beforehand, they have the same numbers each time.
+    alphabet = sorted(forms)
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=[*SPECIAL, *alphabet], show_progress=False, min_frequency=2
+    )
+    words = (word for word, count in sorted(counts.items()) for _ in range(count))
+    tokenizer.train_from_iterator(words, trainer)
+    merged = set(tokenizer.get_vocab()) - set(SPECIAL) - set(alphabet)
+    # where there is no room for all letters nothing is merged, and the frequent letters stay
+    kept = sorted(forms, key=lambda form: (-forms[form], form))[: size - len(SPECIAL)]
+    pieces = [*SPECIAL, *sorted(merged | set(kept))]
+    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))

@@ -1,0 +1,215 @@
+"""The figures of scores: their densities, and the curves whose areas are the metrics."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+from sklearn.metrics import precision_recall_curve, roc_curve
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import METRICS
+from adbench_text.reports.figures.style import (
+    COLUMN,
+    INLIERS,
+    LINE,
+    MOST_POINTS,
+    OUTLIERS,
+    PAGE,
+    Look,
+    add_legend,
+    add_line,
+    check_any,
+    finished,
+    looks,
+    plain,
+    styled,
+    text_width,
+    wrapped,
+)
+
+Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
+
+_MOST_BINS = 30
+
+
+@styled
+def histograms(panels: Mapping[str, Scored]) -> Figure:
+    """Draw the densities of the scores of inliers and outliers, one panel per split.
+
+    Each panel has bins of its own, common to both kinds. The lowest and the highest half percent of
+    each kind count into the outermost bins, so that a few extreme scores do not squeeze the rest.
+
+    Parameters
+    ----------
+    panels : mapping of str to (bool array of shape (n,), float array of shape (n,))
+        For each split: which texts are outliers, and their abnormality.
+
+    Raises
+    ------
+    InvalidValueError
+        If there is no panel, a panel has no scores, or the two arrays differ in length.
+    """
+    check_any("panels", panels)
+    n_columns = min(4, len(panels))
+    n_rows = math.ceil(len(panels) / n_columns)
+    figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), 1.35 * n_rows + 0.2), layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, squeeze=False)
+    for axes, (name, scored) in zip(grid.flat, panels.items(), strict=False):
+        _histogram(axes, *_checked(name, scored))
+        axes.set_title(plain(name))
+    for axes in grid.flat[len(panels) :]:
+        axes.remove()
+    for axes in grid.flat[max(0, len(panels) - n_columns) : len(panels)]:
+        axes.set_xlabel("abnormality")
+    for axes in grid[:, 0]:
+        axes.set_ylabel("density")
+    handles = [Patch(facecolor=(colour, 0.25), edgecolor=colour, ls=ls) for colour, ls in _KINDS.values()]
+    add_legend(figure, handles, _KINDS)
+    return finished(figure)
+
+
+_KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
+
+
+def _checked(name: str, scored: Scored) -> Scored:
+    outlier, scores = np.asarray(scored[0], np.bool_), np.asarray(scored[1], np.float64)
+    check_any("scores", {name: scores})
+    if outlier.shape != scores.shape or scores.ndim != 1:
+        raise InvalidValueError(
+            f"Of {name!r}, labels of shape {outlier.shape} and scores of shape {scores.shape} were given; "
+            "there must be as many of each, in one dimension."
+        )
+    return outlier, scores
+
+
+def _histogram(axes: Axes, outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> None:
+    kinds = [scores[kind & np.isfinite(scores)] for kind in (~outlier, outlier)]
+    ends = [end for kind in kinds if len(kind) for end in np.quantile(kind, (0.005, 0.995))] or [0.0]
+    edges = np.histogram_bin_edges(ends, _MOST_BINS)
+    for kind, (colour, dashes) in zip(kinds, _KINDS.values(), strict=True):
+        if len(kind):
+            density, _ = np.histogram(np.clip(kind, edges[0], edges[-1]), edges, density=True)
+            axes.stairs(density, edges, fill=True, color=colour, alpha=0.25, linewidth=0)
+            axes.stairs(density, edges, color=colour, linestyle=dashes, linewidth=1)
+    axes.set(yticks=[], xlim=(edges[0], edges[-1]))
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_locator(MaxNLocator(3))
+
+
+@styled
+def roc_and_pr(curves: Mapping[str, Scored], among: Sequence[str] = ()) -> Figure:
+    """Draw ROC and both precision-recall curves, and a table of the areas under them.
+
+    The areas are those of `adbench_text.metrics`; there is neither area nor curve where there are no
+    outliers, no inliers, or scores that are not finite. Grey lines are what scores by chance would give.
+
+    Parameters
+    ----------
+    curves : mapping of str to (bool array of shape (n,), float array of shape (n,))
+        For each detector: which texts are outliers, and their abnormality.
+    among : sequence of str
+        All names of the report in their order, so that each looks the same in every figure.
+
+    Raises
+    ------
+    InvalidValueError
+        If there is no curve, a curve has no scores, or the two arrays differ in length.
+    """
+    check_any("curves", curves)
+    checked = {name: _checked(name, scored) for name, scored in curves.items()}
+    look_of = looks(curves, among)
+    names = {name: wrapped(plain(name), 4.2) for name in curves}
+    table = LINE * (1.5 + sum(1 + name.count("\n") for name in names.values()))
+    height = 2.4 + table
+    above = ConstrainedLayoutEngine(rect=(0, table / height, 1, 2.4 / height))
+    figure = Figure(figsize=(PAGE, height), layout=above)
+    panels = figure.subplots(1, 3)
+    _prepare(panels, [outlier for outlier, _ in checked.values()])
+    rows = []
+    for i, (name, scored) in enumerate(checked.items()):
+        areas = []
+        for axes, (area, x, y) in zip(panels, _three_curves(*scored), strict=True):
+            areas.append("–" if math.isnan(area) else f"{100 * area:.1f}")
+            if len(x):
+                marked = (0.25 * i / len(curves), 0.25)
+                axes.plot(100 * x, 100 * y, markevery=marked, markersize=3.5, **look_of[name]._asdict())
+        rows.append((look_of[name], names[name], areas))
+    _table(figure, rows, table)
+    return finished(figure)
+
+
+_PANELS = (
+    ("ROC", "false positive rate", "true positive rate"),
+    ("PR, inliers as positives", "recall", "precision"),
+    ("PR, outliers as positives", "recall", "precision"),
+)
+_TITLE = "area under the curve (%)"
+_AREAS = tuple(METRICS[name] for name in ("auroc", "aupr_in", "aupr_out"))  # of the panels
+
+
+def _prepare(panels: Sequence[Axes], labels: Sequence[NDArray[np.bool_]]) -> None:
+    ticks = range(0, 101, 25)
+    for axes, (title, x, y) in zip(panels, _PANELS, strict=True):
+        axes.set(title=title, xlabel=f"{x} (%)", ylabel=f"{y} (%)", xticks=ticks, yticks=ticks)
+        axes.set(xlim=(-2, 102), ylim=(-2, 102))
+        axes.set_box_aspect(1)
+    chance: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
+    panels[0].plot([0, 100], [0, 100], **chance)
+    shares = {float(outlier.mean()) for outlier in labels}
+    if len(shares) == 1:  # else each curve has a chance of its own
+        share = 100 * shares.pop()
+        panels[1].plot([0, 100], [100 - share] * 2, **chance)
+        panels[2].plot([0, 100], [share] * 2, **chance)
+
+
+def _three_curves(
+    outlier: NDArray[np.bool_], scores: NDArray[np.float64]
+) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
+    """Return area, x and y of each panel; NaN and no points where there is none."""
+    if outlier.all() or not outlier.any() or not np.isfinite(scores).all():
+        return [(math.nan, np.empty(0), np.empty(0))] * 3
+    false, true, _ = roc_curve(outlier, scores)
+    precision_in, recall_in, _ = precision_recall_curve(~outlier, -scores)
+    precision_out, recall_out, _ = precision_recall_curve(outlier, scores)
+    lines = (false, true), (recall_in, precision_in), (recall_out, precision_out)
+    return [
+        (area.function(outlier, scores), *_thinned(x, y)) for area, (x, y) in zip(_AREAS, lines, strict=True)
+    ]
+
+
+def _thinned(
+    x: NDArray[np.float64], y: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Keep at most 200 points of a line, as evenly as can be along it, its ends among them."""
+    way = np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))])
+    kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1)))
+    kept = np.unique([0, *kept.clip(max=len(x) - 1), len(x) - 1])
+    return x[kept], y[kept]
+
+
+def _table(figure: Figure, rows: Sequence[tuple[Look, str, Sequence[str]]], height: float) -> None:
+    """Draw the legend and the areas in the lowest `height` inches of the figure."""
+    inches, texts = figure.dpi_scale_trans, [name for _, name, _ in rows]
+    names = max(map(text_width, (_TITLE, *texts)))
+    left = (PAGE - 0.45 - names - 0.75 * len(_AREAS)) / 2
+    ends = [left + 0.45 + names + 0.75 * (i + 1) for i in range(len(_AREAS))]
+    y = height - 0.75 * LINE
+    figure.text(left + 0.45, y, _TITLE, va="center_baseline", transform=inches)
+    for end, area in zip(ends, _AREAS, strict=True):
+        figure.text(end, y, area.title, ha="right", va="center_baseline", transform=inches)
+    add_line(figure, [left, ends[-1]], [y - 0.55 * LINE] * 2, linewidth=0.6)
+    y -= 1.1 * LINE
+    for look, name, areas in rows:
+        add_line(figure, [left, left + 0.17, left + 0.34], [y] * 3, markevery=[1], **look._asdict())
+        for i, line in enumerate(name.split("\n")):
+            figure.text(left + 0.45, y - i * LINE, line, va="center_baseline", transform=inches)
+        for end, figure_of in zip(ends, areas, strict=True):
+            figure.text(end, y, figure_of, ha="right", va="center_baseline", transform=inches)
+        y -= LINE * (1 + name.count("\n"))

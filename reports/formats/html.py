@@ -1,0 +1,127 @@
+"""One self-contained page: tables, pictures, heat maps."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from importlib.resources import files
+from itertools import accumulate
+from typing import NamedTuple
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+
+from adbench_text.reports.formats._heatmap import DEEPEST, N_SHADES, Map, prepare
+from adbench_text.reports.report import Heatmap, Report, Table
+
+HAS_PICTURES = True
+
+_ABSENT = {"", "–", "missing", "failed"}  # sorted after all figures
+_ALL = "All figures in one table"
+_LONG = 40  # rows, from which a table scrolls under its header
+_BROAD = 8  # columns; a table of more is printed across the paper
+_FIRST_NOTES = 8  # are open; the others would push the tables away
+_MOST_MARKUP = 2_500_000  # characters of heat maps: a browser is slow with more
+
+_BEST = (
+    "Bold on a tinted ground: the best of our whole figures in its row; published figures, and what was "
+    "chosen on the test labels, do not count."
+)
+_MARKS = re.compile(r"[±†]|\((paper|oracle|\d+ of \d+)\)")  # the notes say what they mean
+
+# what HTML forbids, and what UTF-8 cannot say
+_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+    """Return the report as one HTML page that needs no other file and no network.
+
+    The pictures are taken as they are; every other text is escaped, and characters that cannot
+    stand in a page (control characters, lone surrogates) are replaced by U+FFFD.
+    """
+    tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
+    others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
+    wide = [(table.title or _ALL, table) for table in others]
+    has_best = any(_has_best(table) for _, table in tables + wide)
+    page = _template().render(
+        tables=tables,
+        wide=wide,
+        pictures=report.pictures,
+        drawn=partial(_drawn, report.heatmaps),
+        notes_beside=partial(_notes, report, has_best),
+        first_notes=_FIRST_NOTES,
+        absent=_ABSENT,
+        long=_LONG,
+        broad=_BROAD,
+        n_shades=N_SHADES,
+        deepest=DEEPEST,
+        block_starts=_block_starts,
+        has_marks=_has_marks,
+        least_width=_least_width,
+    )
+    return _UNFIT.sub("\ufffd", page)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("_page.html")
+
+
+def _source(name: str) -> str:
+    return files("adbench_text.reports.formats").joinpath(name).read_text(encoding="utf-8")
+
+
+class _Drawn(NamedTuple):
+    title: str
+    markup: str
+
+
+def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) -> list[_Drawn]:
+    """Return the first heat maps, as many as a page may hold."""
+    drawn: list[_Drawn] = []
+    size = 0
+    for number, heatmap in enumerate(heatmaps, start=1):
+        markup = markup_of(number, prepare(heatmap))
+        size += len(markup)
+        if size > _MOST_MARKUP:
+            break
+        drawn.append(_Drawn(heatmap.title, markup))
+    return drawn
+
+
+def _notes(report: Report, has_best: bool, n_drawn: int) -> list[str]:
+    """Return what the page says before its tables: what marks mean first, what failed last."""
+    notes = [_BEST] if has_best else []
+    n_left_out = len(report.heatmaps) - n_drawn
+    if n_left_out:
+        notes.append(
+            f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
+            "report on fewer detectors with --detector."
+        )
+    return notes + sorted(report.notes, key=lambda note: note.startswith("failed:"))
+
+
+def _has_best(table: Table) -> bool:
+    return any(entry.best for row in table.rows for entry in row)
+
+
+def _has_marks(table: Table) -> bool:
+    """Return whether there is something in a table that the notes explain."""
+    texts = [*table.header, *(entry.text for row in table.rows for entry in row)]
+    return _has_best(table) or any(map(_MARKS.search, texts))
+
+
+def _block_starts(table: Table) -> set[int]:
+    """Return the columns with which a block begins, the first block left out."""
+    return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}
+
+
+def _least_width(svg: str) -> int:
+    """Return the pixels below which the words of a picture are too small: it scrolls then."""
+    found = re.search(r'viewBox="\S+ \S+ ([\d.]+) ', svg)
+    return min(int(0.9 * float(found[1]) * 96 / 72), 640) if found else 0  # its units are points

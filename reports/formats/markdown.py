@@ -1,0 +1,32 @@
+"""Tables in markdown; the best of a row in bold."""
+
+from adbench_text.reports.report import Entry, Report, Table
+
+
+def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+    """Return the report as markdown."""
+    blocks = [_table(table) for table in report.tables]
+    blocks += ["\n".join(f"- {_escape(note)}" for note in report.notes)] if report.notes else []
+    return "\n\n".join(blocks) + "\n"
+
+
+def _table(table: Table) -> str:
+    rule = ["---" if position < table.n_labels else "---:" for position in range(len(table.header))]
+    rows = [
+        [_escape(name) for name in table.header],
+        rule,
+        *([_entry(entry) for entry in row] for row in table.rows),
+    ]
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([f"**{_escape(table.title)}**", "", *lines] if table.title else lines)
+
+
+def _entry(entry: Entry) -> str:
+    return f"**{_escape(entry.text)}**" if entry.best else _escape(entry.text)
+
+
+def _escape(text: str) -> str:
+    text = " ".join(text.split())  # a line end would end the row
+    for character in "\\|*_`<>[]":
+        text = text.replace(character, f"\\{character}")
+    return text

@@ -1,0 +1,78 @@
+"""Tables for a terminal; the best of a row in bold (with a star where there is no bold)."""
+
+from collections.abc import Iterator
+from io import StringIO
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from adbench_text.reports.report import Entry, Report, Table
+
+
+def render(report: Report, width: int | None = None) -> str:
+    """Return the report as text.
+
+    Parameters
+    ----------
+    report : Report
+    width : int or None
+        Columns of the terminal; None where there is none: as wide as need be, nothing in bold.
+        A table that is wider is cut into parts, one below the other.
+    """
+    stream = StringIO()
+    bold = width is not None
+    console = Console(file=stream, width=10_000, force_terminal=bold, highlight=False, emoji=False)
+    notes = list(report.notes)
+    if not bold and any(entry.best for table in report.tables for row in table.rows for entry in row):
+        notes.append("*: the best of its row.")
+    for table in report.tables:
+        if table.title:
+            console.print(Text(table.title, style="bold"), width=width)
+        for columns in _parts(table, width, bold):
+            console.print(_table(table, columns, bold))
+        console.print()
+    for note in notes:
+        console.print(Text(note), width=width)
+    return stream.getvalue()
+
+
+def _parts(table: Table, width: int | None, bold: bool) -> Iterator[list[int]]:
+    """Cut a table where it would not fit; each part begins with the labels of the rows."""
+    labels = list(range(table.n_labels))
+    part = list(labels)
+    for column in range(table.n_labels, len(table.header)):
+        wider = sum(_width(table, position, bold) + 3 for position in [*part, column]) + 1
+        if width is not None and wider > width and part != labels:
+            yield part
+            part = list(labels)
+        part.append(column)
+    yield part
+
+
+def _width(table: Table, column: int, bold: bool) -> int:
+    """Return how wide a column must be: no figure is broken, and a header only between words."""
+    words = table.header[column].split() + [_entry(row[column], bold).plain for row in table.rows]
+    return max(cell_len(word) for word in words)
+
+
+def _table(table: Table, columns: list[int], bold: bool) -> RichTable:
+    rendered = RichTable()
+    for column in columns:
+        rendered.add_column(
+            Text(table.header[column]),
+            justify="left" if column < table.n_labels else "right",
+            width=_width(table, column, bold),
+        )
+    for position, row in enumerate(table.rows):
+        if position and position in table.group_starts:
+            rendered.add_section()
+        rendered.add_row(*(_entry(row[column], bold) for column in columns))
+    return rendered
+
+
+def _entry(entry: Entry, bold: bool) -> Text:
+    if entry.best and not bold:
+        return Text(f"{entry.text}*")
+    return Text(entry.text, style="bold" if entry.best else "")
