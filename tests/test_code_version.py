@@ -63,7 +63,7 @@ def test_detectors_differ(before):
             "def check_params(self) -> None:\n        pass",
         ),
         (
-            "vectors",
+            "text.vectors",
             '"glove-wiki-gigaword-50": "GloVe 6B',
             '"glove-6b": "other", "glove-wiki-gigaword-50": "GloVe',
         ),

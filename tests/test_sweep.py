@@ -163,7 +163,7 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
         ("protocol_version", lambda: "changed"),
     ]:
         with monkeypatch.context() as patch:
-            patch.setattr(module, name, changed)
+            patch.setattr(f"adbench_text.sweep.definition.{name}", changed)
             assert first != cell_id(definition(a_cell(), tiny_corpus()))
     kind = type(build_detector(a_cell()))
     monkeypatch.setattr(kind, "resources", lambda self: {"wordfreq": "0"})
