@@ -197,6 +197,17 @@ def test_other_settings_are_other_cells():
     assert len(ids(*(DetectorChoice("iforest", settings={"encoder": "svd", **each}) for each in kinds))) == 2
 
 
+def test_a_contamination_that_is_no_threshold_is_a_setting_like_others(monkeypatch):
+    class Trimming:
+        """Leaves out this share of the training texts."""
+
+        def __init__(self, contamination: float = 0.1) -> None:
+            self.contamination = contamination
+
+    monkeypatch.setattr(module.registry, "detector", lambda name: Trimming)
+    assert len(ids(*(DetectorChoice("d", settings={"contamination": c}) for c in (0.2, 0.3)))) == 2
+
+
 def test_a_wrong_threshold_is_refused_though_no_metric_needs_it():
     with pytest.raises(InvalidValueError, match="contamination must be"):
         ids(DetectorChoice("llr", settings={"contamination": 7}))

@@ -6,11 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DEFAULT = "default"
-
-
-_THRESHOLD = "contamination"  # PyOD's: it decides labels, and no score
-
-
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
 
 
@@ -77,8 +72,7 @@ def percent(level: float) -> str:
 
 
 def _in_one_line(settings: Mapping[str, Any]) -> str:
-    named = {name: value for name, value in settings.items() if name != _THRESHOLD}
-    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(named.items()))
+    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
 
 
 def _plain(value: Any) -> str:

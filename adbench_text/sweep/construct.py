@@ -1,12 +1,15 @@
 """Detectors with the settings of a cell."""
 
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import Cell
+
+_THRESHOLD = "contamination"
 
 
 @preserved()
@@ -47,3 +50,24 @@ def parameters(detector: Any) -> dict[str, Any]:
     except Exception as error:  # somebody else's plug-in
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
+
+
+@preserved()
+def scoring_settings(detector: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without the contamination of a PyOD detector, which decides its labels and no score.
+
+    Raises
+    ------
+    InvalidValueError
+        If the detector refuses the contamination.
+    """
+    is_pyod = any(base.__module__ == "pyod.models.base" for base in getattr(detector, "__mro__", ()))
+    if not is_pyod or _THRESHOLD not in settings:
+        return dict(settings)
+    try:
+        detector(**{_THRESHOLD: settings[_THRESHOLD]})
+    except AdbenchTextError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InvalidValueError(f"{detector.__name__} {_THRESHOLD}: {error}") from error
+    return {name: value for name, value in settings.items() if name != _THRESHOLD}

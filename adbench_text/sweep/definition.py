@@ -8,7 +8,7 @@ from typing import Any
 from adbench_text.code_version import code_version, libraries, protocol_version
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.isolation import preserved
-from adbench_text.sweep.cell import _THRESHOLD, Cell, _plain
+from adbench_text.sweep.cell import Cell, _plain
 from adbench_text.sweep.construct import build_detector
 
 
@@ -41,9 +41,7 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         record["oracle"] = "true"
     record |= {f"resource.{name}": value for name, value in sorted(resources.items())}
     return record | {
-        f"detector.{name}": _plain(value)
-        for name, value in sorted(values.items())
-        if name not in ("random_state", _THRESHOLD)
+        f"detector.{name}": _plain(value) for name, value in sorted(values.items()) if name != "random_state"
     }
 
 

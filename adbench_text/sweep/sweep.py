@@ -10,7 +10,7 @@ from adbench_text.corpora.split import LEVELS, check_contamination
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import DEFAULT, Cell, _in_one_line, _plain, _settled
-from adbench_text.sweep.construct import build_detector, parameters
+from adbench_text.sweep.construct import build_detector, parameters, scoring_settings
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -41,7 +41,9 @@ class DetectorChoice:
         if preset not in presets:
             raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)
         defaults = parameters(detector)
-        configurations = [{**settings, **self.settings} for settings in presets[preset]]
+        configurations = [
+            scoring_settings(detector, {**settings, **self.settings}) for settings in presets[preset]
+        ]
         if preset != DEFAULT:
             return configurations
         return [  # a default that is given explicitly makes no other configuration
