@@ -28,7 +28,7 @@ def preserved() -> Iterator[None]:
     the environment and the standard streams. Libraries are not loaded for it.
     """
     states = [(restore, read()) for read, restore in _STATES]
-    sys.stdout, sys.stderr = _Lent(sys.stdout), _Lent(sys.stderr)
+    sys.stdout, sys.stderr = (_Lent(s) if s else s for s in (sys.stdout, sys.stderr))  # None: no console
     try:
         yield
     finally:
