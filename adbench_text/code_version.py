@@ -23,13 +23,11 @@ T = TypeVar("T")
 Fact = Annotated[T, "decides no score"]
 
 # Modules that cannot change a score. That they are used counts, what they do does not.
-_PLUMBING = frozenset(
-    f"adbench_text.{name}"
-    for name in (
-        *("code_version", "errors", "isolation", "memo", "provenance", "storage"),
-        *("checks", "plugins.registry", "run.memory"),
-    )
-)
+_PLUMBING = {
+    *("adbench_text.checks", "adbench_text.code_version", "adbench_text.errors", "adbench_text.isolation"),
+    *("adbench_text.memo", "adbench_text.plugins.registry", "adbench_text.provenance"),
+    *("adbench_text.run.memory", "adbench_text.storage"),
+}
 # Parts of a detector that no score depends on, see `adbench_text.plugins.detector.TextDetector`.
 _ABOUT = frozenset(
     "check_params description prepare presets regime resources tables test_settings token_scores".split()

@@ -1,4 +1,4 @@
-"""Corpora, their one-vs-rest splits, and outliers mixed into the training data."""
+"""Corpora: loaded, cleaned, cached, and known by a digest of their content."""
 
 import hashlib
 import re

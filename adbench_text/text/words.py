@@ -1,8 +1,4 @@
-"""Cleaning and counting words; the same cleaning for every corpus.
-
-The cleaning is that of CVDD (Ruff et al., ACL 2019, released code), which DATE (Manolache et
-al., NAACL 2021, section 4) uses too.
-"""
+"""Words of texts: where they are, and how often each occurs."""
 
 import hashlib
 import re
