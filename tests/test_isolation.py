@@ -13,7 +13,7 @@ import torch
 
 from adbench_text.isolation import preserved, seed_generators
 
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parent / "toy"
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from adbench_text.plugins import registry
 from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parents[1] / "toy"
 COLUMNS = (
     "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
     "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
@@ -38,7 +38,7 @@ def shared(tmp_path_factory) -> Path:
 
 @pytest.fixture(autouse=True)
 def here(shared, tmp_path, monkeypatch) -> Path:
-    """An empty folder to run in; the plug-ins of tests/plugins are installed."""
+    """An empty folder to run in; the plug-ins of tests/toy are installed."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))

@@ -9,7 +9,7 @@ import pytest
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.plugins import registry
 
-PLUGINS = Path(__file__).parent / "plugins"
+PLUGINS = Path(__file__).parents[1] / "toy"
 
 HEAVY = ("torch", "sklearn", "pandas", "mlflow", "gensim", "scipy", "matplotlib")
 
@@ -23,7 +23,7 @@ def _forget():
 
 @pytest.fixture
 def toy(monkeypatch):
-    """The plug-ins of tests/plugins are installed."""
+    """The plug-ins of tests/toy are installed."""
     monkeypatch.syspath_prepend(PLUGINS)
 
 

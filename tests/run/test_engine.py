@@ -16,9 +16,9 @@ from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 @pytest.fixture(scope="module", autouse=True)
 def _toy():
-    """The plug-ins of tests/plugins are installed, for the worker processes too."""
+    """The plug-ins of tests/toy are installed, for the worker processes too."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parent / "plugins")
+        patch.syspath_prepend(Path(__file__).parents[1] / "toy")
         registry.plugins.cache_clear()
         yield
     registry.plugins.cache_clear()
