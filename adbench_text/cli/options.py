@@ -1,9 +1,16 @@
-"""Completes names on the command line, and lists the encoders in its help."""
+"""Options that several commands share, and the sweep that options describe."""
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from adbench_text.errors import AdbenchTextError
+
+if TYPE_CHECKING:
+    from adbench_text.sweep.sweep import Sweep
 
 
 class Name(click.ParamType[str]):
@@ -53,3 +60,56 @@ class EncoderOption(click.Option):
         encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
         self.help = f"Short for --set encoder=...: {encoders}."
         return super().get_help_record(ctx)
+
+
+def tracking_options(command: Any) -> Any:
+    """Add ``--tracking-uri`` and ``--experiment`` to a command."""
+    uri = click.option(
+        "--tracking-uri",
+        envvar="MLFLOW_TRACKING_URI",
+        default="sqlite:///mlflow.db",
+        help="The MLflow store.",
+    )
+    experiment = click.option(
+        "--experiment", default="adbench-text", help="What the names of the MLflow experiments begin with."
+    )
+    return uri(experiment(command))
+
+
+def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
+    """Return the sweep of a file and of options; an option replaces the same key of the file."""
+    from adbench_text.corpora.split import LEVELS
+    from adbench_text.sweep.file import find, read
+    from adbench_text.sweep.sweep import Sweep, choose
+
+    said = read(find(name)) if name else {}
+
+    def ask(option: str, key: str, default: Any) -> Any:
+        return options[option] or said.get(key, default)
+
+    detectors, datasets = ask("detectors", "detector", []), ask("datasets", "dataset", [])
+    for what, given in (("--detector", detectors), ("--dataset", datasets)):
+        if not given:
+            raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
+    settings = dict(_setting(text) for text in options["settings"])
+    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
+    chosen = choose(detectors, said.get("preset"), said.get("set", {}))
+    return Sweep(
+        choose(chosen, options["preset"], settings, override=True),
+        list(dict.fromkeys(datasets)),
+        list(dict.fromkeys(ask("inliers", "inlier", []))),
+        sorted({float(level) for level in ask("levels", "contamination", LEVELS)}),
+        list(dict.fromkeys(ask("seeds", "seed", (0,)))),
+        ask("limit", "limit", None),
+    )
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """Read KEY=VALUE; the value as JSON where it is JSON, else as text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise click.BadParameter(f"expected KEY=VALUE, got {text!r}.", param_hint="--set")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, {"True": True, "False": False, "None": None}.get(value, value)

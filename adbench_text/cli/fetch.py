@@ -1,0 +1,30 @@
+"""``adbench-text fetch``: download ahead of time."""
+
+from collections.abc import Sequence
+
+import click
+
+from adbench_text.cli.options import Name
+
+
+@click.command("fetch")
+@click.argument("names", nargs=-1, required=True, type=Name("fetchable"))
+def command(names: Sequence[str]) -> None:
+    """Get datasets, word vectors and vocabularies ahead of time."""
+    from adbench_text.corpora import corpus
+    from adbench_text.errors import UnknownNameError
+    from adbench_text.plugins import registry
+    from adbench_text.text import vectors, wordpiece
+
+    datasets = registry.names("datasets")
+    known = [*datasets, *vectors.DOWNLOADS, wordpiece.FETCHED]
+    for name in names:
+        if name not in known:
+            raise UnknownNameError("dataset, word vectors or vocabulary", name, known)
+    for name in names:
+        if name in datasets:
+            loaded = corpus.load(registry.dataset(name))
+            click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
+        else:
+            file = wordpiece.BERT_FILE.fetch() if name == wordpiece.FETCHED else vectors.fetch(name)
+            click.echo(f"{name}: {file}")

@@ -1,0 +1,154 @@
+"""``adbench-text report``: compare the results of a store."""
+
+import shutil
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adbench_text.cli.options import Name, sweep_of, tracking_options
+from adbench_text.metrics import METRICS
+
+if TYPE_CHECKING:
+    from adbench_text.store.store import Store
+    from adbench_text.sweep.cell import Cell
+
+
+@click.command("report")
+@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
+@click.option(
+    "--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Only this detector."
+)
+@click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
+@click.option(
+    "--metric",
+    default="auroc",
+    type=click.Choice(list(METRICS)),
+    help="What the tables show.",
+)
+@click.option(
+    "--table",
+    "-t",
+    "tables",
+    multiple=True,
+    metavar="NAME",
+    help="main, published, levels, intervals, ranks, significance, ablations, cost, or all; may be given "
+    "several times.  [default: main, published and levels; all for html and latex]",
+)
+@click.option(
+    "--format",
+    "form",
+    default="terminal",
+    type=Name("reports"),
+    help="terminal, markdown, csv, latex or html.",
+)
+@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
+@click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder to write the figures to, as SVG, PDF and PNG.",
+)
+@click.option("--cells", is_flag=True, help="One row per cell instead of the comparison.")
+@tracking_options
+def command(
+    datasets: Sequence[str],
+    detectors: Sequence[str],
+    sweep: str | None,
+    metric: str,
+    tables: Sequence[str],
+    form: str,
+    output: Path | None,
+    figures: Path | None,
+    cells: bool,
+    tracking_uri: str,
+    experiment: str,
+) -> None:
+    """Compare what the store holds, beside the published figures.
+
+    As html it is one page with all tables, figures and heat maps of single documents:
+
+    adbench-text report --format html --output report.html
+    """
+    from adbench_text.plugins import registry
+    from adbench_text.reports.tables.names import chosen_tables
+    from adbench_text.store.store import Store
+
+    if cells and tables:
+        raise click.UsageError("--cells shows single cells; it goes without --table.")
+    renderer = registry.report(form)
+    has_pictures = getattr(renderer, "HAS_PICTURES", False)
+    names = chosen_tables(tables, everything=has_pictures or form == "latex")
+    store = Store(tracking_uri, experiment, create=False)
+    # what is slow to import comes after the errors that need none of it
+    from adbench_text.reports.build import build
+    from adbench_text.reports.tables.splits import cells_report
+
+    records, expected = _records(store, datasets, detectors, sweep)
+    illustrations: Any = None
+    if has_pictures or figures is not None:
+        from adbench_text.reports.illustrations import Illustrations
+
+        illustrations = Illustrations(records, metric, store, expected)
+    if cells:
+        built = cells_report(records)
+    else:
+        drawn = illustrations if has_pictures else None
+        built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
+    width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
+    _write_report(renderer.render(built, width), output)
+    if not getattr(renderer, "HAS_NOTES", True):
+        _print_notes(built.notes)
+    if figures is not None:
+        files = _written(lambda: illustrations.write(figures), figures)
+        click.echo(f"{len(files)} files in {figures}", err=True)
+        if not has_pictures:  # otherwise they are among those of the report
+            _print_notes(illustrations.notes)
+
+
+def _records(
+    store: "Store", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
+) -> tuple[list[Any], list["Cell"]]:
+    """Return the records to report on, and all cells of the sweep if there is one."""
+    from adbench_text.reports.build import held_records, of_sweep
+
+    records = held_records(store, datasets, detectors)
+    if sweep is None:
+        return records, []
+    described = sweep_of(sweep, defaultdict(tuple))
+    return of_sweep(records, sweep, described, store.shown), described.expand()
+
+
+def _print_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        click.echo(note, err=True)
+
+
+def _write_report(text: str, path: Path | None) -> None:
+    """Write the report to a file, or print it; if writing fails, an older file is kept."""
+    from adbench_text.errors import DataError
+    from adbench_text.storage import atomic_path
+
+    if path is None:
+        click.echo(text, nl=False)
+        return
+    if not path.parent.is_dir():
+        raise DataError(f"Cannot write {path}: there is no folder {path.parent}.")
+    if path.exists() and not path.is_file():  # a device or a pipe
+        _written(lambda: path.write_text(text, encoding="utf-8"), path)
+        return
+    target = path.resolve() if path.is_symlink() else path
+    with atomic_path(target, advice="") as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def _written(write: Callable[[], Any], path: Path) -> Any:
+    """Return the result of a function that writes to a path; its system errors become `DataError`."""
+    from adbench_text.errors import DataError
+
+    try:
+        return write()
+    except OSError as error:
+        raise DataError(f"Cannot write {path}: {error.strerror}.") from error
