@@ -42,7 +42,7 @@ class AGNews(Dataset):
             if digest != file.md5
         ]
         name = f"not the published files: {', '.join(own)}" if own else "published"
-        return Edition(name, "".join(digest[:16] for digest in digests))
+        return Edition(name, "".join(digest[:16] for digest in digests), is_published=not own)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both files.

@@ -187,7 +187,7 @@ class Newsgroups20(Dataset):
     def edition(self) -> Edition:
         """Return ``published`` if all posts of both parts are the known ones."""
         if storage.file_digest(_file()) == PUBLISHED_FILE:
-            return Edition("published", PUBLISHED)
+            return Edition("published", PUBLISHED, is_published=True)
         digests = sorted(
             sha256(f"{part} {group} {text}".encode()).hexdigest()
             for part in ("train", "test")
@@ -195,7 +195,7 @@ class Newsgroups20(Dataset):
         )
         digest = sha256("".join(digests).encode()).hexdigest()
         if digest == PUBLISHED:
-            return Edition("published", digest)
+            return Edition("published", digest, is_published=True)
         return Edition(f"not the published posts: {len(digests):,} posts {digest[:8]}", digest)
 
     def read(self) -> tuple[Documents, Documents]:

@@ -1,58 +1,66 @@
-"""What a report says under its tables."""
+"""The notes under the tables of a report."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from adbench_text.metrics import Metric
-from adbench_text.sweep.cell import Cell, identity_of, percent
+from adbench_text.reports.report import Mark
+from adbench_text.store.record import Record
+from adbench_text.sweep.cell import Cell
 
-Record = dict[str, Any]
+_OF_MARKS = {
+    Mark.INCOMPLETE: "(n of m): only n of m cells are finished; the figure is of those.",
+    Mark.SPREAD: "±: standard deviation over the seeds.",
+    Mark.ORACLE: "(oracle): the best per split, chosen on the test labels; never in bold.",
+    Mark.PUBLISHED: (
+        "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+        "†: the best configuration per split, chosen on the test labels."
+    ),
+}
 
-INCOMPLETE = "(n of m): of m cells, only n are finished; the figure is of those alone."
-SPREAD = "±: standard deviation over the seeds."
-ORACLE = "(oracle): the best per split, chosen on the test labels; never in bold."
-PUBLISHED = (
-    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
-    "†: the best configuration per split, chosen on the test labels."
-)
+
+def marks(present: Collection[Mark]) -> list[str]:
+    """Explain the signs in the tables."""
+    if Mark.UNEQUAL in present:  # explained together
+        present = {*present, Mark.PUBLISHED}
+    return [note for mark, note in _OF_MARKS.items() if mark in present]
 
 
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
     """Name the edition and count the documents of each corpus; `labels` are by its digest."""
-    first = {record["dataset_digest"]: record for record in reversed(records)}
+    first = {record.dataset_digest: record for record in reversed(records)}
     return [
-        f"{label}: edition {first[digest]['edition']}; {first[digest]['documents']}."
+        f"{label}: edition {first[digest].edition}; {first[digest].documents}."
         for digest, label in labels.items()
     ]
 
 
-def regimes(of_label: Sequence[tuple[str, str]]) -> str:
-    """Say what the detectors know besides the training texts; pairs of label and regime."""
+def regimes(labelled: Sequence[tuple[str, str]]) -> str:
+    """Return what the detectors know besides the training texts, from pairs of label and regime."""
     labels: dict[str, list[str]] = {}
-    for label, regime in of_label:
+    for label, regime in labelled:
         labels.setdefault(regime, []).append(label)
-    listed = "; ".join(f"{regime}: {', '.join(found)}" for regime, found in labels.items())
+    listed = "; ".join(f"{regime}: {', '.join(of_regime)}" for regime, of_regime in labels.items())
     return f"What they know besides the training texts: {listed}."
 
 
 def failures(records: Sequence[Record]) -> list[str]:
-    """Name a failed cell for each reason, and say how many others of its detector failed for it."""
+    """Name one failed cell for each reason, and the number of others of its detector that share it."""
     groups: dict[tuple[str, ...], list[Record]] = {}
     for record in records:
-        if record["status"] != "ok":
-            key = record["detector"], record["configuration"], record["dataset"], record["reason"]
+        if not record.is_ok:
+            key = record.detector, record.configuration, record.dataset, record.reason
             groups.setdefault(key, []).append(record)
     notes = []
     for (*_, reason), group in groups.items():
         others = f" and {len(group) - 1} more like it" if len(group) > 1 else ""
-        notes.append(f"failed: {_cell_name(group[0])}{others}: {reason}")
+        notes.append(f"failed: {group[0]}{others}: {reason}")
     return notes
 
 
 def unmeasured(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str]:
-    """Name each metric that finished cells lack, and how many: they were run before it was measured."""
-    finished = [record for record in records if record["status"] == "ok"]
-    n_lacking = {metric.title: sum(metric.name not in record for record in finished) for metric in metrics}
+    """Name each metric that finished cells lack because they were run before it was measured."""
+    finished = [record for record in records if record.is_ok]
+    n_lacking = {m.title: sum(m.name not in record.metrics for record in finished) for m in metrics}
     return [
         f"{title} is missing from {n:,} of {len(finished):,} finished cells, which were run before it was "
         "measured; adbench-text run --rerun measures it."
@@ -62,58 +70,56 @@ def unmeasured(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str
 
 
 def direction(metrics: Iterable[Metric]) -> list[str]:
-    """Name each metric of which lower values are better."""
+    """Name each metric whose lower values are better."""
     return [f"{metric.title}: lower is better." for metric in metrics if not metric.higher_is_better]
 
 
-def seeds(of: Mapping[str, Mapping[str, frozenset[str]]]) -> list[str]:
-    """Say where the figures of detectors that stand side by side come from different seeds.
+def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
+    """Return where neighbouring figures come from different seeds.
 
     Parameters
     ----------
-    of : mapping of str to mapping of str to frozenset of str
-        For each place, a corpus at a level say: the seeds of each column.
+    used : mapping of str to mapping of str to frozenset of int
+        For each place, such as a corpus at a level: the seeds of each column.
     """
     places: dict[str, list[str]] = {}
-    for place, of_column in of.items():
-        labels: dict[frozenset[str], list[str]] = {}
-        for label, found in of_column.items():
-            labels.setdefault(found, []).append(label)
+    for place, of_columns in used.items():
+        labels: dict[frozenset[int], list[str]] = {}
+        for label, of_column in of_columns.items():
+            labels.setdefault(of_column, []).append(label)
         if len(labels) > 1:
             listed = "; ".join(
-                f"{', '.join(names)}: {', '.join(sorted(found, key=int))}" for found, names in labels.items()
+                f"{', '.join(names)}: {', '.join(map(str, sorted(numbers)))}"
+                for numbers, names in labels.items()
             )
             places.setdefault(listed, []).append(place)
-    everywhere = sum(map(len, places.values())) == len(of)
+    is_everywhere = sum(map(len, places.values())) == len(used)
     return [
         "Not all figures are of the same seeds"
-        + ("" if everywhere else f" ({', '.join(where)})")
+        + ("" if is_everywhere else f" ({', '.join(where)})")
         + f": {listed}."
         for listed, where in places.items()
     ]
 
 
-def versions(
-    records: Sequence[Record], n_superseded: int, label_of: Callable[[Record], str], stand_apart: bool
-) -> list[str]:
-    """Say where results of different code stand together, and how many older ones are left out."""
+def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> list[str]:
+    """Return where results of different code are compared, and the number of older ones left out.
+
+    `are_apart` is True where they have columns of their own.
+    """
     notes = []
-    kinds = {
-        "code": (("code_version", "protocol"), "(older code)"),
-        "libraries": (("libraries",), "(other libraries)"),
-        "resources": (("resource.",), ""),
-    }
-    for kind, (prefixes, mark) in kinds.items():
-        made_by: dict[tuple[str, ...], set[tuple[str, ...]]] = {}
+    marks_of = {"code": "(older code)", "libraries": "(other libraries)"}
+    for part in ("code", "libraries", "resources"):
+        made_by: dict[tuple[str, str], set[object]] = {}
         for record in records:
             # one configuration may need other resources on another corpus
-            corpus = record["dataset_digest"] if kind == "resources" else ""
-            version = tuple(str(value) for name, value in record.items() if name.startswith(prefixes))
-            made_by.setdefault((label_of(record), corpus), set()).add(version)
-        where = f"apart, as {mark}" if mark and stand_apart else "together here"
-        for name in dict.fromkeys(label for (label, _), found in made_by.items() if len(found) > 1):
+            corpus = record.dataset_digest if part == "resources" else ""
+            made_by.setdefault((record.name, corpus), set()).add(_version(record, part))
+        is_apart = are_apart and part in marks_of
+        where = f"in a column of their own, {marks_of[part]}" if is_apart else "together"
+        for name in dict.fromkeys(name for (name, _), made in made_by.items() if len(made) > 1):
             notes.append(
-                f"{name}: results of different versions of its {kind} stand {where}; "
+                f"{name}: results of different versions of its {part} are shown {where}; "
                 "run the sweep again to renew the older ones."
             )
     if n_superseded:
@@ -121,16 +127,16 @@ def versions(
     return notes
 
 
+def _version(record: Record, part: str) -> object:
+    if part == "code":
+        return record.code
+    return record.libraries if part == "libraries" else tuple(sorted(record.resources.items()))
+
+
 def unfinished(records: Sequence[Record], cells: Sequence[Cell]) -> list[str]:
-    """Say how many cells of a sweep there is no result of, and name the first."""
-    held = set(map(identity_of, records))
-    absent = [cell for cell in cells if cell.identity not in held]
+    """Return the number of cells of a sweep that have no result, with the first of them."""
+    identities = {record.identity for record in records}
+    absent = [cell for cell in cells if cell.identity not in identities]
     if not absent:
         return []
-    return [f"Of the {len(cells):,} cells of the sweep {len(absent):,} were not run, the first: {absent[0]}."]
-
-
-def _cell_name(record: Record) -> str:
-    what = f"{record['detector']} {record['configuration']}".strip()
-    level = percent(float(record["contamination"]))
-    return f"{what} on {record['dataset']}/{record['inlier']} at {level}, seed {record['seed']}"
+    return [f"{len(absent):,} of the {len(cells):,} cells of the sweep were not run, the first: {absent[0]}."]

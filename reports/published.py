@@ -1,4 +1,4 @@
-"""The published figures that stand beside ours, and a bound that the paper derives."""
+"""The published figures that are listed beside ours, and a bound that the paper derives."""
 
 import json
 import math
@@ -7,10 +7,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-#: What stands in the head of each column of published figures; the second: of what was chosen on the test
-#: labels.
-MARK, ORACLE_MARK = "(paper)", "†"
-
 #: Detector -> label of the column of its published figures.
 COUNTERPARTS = {
     "date": "DATE (paper)",
@@ -18,6 +14,8 @@ COUNTERPARTS = {
     "ocsvm": "OCSVM† (paper)",
     "iforest": "IForest† (paper)",
 }
+#: Columns whose figures were chosen on the test labels.
+ORACLES = frozenset(COUNTERPARTS[detector] for detector in ("cvdd", "ocsvm", "iforest"))
 
 #: Presets of ``date`` with settings on top of them -> what Table 3 calls them.
 _ABLATIONS = {
@@ -40,7 +38,7 @@ _ABLATIONS = {
 
 @cache
 def figures_of_the_paper() -> dict[str, Any]:
-    """Return the figures of the DATE paper, as they stand in its tables."""
+    """Return the figures of the DATE paper, as printed in its tables."""
     text = files("adbench_text.reports").joinpath("published.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 

@@ -1,29 +1,128 @@
-"""What a format renders: tables of text entries, pictures, heat maps, and the notes under them."""
+"""What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum, auto
 
 from adbench_text.run.result import Example
 
 
+class Kind(Enum):
+    """What an entry of a table is."""
+
+    LABEL = auto()  #: a name, or another text
+    FIGURE = auto()  #: a number
+    MISSING = auto()  #: a figure of cells that were not run
+    FAILED = auto()  #: a figure of cells that failed
+    NONE = auto()  #: a figure that does not exist, such as a published one of a new dataset
+
+
+class Mark(Enum):
+    """A sign in a table that a note explains."""
+
+    SPREAD = "±"
+    INCOMPLETE = "(n of m)"
+    ORACLE = "(oracle)"
+    PUBLISHED = "(paper)"
+    UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
+
+
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a table; ``best`` if no other of its row is better."""
+    """One entry of a table.
 
-    text: str
+    Attributes
+    ----------
+    words : str
+        The label, the figure as digits, or why there is none; without spread and numbers of cells.
+    kind : Kind
+    value : float or None
+        The figure itself.
+    spread : float or None
+        Standard deviation over the seeds.
+    n_cells, n_expected : int
+        Number of cells behind the figure, and how many there should be.
+    is_unequal : bool
+        Whether one side of a difference was chosen on the test labels, and the other was not.
+    best : bool
+        Whether no other entry of the row is better.
+    """
+
+    words: str
+    kind: Kind = Kind.LABEL
+    value: float | None = None
+    spread: float | None = None
+    n_cells: int = 1
+    n_expected: int = 1
+    is_unequal: bool = False
     best: bool = False
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is a figure, and it is of all cells that it should be of."""
+        return self.kind is Kind.FIGURE and self.n_cells == self.n_expected
+
+    @property
+    def complete_value(self) -> float | None:
+        """The figure, if it is complete."""
+        return self.value if self.is_complete else None
+
+    @property
+    def text(self) -> str:
+        """The entry as people read it: ``"91.2 ± 0.3 (4 of 5)"``."""
+        spread = "" if self.spread is None else f" {Mark.SPREAD.value} {self.spread:.1f}"
+        return self._text(spread)
+
+    @property
+    def text_without_spread(self) -> str:
+        """The entry for a format that has the spread elsewhere: ``"91.2 (4 of 5)"``."""
+        return self._text("")
+
+    def _text(self, spread: str) -> str:
+        mark = Mark.UNEQUAL.value if self.is_unequal else ""
+        is_incomplete = self.kind is Kind.FIGURE and not self.is_complete
+        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if is_incomplete else ""
+        return f"{self.words}{mark}{spread}{cells}"
+
+    @property
+    def marks(self) -> frozenset[Mark]:
+        """The signs in the text that need a note."""
+        has_mark = {
+            Mark.SPREAD: self.spread is not None,
+            Mark.INCOMPLETE: self.kind is Kind.FIGURE and not self.is_complete,
+            Mark.UNEQUAL: self.is_unequal,
+        }
+        return frozenset(mark for mark, is_there in has_mark.items() if is_there)
+
+
+#: In the place of a figure that does not exist.
+NONE = Entry("–", Kind.NONE)
+
+
+def figure(value: float | None, digits: str = ".1f") -> Entry:
+    """Return the entry of a number, `NONE` for None; `digits` is a format specification."""
+    return NONE if value is None else Entry(f"{value:{digits}}", Kind.FIGURE, value)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its header has as many entries as each row. A row that begins a group is set apart.
+    """A table; its header has as many entries as each row.
 
     Attributes
     ----------
+    title : str
+    header : list of str
+    rows : list of list of Entry
+    group_starts : set of int
+        Rows that begin a group.
+    n_labels : int
+        Number of columns, from the left, that name the row.
     blocks : list of (str, int)
         Titles over neighbouring columns after the labels, each with their number; empty for none.
     summaries : set of int
-        Rows that sum up the others of their group, a mean say.
+        Rows that summarise the others of their group, such as a mean.
+    header_marks : frozenset of Mark
+        The signs in the header that need a note.
     """
 
     title: str
@@ -33,18 +132,29 @@ class Table:
     n_labels: int = 2
     blocks: list[tuple[str, int]] = field(default_factory=list)
     summaries: set[int] = field(default_factory=set)
+    header_marks: frozenset[Mark] = frozenset()
+
+    @property
+    def marks(self) -> frozenset[Mark]:
+        """The signs in the table that need a note."""
+        return self.header_marks.union(*(entry.marks for row in self.rows for entry in row))
+
+    @property
+    def has_best(self) -> bool:
+        """Whether an entry is marked as the best of its row."""
+        return any(entry.best for row in self.rows for entry in row)
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, drawn.
+    """A drawn figure.
 
     Attributes
     ----------
     name : str
-        Of its file, without an ending.
+        Of its file, without a suffix.
     title, caption : str
-        The caption says in words what there is to see, for those who do not see it.
+        The caption describes the figure in words, also for those who do not see it.
     svg : str
         The picture as an ``<svg>`` element.
     """
@@ -57,7 +167,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Heatmap:
-    """Documents of one split, their words coloured by what one detector says of them."""
+    """Documents of one split, their words coloured by the scores of one detector."""
 
     title: str
     examples: Sequence[Example]
@@ -65,10 +175,17 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables for reading, the same figures as one table for programs, and notes.
+    """Tables, the same figures as one table for programs, notes, pictures and heat maps.
 
-    Without the latter the former are what programs get. Pictures and heat maps are for the formats
-    that can show them.
+    Attributes
+    ----------
+    tables : list of Table
+    wide : Table or None
+        All figures in one table, for programs; without it programs get the other tables.
+    notes : list of str
+    pictures : sequence of Picture
+    heatmaps : sequence of Heatmap
+        Pictures and heat maps are for formats that can show them.
     """
 
     tables: list[Table]

@@ -1,31 +1,51 @@
-"""Cells as the store gives them, for tests of reports."""
+"""Stored cells, for tests of reports."""
+
+from dataclasses import replace
+
+from adbench_text.store.record import Record
+
+_DEFINITION = {
+    "detector": "llr",
+    "preset": "default",
+    "configuration": "",
+    "dataset": "made-up",  # not installed: its classes are those of the records
+    "dataset_digest": "d1",
+    "code_version": "1",
+}
+_FIELDS = set(Record.__dataclass_fields__) - {"definition", "metrics"}
 
 
-def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, **changes):
-    """One cell as the store gives it; the dataset made-up is not installed, so its classes are those here."""
-    values = {
-        "detector": detector,
-        "preset": "default",
-        "configuration": "",
-        "dataset": "made-up",
-        "dataset_digest": "d1",
-        "inlier": inlier,
-        "contamination": f"{level:g}",
-        "seed": str(seed),
-        "code_version": "1",
-        "status": "ok" if figure is not None else "failed",
-        "reason": "" if figure is not None else "RuntimeError: no luck",
-        "edition": "published",
-        "documents": "40 training / 20 test documents",
-    }
+def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, metrics=None, **changes):
+    """A cell; `changes` are fields of the record, or else a part of the definition."""
+    fields = {name: value for name, value in changes.items() if name in _FIELDS}
+    definition = {name: value for name, value in changes.items() if name not in _FIELDS}
+    measured = {"n_train": 10.0}
     if figure is not None:
-        values |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
-        values |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
-    return {**values, "n_train": 10.0, "kind": "cell", "cell": "id", "started": 0, **changes}
+        measured |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
+        measured |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
+    split = {"inlier": inlier, "contamination": f"{level:g}", "seed": str(seed)}
+    return Record(
+        **{
+            "definition": _DEFINITION | {"detector": detector} | split | definition,
+            "metrics": measured | (metrics or {}),
+            "cell": "id",
+            "status": "ok" if figure is not None else "failed",
+            "reason": "" if figure is not None else "RuntimeError: no luck",
+            "edition": "published",
+            "documents": "40 training / 20 test documents",
+            "is_published": True,
+            **fields,
+        }
+    )
 
 
 def failed(*args, **changes):
     return record(*args, figure=None, **changes)
+
+
+def of_another_edition(record):
+    definition = {**record.definition, "dataset_digest": "d2"}
+    return replace(record, definition=definition, edition="half of it", is_published=False)
 
 
 def texts(table) -> list[list[str]]:

@@ -10,8 +10,10 @@ from sklearn.metrics import average_precision_score
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95
 from adbench_text.plugins.dataset import Documents
-from adbench_text.reports.build import TABLES, build
-from adbench_text.reports.tables.splits import cells_report
+from adbench_text.plugins.foreign import adapted
+from adbench_text.reports.build import build
+from adbench_text.reports.declared import names
+from adbench_text.reports.wide import cells_report
 from adbench_text.run import evaluate as evaluating
 from adbench_text.store.summaries import summary
 from adbench_text.sweep.cell import Cell
@@ -158,7 +160,7 @@ class Halves:
 def measured(new, monkeypatch) -> dict[str, float]:
     labels = np.arange(40) % 2
     documents = Documents([f"{i} {('sea', 'law')[label]}" for i, label in enumerate(labels)], labels)
-    monkeypatch.setattr(evaluating, "build_detector", lambda cell: Halves())
+    monkeypatch.setattr(evaluating, "build_detector", lambda cell: adapted(Halves)())
     cell = Cell("d", "default", {}, "tiny", "sea", 0, 0)
     result = evaluating.evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
     assert result.metrics["ap_in"] == average_precision_in(labels == 1, result.scores)
@@ -169,13 +171,13 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
     assert "ap_in_low" not in measured  # it has no function of counts
     figures = {"good": 0.9, "fair": 0.6, "poor": 0.4}
     records = [
-        record(name, inlier, level=level, **{**measured, "ap_in": figure - 0.01 * (inlier == "b")})
+        record(name, inlier, level=level, metrics={**measured, "ap_in": figure - 0.01 * (inlier == "b")})
         for name, figure in figures.items()
         for inlier in "ab"
         for level in (0, 0.05)
     ]
-    assert summary([{**r, "seed": "0"} for r in records if r["detector"] == "good"])["ap_in"] == 0.895
-    tables = {table.title.split(",")[0]: table for table in build(records, "ap_in", list(TABLES)).tables}
+    assert summary([r for r in records if r.detector == "good"])["ap_in"] == 0.895
+    tables = {table.title.split(",")[0]: table for table in build(records, "ap_in", names("tables")).tables}
     best = "good" if new.higher_is_better else "poor"
     main = tables["AP-in (%)"]
     assert [entry.best for entry in main.rows[0][2:]] == [name == best for name in figures]
@@ -187,7 +189,7 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
 
 
 def test_cells_from_before_a_metric_lack_that_metric_alone(new):
-    records = [record("old", "a"), record("late", "a", ap_in=0.5)]
+    records = [record("old", "a"), record("late", "a", metrics={"ap_in": 0.5})]
     report = build(records, "ap_in")
     assert texts(report.tables[0])[0][2:] == ["missing", "50.0"]
     note = (

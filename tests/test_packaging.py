@@ -52,7 +52,7 @@ def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
         "import adbench_text, importlib; from adbench_text.plugins import registry;"
         "print(adbench_text.__file__); print(registry.names('datasets'));"
         "print(registry.detector('llr').__module__);"
-        "print(registry.report('csv').__file__);"
+        "print(registry.load('reports', 'csv').__file__);"
         "from adbench_text.reports.published import columns; print(len(columns('auroc')))"
     )
     ran = subprocess.run(

@@ -65,17 +65,17 @@ class Watch:
         if self._bar is not None:
             self._bar.stop()
 
-    def say(self, message: str) -> None:
+    def message(self, text: str) -> None:
         """Show one line that stays."""
         if self._bar is None:
-            print(message, file=sys.stderr, flush=True)
+            print(text, file=sys.stderr, flush=True)
         else:
-            self._bar.console.print(message, highlight=False, markup=False, emoji=False)
+            self._bar.console.print(text, highlight=False, markup=False, emoji=False)
 
     def begin(self, todo: int, finished: int) -> None:
         """Show how much there is to do."""
         self._todo, self._begin = todo, time.monotonic()
-        self.say(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
+        self.message(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
         if self._bar is not None:
             self._task = self._bar.add_task("", total=todo, left="")
 
@@ -98,7 +98,7 @@ class Watch:
             self._bar.update(self._task, description=f"{how}; {cell}")
         elif now - self._said > _QUIET_SECONDS:
             self._said = now
-            self.say(f"    {how}")
+            self.message(f"    {how}")
 
     def done(self, result: "Result") -> None:
         """Count a cell, and show how long the rest may take."""
@@ -106,10 +106,12 @@ class Watch:
         left = (time.monotonic() - self._begin) / self._n_done * (self._todo - self._n_done)
         if result.status != "ok":
             self._n_failed += 1
-            self.say(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
+            self.message(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
         elif self._bar is None:
             auroc = result.metrics["auroc"]
-            self.say(f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left")
+            self.message(
+                f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left"
+            )
         if self._bar is not None:
             self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
 
@@ -118,4 +120,4 @@ class Watch:
         if self._n_done:
             took = duration(time.monotonic() - self._begin)
             failed = f", {self._n_failed} of them failed" if self._n_failed else ""
-            self.say(f"{count(self._n_done)} run in {took}{failed}")
+            self.message(f"{count(self._n_done)} run in {took}{failed}")

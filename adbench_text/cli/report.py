@@ -17,6 +17,35 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
+class TableOption(click.Option):
+    """An option whose help lists the tables; they are read only when the help is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from adbench_text.plugins import registry
+        from adbench_text.reports import declared
+
+        formats = [
+            name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
+        ]
+        self.help = (
+            f"{', '.join(declared.names('tables'))}, or all; may be given several times.  "
+            f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
+        )
+        return super().get_help_record(ctx)
+
+
+class FormatOption(click.Option):
+    """An option whose help lists the formats; they are read only when the help is printed."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return the option and its help."""
+        from adbench_text.plugins import registry
+
+        self.help = f"One of {', '.join(registry.names('reports'))}."
+        return super().get_help_record(ctx)
+
+
 @click.command("report")
 @click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
 @click.option(
@@ -35,15 +64,14 @@ if TYPE_CHECKING:
     "tables",
     multiple=True,
     metavar="NAME",
-    help="main, published, levels, intervals, ranks, significance, ablations, cost, or all; may be given "
-    "several times.  [default: main, published and levels; all for html and latex]",
+    cls=TableOption,
 )
 @click.option(
     "--format",
     "form",
     default="terminal",
     type=Name("reports"),
-    help="terminal, markdown, csv, latex or html.",
+    cls=FormatOption,
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
@@ -72,39 +100,37 @@ def command(
 
     adbench-text report --format html --output report.html
     """
-    from adbench_text.plugins import registry
-    from adbench_text.reports.tables.names import chosen_tables
+    from adbench_text.reports import declared
     from adbench_text.store.store import Store
 
     if cells and tables:
         raise click.UsageError("--cells shows single cells; it goes without --table.")
-    renderer = registry.report(form)
-    has_pictures = getattr(renderer, "HAS_PICTURES", False)
-    names = chosen_tables(tables, everything=has_pictures or form == "latex")
+    renderer = declared.report_format(form)
+    names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = Store(tracking_uri, experiment, create=False)
     # what is slow to import comes after the errors that need none of it
     from adbench_text.reports.build import build
-    from adbench_text.reports.tables.splits import cells_report
+    from adbench_text.reports.wide import cells_report
 
     records, expected = _records(store, datasets, detectors, sweep)
     illustrations: Any = None
-    if has_pictures or figures is not None:
+    if renderer.has_pictures or figures is not None:
         from adbench_text.reports.illustrations import Illustrations
 
         illustrations = Illustrations(records, metric, store, expected)
     if cells:
         built = cells_report(records)
     else:
-        drawn = illustrations if has_pictures else None
+        drawn = illustrations if renderer.has_pictures else None
         built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     _write_report(renderer.render(built, width), output)
-    if not getattr(renderer, "HAS_NOTES", True):
+    if not renderer.has_notes:
         _print_notes(built.notes)
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
-        if not has_pictures:  # otherwise they are among those of the report
+        if not renderer.has_pictures:  # otherwise they are among those of the report
             _print_notes(illustrations.notes)
 
 

@@ -1,5 +1,6 @@
 """``adbench-text run``: run detectors on datasets."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -91,12 +92,18 @@ def command(
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
+    def log(corpora: Mapping[str, Any]) -> None:
+        if report:
+            from adbench_text.cli.sweep_report import log_reports  # slow to import
+
+            log_reports(store, corpora, cells, watch)
+
     with Watch() as watch:
         try:
             store = Store(tracking_uri, experiment)
-            results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, report)
+            results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, log)
         except KeyboardInterrupt:
-            watch.say("Interrupted. Finished cells are kept; the same command goes on from there.")
+            watch.message("Interrupted. Finished cells are kept; the same command goes on from there.")
             raise
         watch.end()
     failed = sum(result.status != "ok" for result in results)

@@ -1,7 +1,6 @@
 """Corpora: loaded, cleaned, cached, and known by a digest of their content."""
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -18,14 +17,6 @@ from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.text.cleaning import CLEANING_VERSION
 from adbench_text.text.words import digest
 
-_LIMITED = ", at most {} documents per class"
-
-
-def limit_of(edition: str) -> int | None:
-    """Return how many documents a class an edition was limited to, None where it was not."""
-    found = re.search(_LIMITED.format(r"(\d+)") + "$", edition)
-    return int(found[1]) if found else None
-
 
 @dataclass(frozen=True)
 class Corpus:
@@ -40,7 +31,11 @@ class Corpus:
     train, test : Documents
         The published parts.
     edition : str
-        Which edition of the dataset this is (see `Edition`).
+        The edition of the dataset, for people; a limit is part of it.
+    is_published : bool, default False
+        Whether this is the complete published corpus.
+    limit : int, optional
+        Maximum number of documents per class in each part; None if there is none.
     """
 
     name: str
@@ -48,6 +43,8 @@ class Corpus:
     train: Documents
     test: Documents
     edition: str
+    is_published: bool = False
+    limit: int | None = None
 
     def __post_init__(self) -> None:
         for part, documents in (("training", self.train), ("test", self.test)):
@@ -81,8 +78,14 @@ class Corpus:
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
             return documents.take(np.sort(np.concatenate(chosen)))
 
-        edition = f"{self.edition}{_LIMITED.format(limit)}"
-        return replace(self, train=some(self.train), test=some(self.test), edition=edition)
+        return replace(
+            self,
+            train=some(self.train),
+            test=some(self.test),
+            edition=f"{self.edition}, at most {limit} documents per class",
+            is_published=False,
+            limit=limit,
+        )
 
     def counts(self) -> str:
         """Return the numbers of documents in one line for the reader of a report."""
@@ -112,7 +115,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
     parts = _read_cache(path)
     train, test = parts or (part.cleaned() for part in _read(dataset))
-    corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name)
+    corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name, edition.is_published)
     if parts is None:
         _write_cache(path, (train, test))
     return corpus if limit is None else corpus.limited(limit)

@@ -38,14 +38,21 @@ class Documents:
 
 @dataclass(frozen=True)
 class Edition:
-    """Which edition of a corpus this is: a name for people, and a digest of its sources.
+    """The edition of a corpus.
 
-    The name is ``"published"`` when, and only when, the sources are those of the published
-    corpus; any other edition says what it is.
+    Parameters
+    ----------
+    name : str
+        For people: ``"published"``, or in which way this edition differs from it.
+    digest : str
+        Of its sources.
+    is_published : bool, default False
+        Whether the sources are those of the published corpus.
     """
 
     name: str
     digest: str
+    is_published: bool = False
 
 
 class Dataset(ABC):

@@ -7,17 +7,20 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, signature
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from pyod.models.base import BaseDetector
 
 from adbench_text.checks import check_number, check_seed
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.regimes import FROM_SCRATCH
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
 
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
 
@@ -75,12 +78,18 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         1 where a training text is called an outlier.
     observer : Observer or None
         Watches the training of a detector that trains in steps; set it before ``fit``.
+    ran_on_ : mapping of str to str
+        Device and precision of the last fit, for a detector that has a choice of them.
+    threshold_params : frozenset of str
+        Hyper-parameters that move the threshold and never a score. Of the class.
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
         short texts in seconds. Of the class; empty by default.
     """
 
     observer: Observer | None = None
+    ran_on_: Mapping[str, str] = MappingProxyType({})
+    threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
@@ -99,6 +108,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 if all(p.kind is not Parameter.VAR_KEYWORD for p in parameters):
                     break
         return sorted(names)
+
+    @property
+    def implementation(self) -> type:
+        """The class whose code decides the scores."""
+        return type(self)
+
+    @classmethod
+    def default_params(cls) -> dict[str, Any]:
+        """Return the hyper-parameters by name, with their defaults."""
+        return dict(cls().get_params())
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -128,7 +147,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {}
 
     @property
-    def regime(self) -> str:
+    def regime(self) -> str | None:
         """What it knows besides the training texts: one of `adbench_text.plugins.regimes.REGIMES`."""
         return FROM_SCRATCH
 
@@ -140,6 +159,20 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         ``decision_function(texts)``, and marks what it reports.
         """
         return False
+
+    def oracle_scores(self, texts: Sequence[str], outlier: "NDArray[np.bool_]") -> Scores:
+        """Return scores that are chosen by the test labels; only of a detector with `is_oracle`."""
+        raise DetectorError(f"{type(self).__name__} has no scores that are chosen by the test labels.")
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the scores of the words of each text, where the method has such.
+
+        Raises
+        ------
+        DetectorError
+            If it has none.
+        """
+        raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return what there is to see of a fitted detector, by name; logged beside its scores."""

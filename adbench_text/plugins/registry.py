@@ -1,42 +1,68 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
-A plug-in is a file or a folder in ``detectors/``, ``datasets/`` or ``reports/formats/`` whose name does not
-begin with an underscore, or an entry point of another package in the group ``adbench_text.detectors``,
-``adbench_text.datasets`` or ``adbench_text.reports``. Its name is the ``name`` its class
-declares, else the file's name. Finding and listing import nothing: the files are parsed.
+A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/``,
+``reports/tables/`` or ``reports/drawings/`` whose name does not begin with an underscore, or an entry
+point of another package in the group ``adbench_text.detectors``, ``adbench_text.datasets``,
+``adbench_text.reports`` (formats), ``adbench_text.tables`` or ``adbench_text.drawings``. Its name is the
+``name`` that its class declares, otherwise the file's name. Finding and listing import nothing: the
+files are parsed.
 
-A detector file may stand for a whole family: it then defines ``members() -> list[str]`` and
-``member(name) -> type``, and its detectors are called ``family-member``.
+A detector file may define a family: ``members() -> list[str]`` and ``member(name) -> type``; its detectors
+are called ``family-member``.
 """
 
 import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.isolation import preserved
 
-# Where the plug-ins of each kind are, below the package.
-_FOLDERS = {"detectors": "detectors", "datasets": "datasets", "reports": "reports.formats"}
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
+# The folders of each kind, below the package.
+_FOLDERS = {
+    "detectors": "detectors",
+    "datasets": "datasets",
+    "reports": "reports.formats",
+    "tables": "reports.tables",
+    "drawings": "reports.drawings",
+}
+_OF_A_CLASS = ("detectors", "datasets")  # a file of these kinds defines one class; others are used as modules
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
     "reports": ("render",),
+    "tables": ("tables",),
+    "drawings": ("drawings",),
 }
 
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in that was found, not yet loaded."""
+    """A plug-in that is not loaded yet.
+
+    Attributes
+    ----------
+    kind, name, summary : str
+    load : callable
+    is_family : bool
+        Whether it has members.
+    is_foreign : bool
+        Whether it belongs to another package.
+    constants : mapping of str to object
+        Constants of the module that are literals, read without importing it; empty for a foreign one.
+    """
 
     kind: str
     name: str
@@ -44,11 +70,12 @@ class Plugin:
     load: Callable[[], Any]
     is_family: bool = False
     is_foreign: bool = False
+    constants: Mapping[str, Any] = field(default_factory=dict)
 
 
 @cache
 def plugins(kind: str) -> dict[str, Plugin]:
-    """Find all plug-ins of a kind (``"detectors"``, ``"datasets"``, ``"reports"``), by name."""
+    """Find all plug-ins of a kind, such as ``"detectors"``, by name."""
     package = importlib.import_module(f"adbench_text.{_FOLDERS[kind]}")
     found = [
         _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
@@ -82,10 +109,21 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         and ast.unparse(statement).startswith(("name = ", "name: "))
     ]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
-    if not is_family and kind != "reports":
+    if not is_family and kind in _OF_A_CLASS:
         load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
-    return Plugin(kind, str(declared[0]) if declared else name, summary, load, is_family)
+    own_name = str(declared[0]) if declared else name
+    return Plugin(kind, own_name, summary, load, is_family, constants=_constants(tree))
+
+
+def _constants(tree: ast.Module) -> dict[str, Any]:
+    return {
+        target.id: node.value.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
 
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
@@ -151,7 +189,7 @@ def listing(kind: str) -> list[tuple[str, str]]:
 
 
 def load(kind: str, name: str) -> Any:
-    """Load the plug-in of this name: a detector class, a dataset, or a report module.
+    """Load the plug-in of this name: a detector class, a dataset, or a module of reports.
 
     Raises
     ------
@@ -192,17 +230,17 @@ def _load(plugin: Plugin) -> Any:
         ) from error
 
 
-def detector(name: str) -> Any:
-    """Return the detector class of this name; see `load`."""
-    return load("detectors", name)
+def detector(name: str) -> "type[TextDetector]":
+    """Return the detector class of this name; see `load`.
+
+    A detector of another package, or of another base, comes with the interface of ours.
+    """
+    from adbench_text.plugins.foreign import adapted  # slow to import: it needs PyOD
+
+    return adapted(load("detectors", name))
 
 
 def dataset(name: str) -> Any:
     """Return the dataset of this name, ready to use; see `load`."""
     loaded = load("datasets", name)
     return loaded() if inspect.isclass(loaded) else loaded
-
-
-def report(form: str) -> Any:
-    """Return the module that renders a report in a format; see `load`."""
-    return load("reports", form)

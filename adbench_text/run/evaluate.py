@@ -3,7 +3,6 @@
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,28 +56,34 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         detector = build_detector(cell)
         seed_generators(cell.seed)
         training = _Training(cell, detector, split, on_step, trace_every)
-        if getattr(detector, "observer", detector) is None:
-            detector.observer = training
+        detector.observer = training
         scores = measure(detector, split, measured)
         measured["fit_seconds"] -= training.seconds
-        shown: dict[str, Any] = {"early": training.early}
-        if isinstance(detector, TextDetector):
-            shown["tables"] = detector.tables()
-            shown["examples"] = examples_of(detector, corpus, cell.inlier, scores)
-        return Result(cell, started, measured, scores, training.curves, _ran_on(detector), **shown)
+        return Result(
+            cell,
+            started,
+            measured,
+            scores,
+            training.curves,
+            dict(detector.ran_on_),
+            detector.tables(),
+            examples_of(detector, corpus, cell.inlier, scores),
+            training.early,
+        )
     except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         curves = training.curves if training else {}
-        what = traceback.format_exc()
-        return Result(cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=what)
+        ran_on = dict(detector.ran_on_) if detector else {}
+        trace = traceback.format_exc()
+        return Result(cell, started, measured, None, curves, ran_on, reason=reason, traceback=trace)
 
 
-def measure(detector: Any, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
+def measure(detector: TextDetector, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
     """Fit a detector on a split, score the test texts, and measure how well it does.
 
     Parameters
     ----------
-    detector : TextDetector, or anything with ``fit(texts)`` and ``decision_function(texts)``
+    detector : TextDetector
     split : Split
     measured : dict of str to float
         Receives the metrics, their intervals, seconds and memory; where something fails, those until then.
@@ -110,22 +115,19 @@ def measure(detector: Any, split: Split, measured: dict[str, float]) -> NDArray[
     return scores
 
 
-def _score(detector: Any, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Any:
+def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
     texts = list(texts)  # those of the corpus are for every cell
-    if getattr(detector, "is_oracle", False) is True:
+    if detector.is_oracle:
         return detector.oracle_scores(texts, outlier.copy())
     return detector.decision_function(texts)
-
-
-def _ran_on(detector: Any) -> dict[str, str]:
-    ran_on = getattr(detector, "ran_on_", None)  # may be somebody else's
-    return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
 
 
 class _Training:
     """Watches the training of a cell; see `adbench_text.plugins.detector.Observer`."""
 
-    def __init__(self, cell: Cell, detector: Any, split: Split, on_step: OnStep, trace_every: int) -> None:
+    def __init__(
+        self, cell: Cell, detector: TextDetector, split: Split, on_step: OnStep, trace_every: int
+    ) -> None:
         self.cell, self.detector, self.split = cell, detector, split
         self.on_step, self.trace_every = on_step, trace_every
         self.curves: Curves = {}

@@ -49,17 +49,17 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
 def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
     """Return test documents of a one-vs-rest split with the score of each word.
 
-    None for a detector that has no ``token_scores``, or none as it is configured.
+    Empty for a detector that scores no words, or none as it is configured.
     """
     texts, labels = corpus.test.texts, corpus.test.labels
     places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
-    if not hasattr(detector, "token_scores") or not len(places):
+    if not len(places):
         return []
     outlier = labels != corpus.classes.index(inlier)
     chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
     try:
         of_text = detector.token_scores([texts[place] for _, place in chosen])
-    except AdbenchTextError:  # a score that judges a text as a whole, say
+    except AdbenchTextError:  # it scores a text as a unit
         return []
     return [
         Example(

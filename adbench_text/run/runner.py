@@ -1,52 +1,65 @@
-"""Runs a sweep from names to logged results."""
+"""Runs the cells of a sweep that are not finished yet."""
 
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from pathlib import Path
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from typing import Protocol
 
-from adbench_text.corpora import corpus
-from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.split import contaminate, one_vs_rest
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.run import engine
 from adbench_text.run.result import Result
-from adbench_text.store.store import Store
-from adbench_text.sweep.cell import Cell, identity_of, percent
+from adbench_text.sweep.cell import Cell, percent
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import Sweep
 
 
 class Watcher(Protocol):
-    """Is told how a sweep goes."""
+    """Receives progress events of a sweep."""
 
-    def say(self, message: str) -> None:
-        """Show what is being done before the first cell."""
+    def message(self, text: str) -> None:
+        """Show one line that stays."""
 
     def begin(self, todo: int, finished: int) -> None:
-        """Take note of the number of cells to run, and of those that are finished already."""
+        """Receive the number of cells to run, and of those that are finished already."""
 
     def started(self, cell: Cell) -> None:
-        """Take note of a cell that begins."""
+        """Receive a cell that begins."""
 
     def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Take note of how the training of a cell goes."""
+        """Receive the state of the training of a cell."""
 
     def done(self, result: Result) -> None:
-        """Take note of a cell that has ended."""
+        """Receive a cell that has ended."""
+
+
+class ResultStore(Protocol):
+    """Keeps results; `adbench_text.store.store.Store` is one."""
+
+    def finished(self, datasets: Iterable[str]) -> set[str]:
+        """Return the ids of all cells of these datasets that have a result."""
+
+    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[None]:
+        """Open a sweep; `log` works inside."""
+
+    def log(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
+        """Keep the result of a cell."""
+
+    def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
+        """Renew the means of the cells with these definitions."""
 
 
 def run_sweep(
     sweep: Sweep,
     cells: Sequence[Cell],
-    store: Store,
+    store: ResultStore,
     watcher: Watcher,
     jobs: int = 1,
     rerun: bool = False,
     trace_every: int = 0,
-    report: bool = False,
+    report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
 ) -> list[Result]:
     """Run the cells of a sweep that are not finished yet, and log each as soon as it is.
 
@@ -55,7 +68,7 @@ def run_sweep(
     sweep : Sweep
     cells : sequence of Cell
         ``sweep.expand()``.
-    store : Store
+    store : ResultStore
     watcher : Watcher
     jobs : int
         Number of processes.
@@ -63,13 +76,13 @@ def run_sweep(
         Run finished cells again.
     trace_every : int
         See `adbench_text.run.evaluate.evaluate`.
-    report : bool
-        Log tables, figures and page to the parent runs.
+    report : callable
+        Called once all cells are logged, within the sweep, with the corpora of the datasets that were run.
 
     Returns
     -------
     list of Result
-        Of the cells that were run, as they came.
+        Of the cells that were run, in the order in which they ended.
     """
     corpora = load_corpora(sweep, watcher)
     check_contamination(cells, corpora)
@@ -81,7 +94,8 @@ def run_sweep(
     results: list[Result] = []
     if not todo:
         return results
-    with store.sweep({cell.dataset: corpora[cell.dataset] for cell in todo}, _title(sweep)):
+    used = {cell.dataset: corpora[cell.dataset] for cell in todo}
+    with store.sweep(used, _title(sweep)):
         try:
             cells_run = engine.run(todo, corpora, jobs, watcher.started, watcher.step, trace_every)
             with closing(cells_run) as running:
@@ -89,40 +103,10 @@ def run_sweep(
                     store.log(result, definitions[result.cell], corpora[result.cell.dataset])
                     results.append(result)
                     watcher.done(result)
-            if report:
-                log_reports(store, {cell.dataset: corpora[cell.dataset] for cell in todo}, cells, watcher)
+            report(used)
         finally:
             store.summarise(definitions[result.cell] for result in results)
     return results
-
-
-def log_reports(store: Store, corpora: dict[str, Corpus], cells: Sequence[Cell], watcher: Watcher) -> None:
-    """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
-
-    What goes wrong here is said, and costs no result: a report can be made again.
-    """
-    import tempfile
-
-    from adbench_text.reports.build import write_all
-
-    known = {cell.identity for cell in cells}
-    for dataset in sorted(corpora):
-        digest = corpora[dataset].digest
-        records = [
-            record
-            for record in store.cells([dataset])
-            if identity_of(record) in known and record["dataset_digest"] == digest
-        ]
-        if not any(record["status"] == "ok" for record in records):
-            continue
-        watcher.say(f"writing the report on {dataset}")
-        with tempfile.TemporaryDirectory() as folder:
-            try:
-                of_dataset = [cell for cell in cells if cell.dataset == dataset]
-                write_all(records, store, Path(folder), of_dataset)
-                store.log_folder(dataset, Path(folder))
-            except Exception as error:  # whatever it is, the results are safe
-                watcher.say(f"No report on {dataset}: {error}; make it by adbench-text report.")
 
 
 def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
@@ -142,9 +126,9 @@ def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
     """Load the corpus of each dataset of a sweep."""
     corpora = {}
     for name in sweep.datasets:
-        watcher.say(f"loading {name}")
-        corpora[name] = corpus.load(registry.dataset(name), sweep.limit)
-        watcher.say(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
+        watcher.message(f"loading {name}")
+        corpora[name] = load(registry.dataset(name), sweep.limit)
+        watcher.message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
     return corpora
 
 
@@ -152,10 +136,8 @@ def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
 def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
     """Let each configuration look up vectors or word pieces of the whole corpus, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
-        detector = build_detector(cell)
-        if hasattr(detector, "prepare"):
-            whole = corpora[cell.dataset]
-            detector.prepare(whole.train.texts + whole.test.texts)
+        corpus = corpora[cell.dataset]
+        build_detector(cell).prepare(corpus.train.texts + corpus.test.texts)
 
 
 def _title(sweep: Sweep) -> str:

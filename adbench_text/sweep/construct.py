@@ -1,19 +1,19 @@
 """Detectors with the settings of a cell."""
 
-import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import Cell
 
-_THRESHOLD = "contamination"
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
 
 
 @preserved()
-def build_detector(cell: Cell) -> Any:
+def build_detector(cell: Cell) -> "TextDetector":
     """Return the cell's detector, unfitted and with checked hyper-parameters.
 
     Raises
@@ -29,8 +29,7 @@ def build_detector(cell: Cell) -> Any:
     seeded = {"random_state": cell.seed} if "random_state" in known else {}
     try:
         built = detector(**{**cell.settings, **seeded})
-        if hasattr(built, "check_params"):
-            built.check_params()
+        built.check_params()
     except AdbenchTextError:
         raise
     except (TypeError, ValueError) as error:
@@ -41,33 +40,30 @@ def build_detector(cell: Cell) -> Any:
 
 
 @preserved()
-def parameters(detector: Any) -> dict[str, Any]:
+def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
     """Return a detector's hyper-parameters by name, with their defaults."""
     try:
-        if hasattr(detector, "get_params"):
-            return dict(detector().get_params())
-        return {name: p.default for name, p in inspect.signature(detector).parameters.items()}
+        return detector.default_params()
     except Exception as error:  # somebody else's plug-in
         what = f"{type(error).__name__}: {error}"
         raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
 
 
 @preserved()
-def scoring_settings(detector: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without the contamination of a PyOD detector, which decides its labels and no score.
+def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without those that decide the labels of a detector and none of its scores.
 
     Raises
     ------
     InvalidValueError
-        If the detector refuses the contamination.
+        If the detector refuses one of the latter.
     """
-    is_pyod = any(base.__module__ == "pyod.models.base" for base in getattr(detector, "__mro__", ()))
-    if not is_pyod or _THRESHOLD not in settings:
-        return dict(settings)
+    of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
     try:
-        detector(**{_THRESHOLD: settings[_THRESHOLD]})
+        detector(**of_threshold)
     except AdbenchTextError:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidValueError(f"{detector.__name__} {_THRESHOLD}: {error}") from error
-    return {name: value for name, value in settings.items() if name != _THRESHOLD}
+        listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
+        raise InvalidValueError(f"{detector.__name__} {listed}: {error}") from error
+    return {name: value for name, value in settings.items() if name not in of_threshold}

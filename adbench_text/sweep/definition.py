@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from adbench_text.code_version import code_version, libraries, protocol_version
 from adbench_text.corpora.corpus import Corpus
@@ -19,9 +18,7 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
     Two cells with equal definitions have equal results; see `cell_id`.
     """
     detector = build_detector(cell)
-    kind: Any = type(detector)
-    values = detector.get_params() if hasattr(detector, "get_params") else cell.settings
-    resources = detector.resources() if hasattr(detector, "resources") else {}
+    kind = detector.implementation
     record = {
         "detector": cell.detector,
         "preset": cell.preset,
@@ -35,14 +32,13 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         "protocol": protocol_version(),
         "libraries": libraries(kind),
     }
-    if isinstance(getattr(detector, "regime", None), str):
+    if detector.regime is not None:
         record["regime"] = detector.regime
-    if getattr(detector, "is_oracle", False) is True:
+    if detector.is_oracle:
         record["oracle"] = "true"
-    record |= {f"resource.{name}": value for name, value in sorted(resources.items())}
-    return record | {
-        f"detector.{name}": _plain(value) for name, value in sorted(values.items()) if name != "random_state"
-    }
+    record |= {f"resource.{name}": value for name, value in sorted(detector.resources().items())}
+    values = sorted(detector.get_params().items())
+    return record | {f"detector.{name}": _plain(v) for name, v in values if name != "random_state"}
 
 
 def cell_id(definition: Mapping[str, str]) -> str:

@@ -35,8 +35,7 @@ class DetectorChoice:
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one, or several where the preset is a grid."""
         detector = registry.detector(self.name)
-        presets = detector.presets(dataset) if hasattr(detector, "presets") else {}
-        presets = {DEFAULT: [{}], **presets}
+        presets = {DEFAULT: [{}], **detector.presets(dataset)}
         preset = self.preset or DEFAULT
         if preset not in presets:
             raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)

@@ -16,8 +16,6 @@ from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.reports.figures.ranks import critical_differences
-from adbench_text.reports.figures.scores import histograms, roc_and_pr
 from adbench_text.reports.figures.style import (
     COLUMN,
     LINE,
@@ -32,23 +30,8 @@ from adbench_text.reports.figures.style import (
     plain,
     span,
     styled,
-    svg,
     text_width,
-    write,
 )
-
-__all__ = [
-    "ablation_bars",
-    "contamination",
-    "cost",
-    "critical_differences",
-    "histograms",
-    "overlap_bound",
-    "roc_and_pr",
-    "svg",
-    "training_curves",
-    "write",
-]
 
 Array = NDArray[np.float64]
 

@@ -22,24 +22,18 @@
   });
 
   const collator = new Intl.Collator(undefined, { numeric: true });
-  const NUMBER = String.raw`^([-+\u2212]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?)%?`;
-  const LABEL = new RegExp(`${NUMBER}$`, "i");
-  const FIGURE = new RegExp(`${NUMBER}\u2020?(?: (?:\u00b1|to|of|\\().*)?$`, "i");
-  const value = (text, pattern) => {
-    const found = pattern.exec(text);
-    return found ? Number(found[1].replace(/,/g, "").replace("\u2212", "-")) : NaN;
-  };
   const text = (cell) => cell.textContent.trim();
   const isAbsent = (cell) => cell.classList.contains("absent");
 
   const isMean = (row) => row.classList.contains("mean");
 
-  const compare = (rows, column, pattern) => {
-    const leading = (cell) => value(text(cell), pattern);
+  const value = (cell) => Number(cell.dataset.value ?? NaN);
+
+  const compare = (rows, column) => {
     const present = rows.map((row) => row.cells[column]).filter((cell) => !isAbsent(cell));
-    const isNumeric = present.length > 0 && present.every((cell) => !Number.isNaN(leading(cell)));
+    const isNumeric = present.length > 0 && present.every((cell) => !Number.isNaN(value(cell)));
     const by = isNumeric
-      ? (a, b) => leading(a) - leading(b)
+      ? (a, b) => value(a) - value(b)
       : (a, b) => collator.compare(text(a), text(b));
     const signed = (sign) => (rowA, rowB) => {
       const [a, b] = [rowA.cells[column], rowB.cells[column]];
@@ -82,7 +76,7 @@
       button.append(...head.childNodes);
       head.append(button);
       head.setAttribute("aria-sort", "none");
-      const { isNumeric, signed } = compare(original, column, column < table.dataset.labels ? LABEL : FIGURE);
+      const { isNumeric, signed } = compare(original, column);
       const ways = isNumeric ? ["descending", "ascending", "none"] : ["ascending", "descending", "none"];
       button.addEventListener("click", () => {
         const way = ways[(ways.indexOf(head.getAttribute("aria-sort")) + 1) % ways.length];

@@ -4,16 +4,15 @@ Figures are in percent. A spread has a column of its own.
 """
 
 import csv
-import re
 from io import StringIO
 
 from adbench_text.reports.report import Report, Table
 
-_SPREAD = re.compile(r" ± ([\d.]+)")
-HAS_NOTES = False  # a reader of CSV would choke on them: the command line says them on stderr
+HAS_NOTES = False  # they would break the file for programs: the command line prints them on stderr
+SUFFIX = "csv"
 
 
-def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report's wide table as CSV, or its tables with a line between them if it has none."""
     return "\n".join(_table(table) for table in ([report.wide] if report.wide else report.tables))
 
@@ -21,11 +20,11 @@ def render(report: Report, width: int | None = None) -> str:  # a terminal's wid
 def _table(table: Table) -> str:
     columns: list[list[str]] = []
     for head, *entries in zip(table.header, *table.rows, strict=True):
-        texts = [entry.text for entry in entries]
-        columns.append([head, *(_SPREAD.sub("", text) for text in texts)])
-        if any(map(_SPREAD.search, texts)):
-            spreads = [_SPREAD.search(text) for text in texts]
-            columns.append([f"{head} std", *(found[1] if found else "" for found in spreads)])
+        columns.append([head, *(entry.text_without_spread for entry in entries)])
+        spreads = [entry.spread for entry in entries]
+        if any(spread is not None for spread in spreads):
+            texts = ("" if spread is None else f"{spread:.1f}" for spread in spreads)
+            columns.append([f"{head} std", *texts])
     stream = StringIO()
     csv.writer(stream, lineterminator="\n").writerows(zip(*columns, strict=True))
     return stream.getvalue()

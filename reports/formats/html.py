@@ -10,28 +10,26 @@ from typing import NamedTuple
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
 from adbench_text.reports.formats._heatmap import DEEPEST, N_SHADES, Map, prepare
-from adbench_text.reports.report import Heatmap, Report, Table
+from adbench_text.reports.report import Heatmap, Kind, Report, Table
 
 HAS_PICTURES = True
+HAS_ALL_TABLES = True
+SUFFIX = "html"
 
-_ABSENT = {"", "–", "missing", "failed"}  # sorted after all figures
+_ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _BROAD = 8  # columns; a table of more is printed across the paper
 _FIRST_NOTES = 8  # are open; the others would push the tables away
 _MOST_MARKUP = 2_500_000  # characters of heat maps: a browser is slow with more
 
-_BEST = (
-    "Bold on a tinted ground: the best of our whole figures in its row; published figures, and what was "
-    "chosen on the test labels, do not count."
-)
-_MARKS = re.compile(r"[±†]|\((paper|oracle|\d+ of \d+)\)")  # the notes say what they mean
+_BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
 
-# what HTML forbids, and what UTF-8 cannot say
+# characters that HTML forbids, or UTF-8 cannot encode
 _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as one HTML page that needs no other file and no network.
 
     The pictures are taken as they are; every other text is escaped, and characters that cannot
@@ -40,7 +38,7 @@ def render(report: Report, width: int | None = None) -> str:  # a terminal's wid
     tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
     wide = [(table.title or _ALL, table) for table in others]
-    has_best = any(_has_best(table) for _, table in tables + wide)
+    has_best = any(table.has_best for _, table in tables + wide)
     page = _template().render(
         tables=tables,
         wide=wide,
@@ -95,7 +93,7 @@ def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) ->
 
 
 def _notes(report: Report, has_best: bool, n_drawn: int) -> list[str]:
-    """Return what the page says before its tables: what marks mean first, what failed last."""
+    """Return the notes before the tables: the meaning of marks first, failures last."""
     notes = [_BEST] if has_best else []
     n_left_out = len(report.heatmaps) - n_drawn
     if n_left_out:
@@ -106,14 +104,9 @@ def _notes(report: Report, has_best: bool, n_drawn: int) -> list[str]:
     return notes + sorted(report.notes, key=lambda note: note.startswith("failed:"))
 
 
-def _has_best(table: Table) -> bool:
-    return any(entry.best for row in table.rows for entry in row)
-
-
 def _has_marks(table: Table) -> bool:
-    """Return whether there is something in a table that the notes explain."""
-    texts = [*table.header, *(entry.text for row in table.rows for entry in row)]
-    return _has_best(table) or any(map(_MARKS.search, texts))
+    """Return whether the notes explain something in a table."""
+    return table.has_best or bool(table.marks)
 
 
 def _block_starts(table: Table) -> set[int]:

@@ -81,11 +81,14 @@ _ACCENTS = {
     "\u0327": "c",
 }
 _DOTLESS = {"i": r"\i", "j": r"\j"}
+HAS_ALL_TABLES = True
+SUFFIX = "tex"
+
 _SHRINK = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"  # never made larger
 _RUN_TOGETHER = "-–—'‘’“”"  # LaTeX makes one character of several of these
 
 
-def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as a LaTeX document, in ASCII; what LaTeX has no character for is a ``?``.
 
     A table that is wider than a page is made smaller, and one that is longer is cut between rows.

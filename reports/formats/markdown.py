@@ -2,8 +2,10 @@
 
 from adbench_text.reports.report import Entry, Report, Table
 
+SUFFIX = "md"
 
-def render(report: Report, width: int | None = None) -> str:  # a terminal's width is nothing to it
+
+def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""
     blocks = [_table(table) for table in report.tables]
     blocks += ["\n".join(f"- {_escape(note)}" for note in report.notes)] if report.notes else []

@@ -1,1 +1,1 @@
-"""The tables of a report."""
+"""The tables of a report, one file each."""

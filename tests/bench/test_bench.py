@@ -106,6 +106,7 @@ def test_llr_fit_and_score_in_a_sweep_that_shares_the_test_texts(benchmark, spli
 @pytest.mark.benchmark(group="a cell of pydocs: 555 training, 1,750 test documents")
 def test_harness_per_cell_without_detector(benchmark, pydocs, tmp_path, monkeypatch):
     """Split, measure and log a cell whose detector costs nothing: the overhead of the harness."""
+    from adbench_text.plugins.foreign import adapted
     from adbench_text.run import evaluate as module
     from adbench_text.store.store import Store
 
@@ -118,7 +119,7 @@ def test_harness_per_cell_without_detector(benchmark, pydocs, tmp_path, monkeypa
         def decision_function(self, texts):
             return scores
 
-    monkeypatch.setattr(module, "build_detector", lambda cell: Free())
+    monkeypatch.setattr(module, "build_detector", lambda cell: adapted(Free)())
     cell = Cell("llr", "default", {}, "pydocs", "scipy", 0.1, 0)
     store = Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
     with store.sweep({"pydocs": pydocs}, "benchmark"):

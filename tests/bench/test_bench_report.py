@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
 from adbench_text.reports.build import build
+from adbench_text.reports.declared import names, report_format
 from adbench_text.reports.illustrations import Illustrations
-from adbench_text.reports.tables.names import TABLES
 from adbench_text.run.evaluate import evaluate
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
@@ -78,7 +77,7 @@ def _insert(database: sqlite3.Connection, table: str, row: dict) -> None:
 @pytest.mark.benchmark(group="a report on 5,200 cells")
 def test_terminal_report(benchmark, store):
     def report():
-        return registry.report("terminal").render(build(store.cells(["made-up"]), "auroc"))
+        return report_format("terminal").render(build(store.cells(["made-up"]), "auroc"), None)
 
     assert "d9" in benchmark.pedantic(report, rounds=2)
 
@@ -88,7 +87,7 @@ def test_page_with_all_tables_figures_and_heat_maps(benchmark, store):
     def report():
         records = store.cells(["made-up"])
         illustrations = Illustrations(records, "auroc", store)
-        return registry.report("html").render(build(records, "auroc", list(TABLES), illustrations))
+        return report_format("html").render(build(records, "auroc", names("tables"), illustrations), None)
 
     page = benchmark.pedantic(report, rounds=1)
     print(f"\n    the page has {len(page.encode()) / 1e6:.1f} MB, {len(CELLS):,} cells")

@@ -30,7 +30,7 @@ class Result:
 
 def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = ()) -> None:
     with Watch() as watch:
-        watch.say("loading tiny")
+        watch.message("loading tiny")
         watch.begin(len(cells), 5)
         for name in cells:
             watch.started(Cell(name))

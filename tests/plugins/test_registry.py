@@ -8,6 +8,7 @@ import pytest
 
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.plugins import registry
+from adbench_text.reports import declared
 
 PLUGINS = Path(__file__).parents[1] / "toy"
 
@@ -147,7 +148,7 @@ def test_the_shell_completes_without_importing_a_library():
 def test_a_plugin_is_loaded_by_its_name():
     assert registry.detector("llr").__name__ == "LLR"
     assert registry.dataset("pydocs").name == "pydocs"
-    assert callable(registry.report("markdown").render)
+    assert callable(registry.load("reports", "markdown").render)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +207,7 @@ def test_a_folder_is_a_plugin_as_well_as_a_file_is(own_files, tmp_path):
     )
     own_files("detectors")
     assert ("folder", "A detector in parts.") in registry.listing("detectors")
-    assert registry.detector("folder").k == 7
+    assert registry.detector("folder").kind.k == 7
 
 
 def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path):
@@ -309,4 +310,20 @@ def test_another_package_can_bring_a_format_of_reports(install):
         "[adbench_text.reports]\nlines = lines_report\n",
         lines_report="def render(report, width=None): ...",
     )
-    assert registry.report("lines").__name__ == "lines_report"
+    assert registry.load("reports", "lines").__name__ == "lines_report"
+
+
+def test_another_package_can_bring_a_table_and_a_drawing(install):
+    code = "ORDER = 15\nNEEDS = 'luck'\ndef tables(comparison, ranking): ...\ndef drawings(*_): ..."
+    install("other", "[adbench_text.tables]\nlate = mine\n[adbench_text.drawings]\nlate = mine\n", mine=code)
+    assert declared.names("tables")[:3] == ["main", "late", "published"]
+    assert declared.names("drawings")[:3] == ["critical_differences", "late", "contamination"]
+    assert declared.constant("tables", "late", "NEEDS") == "luck"
+
+
+def test_each_table_and_drawing_declares_its_place_and_tables_what_they_need():
+    for kind in ("tables", "drawings"):
+        places = [declared.constant(kind, name, "ORDER") for name in declared.names(kind)]
+        assert len(set(places)) == len(places)
+        assert None not in places
+    assert all(declared.constant("tables", name, "NEEDS") for name in declared.names("tables"))

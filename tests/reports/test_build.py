@@ -1,13 +1,14 @@
 import pytest
-from cells import failed, record
+from cells import failed, of_another_edition, record
 
 from adbench_text.errors import UnknownNameError
+from adbench_text.reports import illustrations as illustrating
 from adbench_text.reports.build import build
-from adbench_text.reports.figures import curves as figures
+from adbench_text.reports.declared import brief_tables, chosen_tables, names
 from adbench_text.reports.illustrations import Illustrations
-from adbench_text.reports.tables.names import BRIEF, TABLES, chosen_tables
 from adbench_text.sweep.cell import Cell
 
+TABLES = names("tables")
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
@@ -41,7 +42,7 @@ def test_every_table_can_be_had_by_its_name():
 
 
 def test_what_there_is_nothing_for_is_left_out():
-    report = build([record()], "auroc", list(TABLES))
+    report = build([record()], "auroc", TABLES)
     assert [table.title.partition(" (%)")[0] for table in report.tables[:2]] == ["AUROC", "AUROC"]
     assert len(report.tables) == 3  # main, intervals, cost
 
@@ -49,15 +50,15 @@ def test_what_there_is_nothing_for_is_left_out():
 def test_who_is_not_ranked_is_said():
     late = record("late", "a")
     assert (
-        "Not ranked, for want of splits that the others have: late."
+        "Not ranked, because they lack splits that the others have: late."
         in build([*RECORDS, late], "auroc", ["ranks"]).notes
     )
     assert not [note for note in build([*RECORDS, late], "auroc").notes if "Not ranked" in note]
 
 
 def test_which_edition_is_ranked_is_said():
-    other = [{**r, "dataset_digest": "d2", "edition": "half of it"} for r in RECORDS]
-    assert "Not ranked, since another edition of the dataset is: made-up (2)." in (
+    other = [of_another_edition(r) for r in RECORDS]
+    assert "Not ranked, because another edition of the dataset is: made-up (2)." in (
         build([*RECORDS, *other], "auroc", ["ranks"]).notes
     )
 
@@ -88,7 +89,7 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_says_what_was_not_run():
     records = [record("llr", inlier, dataset="agnews") for inlier in ("world", "sci")]
     report = build(records, "auroc", cells=cells)
     assert [row[1].text for row in report.tables[0].rows] == ["world", "sci", "mean"]
-    assert "Of the 8 cells of the sweep 6 were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
+    assert "6 of the 8 cells of the sweep were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
         report.notes
     )
     held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
@@ -129,7 +130,7 @@ EARLY = HEADER + ROWS[3] + ROWS[9]
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    illustrations = Illustrations([record("x", "a", loss_total=1.0)], "auroc", store)
+    illustrations = Illustrations([record("x", "a", metrics={"loss_total": 1.0})], "auroc", store)
     before = {"before"} if any(p.name.endswith("before-training") for p in illustrations.pictures) else set()
     return {p.name.partition("-")[0] for p in illustrations.pictures} | before, illustrations.notes
 
@@ -166,7 +167,7 @@ def test_scores_that_are_whole_are_drawn():
     ids=lambda text: repr(text[-20:]),
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
-    monkeypatch.setattr(figures, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
+    monkeypatch.setattr(illustrating, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc"})
     assert notes == [
@@ -181,18 +182,20 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
 
 
 def test_a_page_of_cells_from_before_a_metric_shows_that_one_as_missing_and_says_why():
-    older = [{name: value for name, value in record(x, "a").items() if name != "fpr95"} for x in "xy"]
+    older = [record(x, "a") for x in "xy"]
+    for cell in older:
+        del cell.metrics["fpr95"]
     illustrations = Illustrations(older, "auroc", Holding({}))
-    report = build(older, "auroc", list(TABLES), illustrations)
+    report = build(older, "auroc", TABLES, illustrations)
     rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
     assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
     assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.notes)
 
 
 def test_tables_are_chosen_by_name():
-    assert chosen_tables([], everything=False) == BRIEF
-    assert chosen_tables([], everything=True) == list(TABLES)
+    assert chosen_tables([], everything=False) == brief_tables() == ["main", "published", "levels"]
+    assert chosen_tables([], everything=True) == TABLES
     assert chosen_tables(["cost"], everything=True) == ["cost"]
-    assert chosen_tables(["cost", "all"], everything=False) == list(TABLES)
+    assert chosen_tables(["cost", "all"], everything=False) == TABLES
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
         chosen_tables(["costs"], everything=False)

@@ -3,13 +3,16 @@ from cells import failed, record, texts
 
 from adbench_text.reports.build import build
 from adbench_text.reports.comparison import Comparison, current
-from adbench_text.reports.tables.splits import (
-    cells_report,
-    intervals_table,
-    main_table,
-    published_table,
-    wide_table,
-)
+from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.report import Kind, Mark
+from adbench_text.reports.tables import intervals, published
+from adbench_text.reports.tables.main import main_table
+from adbench_text.reports.wide import cells_report, wide_table
+
+
+def published_tables(*records, metric="auroc"):
+    comparison = Comparison(records, metric)
+    return published.tables(comparison, Ranking(comparison))
 
 
 def split_texts(*records, metric="auroc") -> list[list[str]]:
@@ -80,7 +83,7 @@ def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
         ["made-up", "b", "failed", "missing"],
         ["made-up", "mean", "90.0 (1 of 2)", "70.0 (1 of 2)"],
     ]
-    assert "(n of m): of m cells, only n are finished; the figure is of those alone." in notes(*records)
+    assert "(n of m): only n of m cells are finished; the figure is of those." in notes(*records)
 
 
 def test_an_incomplete_mean_is_never_the_best():
@@ -151,7 +154,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
     comparison = Comparison(records, "auroc")
     table = main_table(comparison)
     assert table.header[2:] == ["x", "y", "ocsvm grid (oracle)"]
-    assert table.blocks == [("not said", 2), ("chosen on the test labels", 1)]
+    assert table.blocks == [("not declared", 2), ("chosen on the test labels", 1)]
     assert [row[2:] for row in texts(table)] == [
         ["50.0", "*60.0", "95.0"],
         ["50.0", "*90.0", "70.0"],
@@ -173,17 +176,18 @@ def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that
     records = [record("llr", regime=words), record("mine"), record("date", regime=scratch)]
     table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["date", "llr", "mine"]
-    assert table.blocks == [(scratch, 1), (words, 1), ("not said", 1)]
-    what = "from scratch: date; word frequencies or vectors: llr; not said: mine."
+    assert table.blocks == [(scratch, 1), (words, 1), ("not declared", 1)]
+    what = "from scratch: date; word frequencies or vectors: llr; not declared: mine."
     assert f"What they know besides the training texts: {what}" in notes(*records)
     assert main_table(Comparison(records[:1], "auroc")).blocks == []
 
 
 def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
     ends = {"auroc_low": 0.881, "auroc_high": 0.923}
-    records = [record(seed=1, auroc_low=0.1, auroc_high=0.2), record(**ends), record("x", inlier="b")]
-    records.append(record("y", seed=1, **ends))  # which has not the seed that most have
-    table = intervals_table(Comparison(records, "auroc"))
+    records = [record(seed=1, metrics={"auroc_low": 0.1, "auroc_high": 0.2}), record(metrics=ends)]
+    records += [record("x", inlier="b"), record("y", seed=1, metrics=ends)]  # y lacks the seed that most have
+    comparison = Comparison(records, "auroc")
+    (table,) = intervals.tables(comparison, Ranking(comparison))
     assert texts(table) == [
         ["made-up", "a", "90.0 (88.1 to 92.3)", "–", "–"],
         ["made-up", "b", "–", "–", "–"],
@@ -192,7 +196,7 @@ def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
 
 
 def test_a_grid_of_which_one_configuration_was_run_is_an_oracle_and_incomplete():
-    part = record("x", preset="grid", configuration="k=1", configurations="3")
+    part = record("x", preset="grid", configuration="k=1", n_configurations=3)
     table = main_table(Comparison([part, record("y")], "auroc"))
     assert table.header[2:] == ["y", "x grid (oracle)"]
     assert texts(table)[0][2:] == ["90.0", "90.0 (1 of 3)"]
@@ -262,7 +266,7 @@ def test_where_seeds_differ_is_said():
     more = [*both, record("y", level=0.1, seed=2)]
     expected = "Not all figures are of the same seeds (made-up at 10%): x: 0, 1; y: 0, 1, 2."
     assert expected in notes(*more)
-    everywhere = [r for r in both if (r["detector"], r["seed"]) != ("x", "1")]
+    everywhere = [r for r in both if (r.detector, r.seed) != ("x", 1)]
     assert "Not all figures are of the same seeds: x: 0; y: 0, 1." in notes(*everywhere)
 
 
@@ -276,7 +280,7 @@ def test_results_of_different_code_stand_apart_and_that_is_told():
         ["90.0 (1 of 2)", "90.0 (1 of 2)", "90.0"],
     ]
     assert [note for note in notes(*records) if "different versions" in note] == [
-        "x: results of different versions of its code stand apart, as (older code); "
+        "x: results of different versions of its code are shown in a column of their own, (older code); "
         "run the sweep again to renew the older ones."
     ]
 
@@ -285,7 +289,7 @@ def test_results_of_different_resources_side_by_side_are_told():
     records = [record("x", "a", **{"resource.vectors": "1"}), record("x", "b", **{"resource.vectors": "2"})]
     assert main_table(Comparison(records, "auroc")).header[2:] == ["x"]
     assert [note for note in notes(*records) if "different versions" in note] == [
-        "x: results of different versions of its resources stand together here; "
+        "x: results of different versions of its resources are shown together; "
         "run the sweep again to renew the older ones."
     ]
 
@@ -356,7 +360,7 @@ def test_differences_are_from_the_published_figure_of_the_same_method():
         for inlier, figure in splits.items()
     ]
     comparison = Comparison([*records, record("date")], "auroc")
-    table = published_table(comparison)
+    (table,) = published.tables(comparison, Ranking(comparison))
     assert table.header == ["dataset", "inlier", "date", "ocsvm"]
     assert texts(table) == [
         ["agnews", "world", "-0.1", "+6.8†"],
@@ -378,15 +382,16 @@ def test_a_grid_differs_from_what_was_chosen_in_the_same_way_without_a_mark():
         record("ocsvm", "sci", figure, preset="grid", configuration=f"nu={figure}", dataset="agnews")
         for figure in (0.7, 0.817)
     ]
-    assert texts(published_table(Comparison(grid, "auroc")))[3] == ["agnews", "sci", "+1.0"]
+    (table,) = published_tables(*grid)
+    assert texts(table)[3] == ["agnews", "sci", "+1.0"]
 
 
 def test_there_is_no_difference_from_what_was_not_published_or_not_finished():
-    assert published_table(Comparison([record("date")], "auroc")) is None
-    assert published_table(Comparison([record("llr", "sci", dataset="agnews")], "auroc")) is None
-    assert published_table(Comparison([record("date", "sci", dataset="agnews", level=0.1)], "auroc")) is None
-    assert published_table(Comparison([record("ocsvm", "sci", dataset="agnews")], "aupr_in")) is None
-    table = published_table(Comparison([failed("date", "sci", dataset="agnews")], "auroc"))
+    assert published_tables(record("date")) == []
+    assert published_tables(record("llr", "sci", dataset="agnews")) == []
+    assert published_tables(record("date", "sci", dataset="agnews", level=0.1)) == []
+    assert published_tables(record("ocsvm", "sci", dataset="agnews"), metric="aupr_in") == []
+    (table,) = published_tables(failed("date", "sci", dataset="agnews"))
     assert [row[2] for row in texts(table)] == ["–"] * 5
 
 
@@ -457,6 +462,63 @@ def test_the_cells_tell_editions_failures_and_what_is_left_out():
         "made-up (1)",
         "made-up (2)",
         "failed",
-        "llr",  # results of different versions of its code stand together here
+        "llr",  # results of different versions of its code are shown together
         "Left out",
     ]
+
+
+# Names that look like marks
+
+
+def test_a_class_called_mean_keeps_its_own_figures():
+    records = [
+        record("x", "mean", 0.9),
+        record("x", "b", 0.5),
+        record("y", "mean", 0.8),
+        record("y", "b", 0.6),
+    ]
+    comparison = Comparison(records, "auroc")
+    expected = [
+        ["made-up", "b", "50.0", "*60.0"],
+        ["made-up", "mean", "*90.0", "80.0"],
+        ["made-up", "mean of all classes", "*70.0", "*70.0"],
+    ]
+    table = main_table(comparison)
+    assert (texts(table), table.summaries) == (expected, {2})
+    wide = wide_table(comparison)
+    assert [row[2:] for row in texts(wide)] == [[text.strip("*") for text in row[1:]] for row in expected]
+    assert wide.summaries == {2}
+
+
+@pytest.mark.parametrize("name", ["x ± 0.1", "x=y", "(1 of 2)", "(paper)", "x†", "(oracle)"])
+def test_names_with_signs_are_explained_by_no_note(name):
+    records = [record(name, name, configuration=f"path={name}"), record("y", name)]
+    assert len(notes(*records)) == len(notes(record("z", "a"), record("y", "a")))
+    assert [row[2:] for row in split_texts(*records)] == [["*90.0", "*90.0"]] * 2
+
+
+def test_a_regime_of_its_own_has_a_block_between_ours_and_the_undeclared():
+    own, oracle = "crystal ball", record("z", oracle="true", regime="chosen on the test labels")
+    records = [record("y"), record("x", regime=own), record("llr", regime="pre-trained"), oracle]
+    records.append(record("w", regime="chosen on the test labels"))
+    table = main_table(Comparison(records, "auroc"))
+    assert table.header[2:] == ["llr", "w", "x", "y", "z (oracle)"]
+    assert table.blocks == [
+        ("pre-trained", 1),
+        ("chosen on the test labels", 1),
+        (own, 1),
+        ("not declared", 1),
+        ("chosen on the test labels", 1),
+    ]
+    assert [entry.best for entry in table.rows[0][2:]] == [True] * 4 + [False]
+
+
+def test_entries_hold_their_values():
+    records = [record("x", "a", f, seed) for seed, f in enumerate((0.7, 0.9))] + [failed("x", "b")]
+    table = main_table(Comparison(records, "auroc"))
+    (a,), (b,), (mean,) = (row[2:] for row in table.rows)
+    assert (a.kind, a.value, a.n_cells, a.n_expected) == (Kind.FIGURE, pytest.approx(80), 2, 2)
+    assert (a.spread, a.text, a.text_without_spread) == (pytest.approx(14.1, abs=0.05), "80.0 ± 14.1", "80.0")
+    assert (b.kind, b.value) == (Kind.FAILED, None)
+    assert (mean.value, mean.complete_value, mean.n_cells, mean.n_expected) == (pytest.approx(80), None, 2, 4)
+    assert table.marks == {Mark.SPREAD, Mark.INCOMPLETE}

@@ -10,6 +10,7 @@ from joblib.externals.loky import get_reusable_executor
 from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
+from adbench_text.plugins.foreign import adapted
 from adbench_text.run import engine
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
@@ -78,7 +79,7 @@ def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora,
         def decision_function(self, texts):
             return np.random.random(len(texts))  # noqa: NPY002
 
-    monkeypatch.setattr("adbench_text.run.evaluate.build_detector", lambda cell: Drawing())
+    monkeypatch.setattr("adbench_text.run.evaluate.build_detector", lambda cell: adapted(Drawing)())
     todo = cells("counting")
     assert_equal(engine.run(todo[1:], corpora), list(engine.run(todo, corpora))[1:])
 

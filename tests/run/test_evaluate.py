@@ -8,11 +8,17 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import all_metrics
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.foreign import adapted
 from adbench_text.run import evaluate as module
 from adbench_text.run.evaluate import evaluate
 from adbench_text.sweep.cell import Cell
 
 N = 40
+
+
+def as_ours(detector) -> TextDetector:
+    """A detector as the registry makes it."""
+    return detector if isinstance(detector, TextDetector) else adapted(lambda: detector)()
 
 
 @pytest.fixture
@@ -26,7 +32,7 @@ def corpus() -> Corpus:
 @pytest.fixture
 def run(corpus, monkeypatch):
     def run(detector, contamination=0.0):
-        monkeypatch.setattr(module, "build_detector", lambda cell: detector)
+        monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(detector))
         return evaluate(Cell("d", "default", {}, "made-up", "zero", contamination, 0), corpus)
 
     return run
@@ -140,7 +146,7 @@ class Training(Spy):
 
 
 def test_the_losses_of_a_training_are_curves_and_are_passed_on(corpus, monkeypatch):
-    monkeypatch.setattr(module, "build_detector", lambda cell: Training())
+    monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(Training()))
     told = []
     cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
     result = evaluate(cell, corpus, on_step=lambda *what: told.append(what))
@@ -159,7 +165,7 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, 
         return score(texts)
 
     detector.decision_function = decision_function
-    monkeypatch.setattr(module, "build_detector", lambda cell: detector)
+    monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(detector))
     cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
     result = evaluate(cell, corpus, on_step=lambda *_: clock.go_on(1), trace_every=1)
     trace = result.curves["diagnostic_test_auroc"]
@@ -170,7 +176,7 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, 
 
 
 def test_some_test_texts_are_scored_before_a_training(corpus, monkeypatch):
-    monkeypatch.setattr(module, "build_detector", lambda cell: Training())
+    monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(Training()))
     monkeypatch.setattr(module, "_N_EARLY", 7)
     result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus)
     places, scores = result.early
@@ -185,7 +191,7 @@ def test_a_training_that_fails_keeps_its_curves_and_its_device(corpus, monkeypat
             super().fit(texts)
             raise RuntimeError("no luck")
 
-    monkeypatch.setattr(module, "build_detector", lambda cell: Diverging())
+    monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(Diverging()))
     result = evaluate(Cell("d", "default", {}, "made-up", "zero", 0, 0), corpus)
     assert result.status == "failed"
     assert [point.value for point in result.curves["loss_total"]] == [0.5, 0.25]

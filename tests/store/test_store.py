@@ -1,3 +1,4 @@
+import itertools
 import math
 import os
 import shutil
@@ -25,6 +26,7 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
+from adbench_text.store import payload
 from adbench_text.store import store as tracking
 from adbench_text.store.client import StoreClient
 from adbench_text.store.store import Store
@@ -61,11 +63,11 @@ def definition(result: Result, **changes) -> dict[str, str]:
     return {**values, "code_version": "c0de", "detector.k": "3", **changes}
 
 
-def log(store: Store, *results: Result, **changes) -> None:
+def log(store: Store, *results: Result, edition: Corpus | None = None, **changes) -> None:
     """Log results as one sweep."""
     with store.sweep({r.cell.dataset: corpus(r.cell.dataset) for r in results}, "a sweep"):
         for each in results:
-            store.log(each, definition(each, **changes), corpus(each.cell.dataset))
+            store.log(each, definition(each, **changes), edition or corpus(each.cell.dataset))
         store.summarise(definition(each, **changes) for each in results)
 
 
@@ -130,7 +132,7 @@ def test_a_cell_carries_every_identifying_param_itself(store):
 
 
 def test_a_cell_carries_edition_environment_and_commit(store, monkeypatch):
-    monkeypatch.setattr(tracking, "git_commit", lambda: "abc-dirty")
+    monkeypatch.setattr(payload, "git_commit", lambda: "abc-dirty")
     log(store, result())
     tags = runs(store, "cell")[0].data.tags
     assert tags["adbench_text.cell"] == cell_id(definition(result()))
@@ -238,7 +240,7 @@ def test_a_failed_cell_keeps_its_reason_and_traceback(store):
     assert note == "Failed: RuntimeError: no luck\n\nd k=3 on tiny/sea at 0%, seed 0: published."
     assert artifact(store, cell, "traceback.txt") == "Traceback: no luck"
     (record,) = store.cells(["tiny"])
-    assert (record["status"], record["reason"]) == ("failed", "RuntimeError: no luck")
+    assert (record.status, record.reason) == ("failed", "RuntimeError: no luck")
 
 
 def test_a_reason_of_any_length_can_be_logged(store):
@@ -259,7 +261,7 @@ def test_artifacts_lie_beside_the_database_wherever_the_command_runs(store, tmp_
 
 def test_the_password_of_a_server_is_not_kept(store, monkeypatch):
     monkeypatch.setattr(
-        tracking, "command_line", lambda: "adbench-text run --tracking-uri http://me:secret@host"
+        payload, "command_line", lambda: "adbench-text run --tracking-uri http://me:secret@host"
     )
     log(store, result())
     for kind in ("sweep", "cell", "summary"):
@@ -352,7 +354,7 @@ def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_o
     del older.metrics["fpr95"]
     log(store, older, result(0.9))
     assert len(store.finished(["tiny"])) == 2
-    assert sum("fpr95" in record for record in store.cells(["tiny"])) == 1
+    assert sum("fpr95" in record.metrics for record in store.cells(["tiny"])) == 1
     metrics = runs(store, "summary")[0].data.metrics
     assert math.isnan(metrics["fpr95"])
     assert metrics["auroc"] == pytest.approx(0.85)
@@ -377,20 +379,36 @@ def test_the_summaries_of_a_grid_tell_its_configurations(store):
     assert names == [f"d grid: nu={nu} | 0% | mean" for nu in (0.05, 0.1)]
 
 
-def test_records_are_flat_and_in_order(store):
+def test_records_are_in_the_order_in_which_the_cells_began(store):
     log(store, result(0.9, inlier="law"), result(0.8, level=0.05, seed=3))
     first, second = store.cells(["tiny"])
-    assert (first["auroc"], second["auroc"]) == (0.8, 0.9)  # by the time they began
-    assert (first["contamination"], first["seed"], first["inlier"]) == ("0.05", "3", "sea")
-    assert first["cell"] == cell_id(definition(result(level=0.05, seed=3)))
-    assert first["documents"].startswith("6 training")
-    assert first["status"] == "ok"
+    assert (first.metrics["auroc"], second.metrics["auroc"]) == (0.8, 0.9)
+    assert (first.contamination, first.seed, first.inlier) == (0.05, 3, "sea")
+    assert first.cell == cell_id(definition(result(level=0.05, seed=3)))
+    assert first.identity == result(level=0.05, seed=3).cell.identity
+    assert first.documents.startswith("6 training")
+    assert (first.status, first.limit, first.is_published) == ("ok", None, False)
+
+
+def test_limit_and_edition_are_fields_of_a_record(store):
+    log(store, result(), edition=replace(corpus(), is_published=True))
+    (record,) = store.cells(["tiny"])
+    assert (record.limit, record.is_published) == (None, True)
+    name = "odd, at most 9 documents per class"
+    log(store, result(0.9, seed=1), edition=replace(corpus(edition=name), limit=2))
+    _, record = store.cells(["tiny"])
+    assert (record.limit, record.is_published, record.edition) == (2, False, name)
+
+
+def test_a_run_whose_seed_is_no_number_is_named(store):
+    with pytest.raises(TrackingError, match=r"was changed \(invalid literal .* '1.5'\); delete the run"):
+        log(store, result(seed="1.5"))  # reads the cells, to renew their means
 
 
 def test_of_equal_definitions_the_newest_counts(store):
     log(store, result(0.9), result(0.8))  # started at 0.9 and at 0.8
     (record,) = store.cells(["tiny"])
-    assert record["auroc"] == 0.9
+    assert record.metrics["auroc"] == 0.9
 
 
 def test_failed_cells_are_not_finished(store):
@@ -401,7 +419,7 @@ def test_failed_cells_are_not_finished(store):
 def test_there_may_be_more_cells_than_one_answer_holds(store, monkeypatch):
     log(store, *(result(seed=seed) for seed in range(5)))
     monkeypatch.setattr(tracking, "_PAGE", 2)
-    assert sorted(record["seed"] for record in store.cells(["tiny"])) == list("01234")
+    assert sorted(record.seed for record in store.cells(["tiny"])) == list(range(5))
 
 
 def test_every_page_of_a_search_is_asked_for():
@@ -439,12 +457,13 @@ def test_a_dataset_without_results_has_no_cells(store):
 
 
 def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> None:
-    def cut_off(result, corpus, scores):
-        if result.cell.inlier == "law":
-            raise error
-        return "document,class,outlier,score\n"
+    n_files = itertools.count()
 
-    monkeypatch.setattr(tracking, "_scores_csv", cut_off)
+    def cut_off(client, run_id, text, name):
+        if next(n_files):  # the first is of the first cell
+            raise error
+
+    monkeypatch.setattr(tracking.StoreClient, "log_text", cut_off, raising=False)
     with pytest.raises(error):
         log(store, result(), result(inlier="law"))
 

@@ -4,6 +4,7 @@ import pytest
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins.dataset import Documents
+from adbench_text.plugins.foreign import adapted
 from adbench_text.sweep import sweep as module
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
@@ -128,7 +129,7 @@ def test_a_plug_in_that_cannot_be_made_is_one_line(monkeypatch):
         def __init__(self):
             raise RuntimeError("no licence")
 
-    monkeypatch.setattr(module.registry, "detector", lambda name: Broken)
+    monkeypatch.setattr(module.registry, "detector", lambda name: adapted(Broken))
     with pytest.raises(PluginError, match="llr cannot be made: RuntimeError: no licence"):
         build_detector(a_cell())
 
@@ -204,7 +205,7 @@ def test_a_contamination_that_is_no_threshold_is_a_setting_like_others(monkeypat
         def __init__(self, contamination: float = 0.1) -> None:
             self.contamination = contamination
 
-    monkeypatch.setattr(module.registry, "detector", lambda name: Trimming)
+    monkeypatch.setattr(module.registry, "detector", lambda name: adapted(Trimming))
     assert len(ids(*(DetectorChoice("d", settings={"contamination": c}) for c in (0.2, 0.3)))) == 2
 
 
@@ -221,8 +222,8 @@ class Duck:
 
 
 def test_any_class_with_the_two_methods_will_do(monkeypatch):
-    monkeypatch.setattr(module.registry, "detector", lambda name: Duck)
-    assert build_detector(a_cell(detector="duck", settings={"power": 3})).power == 3
+    monkeypatch.setattr(module.registry, "detector", lambda name: adapted(Duck))
+    assert build_detector(a_cell(detector="duck", settings={"power": 3})).wrapped.power == 3
     assert definition(a_cell(detector="duck", settings={"power": 3}), tiny_corpus())["detector.power"] == "3"
     with pytest.raises(UnknownNameError, match="Did you mean 'power'"):
         build_detector(a_cell(detector="duck", settings={"powr": 3}))

@@ -1,3 +1,4 @@
+import inspect
 import itertools
 import re
 import subprocess
@@ -16,7 +17,9 @@ from sklearn.metrics import auc
 
 from adbench_text import metrics
 from adbench_text.errors import InvalidValueError
-from adbench_text.reports.figures import curves as figures
+from adbench_text.reports.figures import curves, export
+from adbench_text.reports.figures import ranks as of_ranks
+from adbench_text.reports.figures import scores as of_scores
 from adbench_text.reports.figures.style import apart, looks, wrapped
 
 NAMES = [
@@ -43,7 +46,7 @@ def scored(seed: int = 0, n: int = 3000, shift: float = 1.0) -> tuple[np.ndarray
 
 def contamination(names: list[str]) -> Figure:
     levels = (0, 0.01, 0.05, 0.1, 0.15)
-    return figures.contamination(
+    return curves.contamination(
         {
             name: [(level, 90 - i - 100 * level, 0.5 + level) for level in levels]
             for i, name in enumerate(names)
@@ -54,17 +57,17 @@ def contamination(names: list[str]) -> Figure:
 
 def training_curves(names: list[str]) -> Figure:
     draw = np.random.default_rng(0)
-    curves = {name: list(enumerate(draw.normal(size=5000) + i)) for i, name in enumerate(names)}
-    return figures.training_curves(curves, "loss")
+    losses = {name: list(enumerate(draw.normal(size=5000) + i)) for i, name in enumerate(names)}
+    return curves.training_curves(losses, "loss")
 
 
 def ablation_bars(names: list[str]) -> Figure:
     rows = [(name, 80 + i, 0.5 if i % 2 else None) for i, name in enumerate(names)]
-    return figures.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
+    return curves.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
 
 
 def overlap_bound(_: list[str] | None = None) -> Figure:
-    return figures.overlap_bound(
+    return curves.overlap_bound(
         {n: [(p, n**2 * 10.0 ** (2 - p)) for p in range(1, 20)] for n in (10, 50, 100)}
     )
 
@@ -72,17 +75,17 @@ def overlap_bound(_: list[str] | None = None) -> Figure:
 def critical_differences(names: list[str]) -> Figure:
     ranks = np.linspace(1.2, len(names) - 0.2, len(names)) if len(names) > 1 else [1.0]
     places = range(len(names))
-    return figures.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
+    return of_ranks.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
 
 
 def cost(names: list[str]) -> Figure:
-    return figures.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
+    return curves.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
 
 
 DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "contamination": contamination,
-    "histograms": lambda names: figures.histograms({name: scored(i) for i, name in enumerate(names)}),
-    "roc_and_pr": lambda names: figures.roc_and_pr({name: scored(i) for i, name in enumerate(names)}),
+    "histograms": lambda names: of_scores.histograms({name: scored(i) for i, name in enumerate(names)}),
+    "roc_and_pr": lambda names: of_scores.roc_and_pr({name: scored(i) for i, name in enumerate(names)}),
     "training_curves": training_curves,
     "ablation_bars": ablation_bars,
     "overlap_bound": overlap_bound,
@@ -93,7 +96,7 @@ OF_NAMES = sorted(set(DRAWN) - {"overlap_bound"})
 
 
 def parsed(figure: Figure, prefix: str = "a") -> ElementTree.Element:
-    return ElementTree.fromstring(figures.svg(figure, "a title", prefix))
+    return ElementTree.fromstring(export.svg(figure, "a title", prefix))
 
 
 def words(root: ElementTree.Element) -> str:
@@ -122,12 +125,18 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Figure], list[tuple[str,
 
 
 def test_every_function_is_tested():
-    assert set(figures.__all__) - {"svg", "write"} == set(DRAWN)
+    functions = {
+        name
+        for module in (curves, of_ranks, of_scores)
+        for name, value in vars(module).items()
+        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    assert functions == set(DRAWN)
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_an_svg_is_one_element_for_a_page(name):
-    text = figures.svg(DRAWN[name](NAMES), "What <it> & that shows", "fig-1")
+    text = export.svg(DRAWN[name](NAMES), "What <it> & that shows", "fig-1")
     assert text.startswith("<svg ")
     assert text.endswith("</svg>")
     assert len(text.encode()) < 200_000
@@ -147,7 +156,7 @@ def test_an_svg_is_one_element_for_a_page(name):
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_an_svg_has_no_background_and_the_ink_of_the_page(name):
-    text = figures.svg(DRAWN[name](NAMES), "a", "a")
+    text = export.svg(DRAWN[name](NAMES), "a", "a")
     assert not re.search("#000000|#ffffff|black|white", text)
     assert "currentColor" in text
 
@@ -169,8 +178,8 @@ def test_ids_of_all_figures_differ_and_each_reference_has_its_id():
 def test_the_same_data_give_the_same_svg(name):
     draw = DRAWN[name]
     first = draw(NAMES)
-    assert figures.svg(first, "a", "a") == figures.svg(first, "a", "a")
-    assert figures.svg(draw(NAMES), "a", "a") == figures.svg(first, "a", "a")
+    assert export.svg(first, "a", "a") == export.svg(first, "a", "a")
+    assert export.svg(draw(NAMES), "a", "a") == export.svg(first, "a", "a")
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
@@ -202,9 +211,9 @@ def test_no_text_is_over_another_with_fifteen_long_names(name, boxes):
 
 
 def test_settings_of_the_user_are_kept_and_do_not_matter():
-    plain = figures.svg(contamination(NAMES), "a", "a")
+    plain = export.svg(contamination(NAMES), "a", "a")
     with matplotlib.rc_context({"font.size": 20, "axes.grid": False, "text.usetex": True}):
-        assert figures.svg(contamination(NAMES), "a", "a") == plain
+        assert export.svg(contamination(NAMES), "a", "a") == plain
         assert matplotlib.rcParams["font.size"] == 20
 
 
@@ -216,12 +225,12 @@ def test_pyplot_is_not_loaded():
 @pytest.mark.parametrize("prefix", ["", "1a", "a b", 'a"', "a#"])
 def test_a_prefix_that_is_no_id_is_refused(prefix):
     with pytest.raises(InvalidValueError, match="prefix must be"):
-        figures.svg(overlap_bound(), "a", prefix)
+        export.svg(overlap_bound(), "a", prefix)
 
 
 def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     stems = tmp_path / "new" / "auroc-0.05", tmp_path / "again" / "auroc-0.05"
-    first, second = (figures.write(contamination(NAMES), stem) for stem in stems)
+    first, second = (export.write(contamination(NAMES), stem) for stem in stems)
     assert [path.name for path in first] == ["auroc-0.05.svg", "auroc-0.05.pdf", "auroc-0.05.png"]
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
     svg, pdf, png = (path.read_bytes() for path in first)
@@ -234,17 +243,17 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
 @pytest.mark.parametrize(
     ("draw", "missing"),
     [
-        (lambda: figures.contamination({}, "AUROC"), "no points"),
-        (lambda: figures.contamination({"llr": []}, "AUROC"), "'llr'"),
-        (lambda: figures.histograms({}), "no panels"),
-        (lambda: figures.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
-        (lambda: figures.roc_and_pr({}), "no curves"),
-        (lambda: figures.training_curves({"a": []}, "loss"), "'a'"),
-        (lambda: figures.ablation_bars({}, "AUROC"), "no configurations"),
-        (lambda: figures.ablation_bars({"agnews": []}, "AUROC"), "'agnews'"),
-        (lambda: figures.overlap_bound({}), "no points"),
-        (lambda: figures.critical_differences([], [], [], 3), "no detectors"),
-        (lambda: figures.cost({}, "AUROC"), "no detectors"),
+        (lambda: curves.contamination({}, "AUROC"), "no points"),
+        (lambda: curves.contamination({"llr": []}, "AUROC"), "'llr'"),
+        (lambda: of_scores.histograms({}), "no panels"),
+        (lambda: of_scores.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
+        (lambda: of_scores.roc_and_pr({}), "no curves"),
+        (lambda: curves.training_curves({"a": []}, "loss"), "'a'"),
+        (lambda: curves.ablation_bars({}, "AUROC"), "no configurations"),
+        (lambda: curves.ablation_bars({"agnews": []}, "AUROC"), "'agnews'"),
+        (lambda: curves.overlap_bound({}), "no points"),
+        (lambda: of_ranks.critical_differences([], [], [], 3), "no detectors"),
+        (lambda: curves.cost({}, "AUROC"), "no detectors"),
     ],
 )
 def test_nothing_to_draw_is_refused_with_what_is_missing(draw, missing):
@@ -255,11 +264,11 @@ def test_nothing_to_draw_is_refused_with_what_is_missing(draw, missing):
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: figures.contamination({"llr": [(5.0, 70, None)]}, "AUROC"), r"share .* \[5.0\] of 'llr'"),
-        (lambda: figures.histograms({"comp": (np.ones(3, bool), np.ones(2))}), r"\(3,\) .* \(2,\)"),
-        (lambda: figures.critical_differences(["a", "b"], [1.0], [], 3), "2 names, got 1"),
-        (lambda: figures.critical_differences(["a", "b"], [1.0, 3.0], [], 3), "from 1 to 2, got 3.0"),
-        (lambda: figures.critical_differences(["a", "b"], [1.0, 2.0], [[0, 2]], 3), r"got \[0, 2\]"),
+        (lambda: curves.contamination({"llr": [(5.0, 70, None)]}, "AUROC"), r"share .* \[5.0\] of 'llr'"),
+        (lambda: of_scores.histograms({"comp": (np.ones(3, bool), np.ones(2))}), r"\(3,\) .* \(2,\)"),
+        (lambda: of_ranks.critical_differences(["a", "b"], [1.0], [], 3), "2 names, got 1"),
+        (lambda: of_ranks.critical_differences(["a", "b"], [1.0, 3.0], [], 3), "from 1 to 2, got 3.0"),
+        (lambda: of_ranks.critical_differences(["a", "b"], [1.0, 2.0], [[0, 2]], 3), r"got \[0, 2\]"),
     ],
 )
 def test_wrong_data_are_refused_with_their_values(draw, message):
@@ -275,30 +284,28 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: figures.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
-        lambda: figures.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
-        lambda: figures.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
-        lambda: figures.roc_and_pr({"a": ONE_KIND, "b": BROKEN}),
-        lambda: figures.roc_and_pr({"a": (np.array([True, False]), np.array([1.0, 1.0]))}),
-        lambda: figures.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
-        lambda: figures.ablation_bars(
-            {"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"
-        ),
-        lambda: figures.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
-        lambda: figures.overlap_bound({10: [(1, 0.5)]}),
-        lambda: figures.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
-        lambda: figures.critical_differences(["a"], [NAN], [], 1),
-        lambda: figures.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
-        lambda: figures.cost({"a": (3, 70)}, "x"),
+        lambda: curves.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
+        lambda: of_scores.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
+        lambda: of_scores.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
+        lambda: of_scores.roc_and_pr({"a": ONE_KIND, "b": BROKEN}),
+        lambda: of_scores.roc_and_pr({"a": (np.array([True, False]), np.array([1.0, 1.0]))}),
+        lambda: curves.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
+        lambda: curves.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
+        lambda: curves.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
+        lambda: curves.overlap_bound({10: [(1, 0.5)]}),
+        lambda: of_ranks.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
+        lambda: of_ranks.critical_differences(["a"], [NAN], [], 1),
+        lambda: curves.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
+        lambda: curves.cost({"a": (3, 70)}, "x"),
     ],
 )
 def test_missing_values_and_single_points_are_drawn_without_a_warning(draw):
-    assert len(figures.svg(draw(), "a", "a")) > 1000
+    assert len(export.svg(draw(), "a", "a")) > 1000
 
 
 def test_contamination_has_one_line_with_its_values_per_detector():
-    curves = {"llr": [(0.1, 60.0, 2.0), (0, 70.0, 1.0)], "date": [(0, 80.0, None)]}
-    (axes,) = figures.contamination(curves, "AUROC").axes
+    points = {"llr": [(0.1, 60.0, 2.0), (0, 70.0, 1.0)], "date": [(0, 80.0, None)]}
+    (axes,) = curves.contamination(points, "AUROC").axes
     llr, date = (drawn[0] for drawn in axes.containers)
     assert llr.get_xydata().tolist() == [[0, 70], [10, 60]]
     assert date.get_xydata().tolist() == [[0, 80]]
@@ -310,13 +317,13 @@ def test_contamination_has_one_line_with_its_values_per_detector():
 
 def test_levels_too_near_to_each_other_share_a_label():
     points = [(level, 70.0, None) for level in (0, 0.001, 0.01, 0.1)]
-    (axes,) = figures.contamination({"llr": points}, "AUROC").axes
+    (axes,) = curves.contamination({"llr": points}, "AUROC").axes
     assert list(axes.get_xticks()) == [0, 1, 10]
 
 
 @pytest.mark.parametrize(("n_splits", "n_columns"), [(1, 1), (3, 3), (4, 4), (10, 4)])
 def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, n_columns):
-    figure = figures.histograms({f"split {i}": scored(i) for i in range(n_splits)})
+    figure = of_scores.histograms({f"split {i}": scored(i) for i in range(n_splits)})
     assert [axes.get_title() for axes in figure.axes] == [f"split {i}" for i in range(n_splits)]
     assert figure.axes[0].get_gridspec().ncols == n_columns
 
@@ -324,7 +331,7 @@ def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, 
 def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
     outlier, scores = scored()
     scores[:2] = -1e6, 1e6  # must not squeeze the rest into one bin
-    (axes,) = figures.histograms({"comp": (outlier, scores)}).axes
+    (axes,) = of_scores.histograms({"comp": (outlier, scores)}).axes
     inliers, outliers = (patch.get_data() for patch in axes.patches[::2])
     assert inliers.edges.tolist() == outliers.edges.tolist()
     assert -5 < inliers.edges[0] < inliers.edges[-1] < 6
@@ -338,8 +345,8 @@ def areas_under(outlier: np.ndarray, scores: np.ndarray) -> list[float]:
 
 
 def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the_metrics():
-    curves = {"llr": scored(0), "date": scored(1, shift=2.0)}
-    figure = figures.roc_and_pr(curves)
+    drawn = {"llr": scored(0), "date": scored(1, shift=2.0)}
+    figure = of_scores.roc_and_pr(drawn)
     assert len(figure.axes) == 3
     shown = words(parsed(figure))
     for axes in figure.axes:
@@ -347,14 +354,14 @@ def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the
         assert len(chance.get_xdata()) == 2
         assert len(lines) == 2
         assert all(50 < len(line.get_xdata()) <= 200 for line in lines)
-    for outlier, scores in curves.values():
+    for outlier, scores in drawn.values():
         assert " ".join(f"{100 * area:.1f}" for area in areas_under(outlier, scores)) in shown
 
 
 def test_a_thinned_curve_has_nearly_the_same_area():
     outlier, scores = scored(0, 20000)
     areas = []
-    for axes in figures.roc_and_pr({"llr": (outlier, scores)}).axes:
+    for axes in of_scores.roc_and_pr({"llr": (outlier, scores)}).axes:
         x, y = axes.lines[1].get_data()
         areas.append(auc(x, y) / 1e4)
         assert {x[0], x[-1]} == {0, 100}
@@ -362,20 +369,20 @@ def test_a_thinned_curve_has_nearly_the_same_area():
 
 
 def test_a_curve_that_cannot_be_is_a_dash_in_the_table():
-    figure = figures.roc_and_pr({"one kind": ONE_KIND, "broken": BROKEN})
+    figure = of_scores.roc_and_pr({"one kind": ONE_KIND, "broken": BROKEN})
     assert all(len(axes.lines) <= 1 for axes in figure.axes)  # that of chance
     assert "one kind – – – broken – – –" in words(parsed(figure))
 
 
 def test_a_chance_line_of_precision_is_drawn_where_all_curves_have_the_same_share_of_outliers():
-    figure = figures.roc_and_pr({"a": scored(), "b": scored(1)})
+    figure = of_scores.roc_and_pr({"a": scored(), "b": scored(1)})
     assert list(figure.axes[1].lines[0].get_ydata()) == pytest.approx([200 / 3] * 2)
     assert list(figure.axes[2].lines[0].get_ydata()) == pytest.approx([100 / 3] * 2)
 
 
 def test_long_trainings_are_drawn_as_means_of_neighbours():
     curve = [(step, float(step % 2)) for step in range(4000)]
-    (axes,) = figures.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
+    (axes,) = curves.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
     long, short = axes.lines
     assert len(long.get_xdata()) == 200
     assert set(long.get_ydata()) == {0.5}
@@ -384,7 +391,7 @@ def test_long_trainings_are_drawn_as_means_of_neighbours():
 
 def test_an_ablation_has_one_panel_per_dataset_and_shares_its_rows():
     groups = {"agnews": [("base", 90.0, 1.0), ("no RMD", 85.0, None)], "reuters": [("no RMD", 95.0, 0.5)]}
-    first, second = figures.ablation_bars(groups, "AUROC").axes
+    first, second = curves.ablation_bars(groups, "AUROC").axes
     assert [first.get_title(), second.get_title()] == ["agnews", "reuters"]
     assert [label.get_text() for label in first.get_yticklabels()] == ["base", "no RMD"]
     assert first.containers[0][0].get_xydata().tolist() == [[90, 0], [85, 1]]
@@ -413,7 +420,7 @@ def ends_of_bars(figure: Figure) -> list[list[tuple[float, float]]]:
 def test_bars_are_over_the_cliques_and_touch_no_other():
     names = ["a", "b", "c", "d", "e"]
     cliques = [[0, 1], [1, 2], [3, 4], [4]]
-    figure = figures.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
+    figure = of_ranks.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
     first, second, third = ends_of_bars(figure)
     assert first[0][1] == third[0][1]  # on one level
     assert second[0][1] < first[0][1]  # shares a detector with the first
@@ -440,7 +447,7 @@ def test_the_best_rank_is_at_the_left_and_on_top():
 
 @pytest.mark.parametrize("seconds", [(30, 40, 45), (0.3, 0.7, 0.9), (11, 12, 13), (0.02, 3, 900)])
 def test_the_axis_of_cost_has_a_scale(seconds):
-    figure = figures.cost({str(x): (x, 80.0) for x in seconds}, "AUROC")
+    figure = curves.cost({str(x): (x, 80.0) for x in seconds}, "AUROC")
     (axes,) = figure.axes
     low, high = axes.get_xlim()
     assert sum(low <= tick <= high for tick in axes.get_xticks()) > 1
@@ -449,7 +456,7 @@ def test_the_axis_of_cost_has_a_scale(seconds):
 
 
 def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
-    (axes,) = figures.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
+    (axes,) = curves.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
     assert axes.get_xscale() == "log"
     places = {tuple(line.get_xydata()[0]) for line in axes.lines if line.get_transform() == axes.transData}
     assert places == {(1, 60), (9000, 91)}
@@ -457,10 +464,10 @@ def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
 
 
 def test_a_name_looks_the_same_in_every_figure_of_a_report():
-    curves = {"date": [(0, 80.0, None)]}
-    alone = figures.contamination(curves, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
-    both = figures.contamination({"llr": [(0, 70.0, None)], **curves}, "AUROC").axes[0].containers[1][0]
-    other = figures.training_curves({"date": [(1, 2.0)]}, "loss", among=["llr", "date"]).axes[0].lines[0]
+    points = {"date": [(0, 80.0, None)]}
+    alone = curves.contamination(points, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
+    both = curves.contamination({"llr": [(0, 70.0, None)], **points}, "AUROC").axes[0].containers[1][0]
+    other = curves.training_curves({"date": [(1, 2.0)]}, "loss", among=["llr", "date"]).axes[0].lines[0]
     for line in (both, other):
         assert alone.get_color() == line.get_color()
         assert alone.get_marker() == line.get_marker()

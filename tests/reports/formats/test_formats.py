@@ -3,46 +3,39 @@ import io
 import re
 
 import pytest
+from cells import record
 
-from adbench_text.plugins.registry import report as renderer
 from adbench_text.reports.build import build
+from adbench_text.reports.declared import report_format as renderer
 from adbench_text.reports.report import Entry, Report, Table
 
 
-def record(detector: str, inlier: str, level: str, seed: str, auroc: float | None) -> dict:
-    """One cell as the store gives it."""
-    values = {
-        "detector": detector,
-        "preset": "default",
-        "configuration": "nu=0.2" if detector == "ocsvm" else "",
-        "dataset": "made-up",
-        "dataset_digest": "d1",
-        "inlier": inlier,
-        "contamination": level,
-        "seed": seed,
-        "code_version": "1",
-        "edition": "published",
-        "documents": "1,000 training / 20 test documents",
-        "status": "failed" if auroc is None else "ok",
-        "started": 0,
-        "reason": "MemoryError: 8 GB" if auroc is None else "",
-    }
-    return values if auroc is None else {**values, "auroc": auroc}
+def cell(detector: str, inlier: str, level: float, seed: int, auroc: float | None):
+    return record(
+        detector,
+        inlier,
+        auroc,
+        seed,
+        level,
+        configuration="nu=0.2" if detector == "ocsvm" else "",
+        documents="1,000 training / 20 test documents",
+        reason="MemoryError: 8 GB" if auroc is None else "",
+    )
 
 
 @pytest.fixture(scope="module")
 def small() -> Report:
     """Two detectors, two classes, two levels, two seeds; a cell failed, and one is missing."""
     records = [
-        record("llr", "sea", "0", "0", 0.90),
-        record("llr", "sea", "0", "1", 0.92),
-        record("llr", "law", "0", "0", 0.80),
-        record("llr", "law", "0", "1", 0.82),
-        record("llr", "sea", "0.05", "0", 0.7),
-        record("llr", "law", "0.05", "0", 0.9),
-        record("ocsvm", "sea", "0", "0", 0.95),
-        record("ocsvm", "law", "0", "0", None),
-        record("ocsvm", "sea", "0.05", "0", 0.6),
+        cell("llr", "sea", 0, 0, 0.90),
+        cell("llr", "sea", 0, 1, 0.92),
+        cell("llr", "law", 0, 0, 0.80),
+        cell("llr", "law", 0, 1, 0.82),
+        cell("llr", "sea", 0.05, 0, 0.7),
+        cell("llr", "law", 0.05, 0, 0.9),
+        cell("ocsvm", "sea", 0, 0, 0.95),
+        cell("ocsvm", "law", 0, 0, None),
+        cell("ocsvm", "sea", 0.05, 0, 0.6),
     ]
     return build(records, "auroc")
 
@@ -68,7 +61,7 @@ def test_markdown(small):
 
 - made-up: edition published; 1,000 training / 20 test documents.
 - failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
-- (n of m): of m cells, only n are finished; the figure is of those alone.
+- (n of m): only n of m cells are finished; the figure is of those.
 - ±: standard deviation over the seeds.
 - Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 """
@@ -113,7 +106,7 @@ AUROC (%) by contamination of the training data, mean over the splits
 
 made-up: edition published; 1,000 training / 20 test documents.
 failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
-(n of m): of m cells, only n are finished; the figure is of those alone.
+(n of m): only n of m cells are finished; the figure is of those.
 ±: standard deviation over the seeds.
 Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 *: the best of its row.

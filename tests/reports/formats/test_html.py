@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TokenScore
+from adbench_text.reports.declared import report_format
 from adbench_text.reports.formats import _heatmap, html
 from adbench_text.reports.formats._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
-from adbench_text.reports.report import Entry, Heatmap, Picture, Report, Table
+from adbench_text.reports.report import NONE, Entry, Heatmap, Mark, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(_heatmap.__file__).parent
@@ -76,7 +78,7 @@ class Tree(HTMLParser):
 
 
 def parsed(report: Report) -> Element:
-    page = registry.report("html").render(report)
+    page = report_format("html").render(report)
     page.encode("utf-8")
     return Tree(page).root
 
@@ -131,7 +133,7 @@ def whole() -> Report:
 
 
 def test_it_is_a_format_with_pictures():
-    assert registry.report("html").HAS_PICTURES is True
+    assert report_format("html").has_pictures
     assert (
         "One self-contained page: tables, pictures, heat maps." in dict(registry.listing("reports"))["html"]
     )
@@ -144,7 +146,7 @@ def test_the_page_needs_nothing_but_itself():
     assert policy["content"].startswith(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
     )
-    page = registry.report("html").render(whole())
+    page = report_format("html").render(whole())
     addresses = re.findall(r"""(?:\b(?:src|href|action)=|url\()["']?([^"'\s>)]+)""", page)
     assert all(address.startswith(("#", "data:")) for address in addresses)
     assert not re.search(r"@import|//(?!www\.w3\.org/2000/svg)[a-z]+\.", page)
@@ -155,7 +157,7 @@ def test_styles_and_script_are_small():
 
 
 def test_what_is_linked_is_there_and_no_id_is_there_twice():
-    page = registry.report("html").render(whole())
+    page = report_format("html").render(whole())
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     named = re.findall(r' (?:href="#|for="|aria-labelledby="|aria-describedby=")([^"]+)"', page)
@@ -233,19 +235,27 @@ def test_the_signs_of_sorting_are_no_part_of_a_name():
 
 
 @pytest.mark.parametrize(
-    "mark", ["9.5 ± 0.1", "-0.5†", "DATE (paper)", "95.0 (1 of 2)", "ocsvm (oracle)", "the best"]
+    "entry",
+    [
+        replace(figure(9.5), spread=0.1),
+        replace(figure(-0.5), is_unequal=True),
+        replace(figure(95.0), n_expected=2),
+        replace(figure(1.0), best=True),
+    ],
+    ids=lambda entry: entry.text,
 )
-def test_a_table_with_marks_links_to_the_notes(mark):
-    plain = Table("plain", ["a", "b"], [[Entry("x"), Entry("1 of 2")]])
-    in_entry = Table("entry", ["a", "b"], [[Entry("x"), Entry(mark, best=mark == "the best")]])
-    in_header = Table("header", ["a", mark], [[Entry("x"), Entry("1", best=mark == "the best")]])
+def test_a_table_with_marks_links_to_the_notes(entry):
+    names = ["± 0.1", "†", "(paper)", "(1 of 2)", "(oracle)"]  # names alone are no marks
+    plain = Table("plain", [*names, "b"], [[*map(Entry, names), Entry("1 of 2")]])
+    in_entry = Table("entry", ["a", "b"], [[Entry("x"), entry]])
+    in_header = Table("header", ["a", "b"], [[Entry("x"), NONE]], header_marks=frozenset({Mark.ORACLE}))
     captions = parsed(Report([plain, in_entry, in_header], None, ["A note."])).all("caption")
     assert [len(caption.all("a", href="#notes")) for caption in captions] == [0, 1, 1]
     assert [caption.one("h3").text for caption in captions] == ["plain", "entry", "header"]
 
 
 def test_no_link_leads_to_notes_that_are_not_there():
-    spread = Table("t", ["a"], [[Entry("9.5 ± 0.1")]])
+    spread = Table("t", ["a"], [[replace(figure(9.5), spread=0.1)]])
     assert not parsed(Report([spread], None, [])).all("a", href="#notes")
 
 
@@ -254,7 +264,7 @@ def test_the_notes_say_what_bold_is_where_something_is_bold():
         one = Table("t", ["a"], [[Entry("1", best=best)]])
         return parsed(Report([one], None, ["A note."])).one("section", id="notes").all("li")[0].text
 
-    assert first_note(best=True).startswith("Bold on a tinted ground: the best of our whole figures")
+    assert first_note(best=True).startswith("Bold: the best complete result of ours")
     assert first_note(best=False) == "A note."
 
 
@@ -376,7 +386,7 @@ def test_headings_say_no_more_than_is_true_and_are_told_apart(why, shown):
 def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeypatch):
     heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
     monkeypatch.setattr(html, "_MOST_MARKUP", 30_000)
-    page = registry.report("html").render(Report([table()], None, ["A note."], heatmaps=heatmaps))
+    page = report_format("html").render(Report([table()], None, ["A note."], heatmaps=heatmaps))
     root = Tree(page).root
     shown = root.all("details", class_="heatmap")
     assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(len(shown))]
@@ -508,7 +518,7 @@ def nasty_report() -> Report:
 
 
 def test_text_is_never_markup():
-    page = registry.report("html").render(nasty_report())
+    page = report_format("html").render(nasty_report())
     root = Tree(page).root
     assert not root.all("img")
     assert len(root.all("script")) == page.count("</script>") == 1
@@ -522,7 +532,7 @@ def test_text_is_never_markup():
 
 
 def test_characters_that_cannot_stand_in_a_page_are_replaced(tmp_path):
-    page = registry.report("html").render(nasty_report())
+    page = report_format("html").render(nasty_report())
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     assert not re.search("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]", page)
     assert NASTY + " \ufffd\ufffd\ufffd\ufffd \u202eevil" in Tree(page).root.one("bdi", class_="text").text
@@ -684,7 +694,7 @@ def in_browser(report: Report, folder: Path, look: str) -> tuple[dict, str]:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         pytest.skip("no chromium here")
-    page = json.dumps(registry.report("html").render(report)).replace("</", "<\\/")
+    page = json.dumps(report_format("html").render(report)).replace("</", "<\\/")
     (folder / "harness.html").write_text(
         HARNESS.replace("LOOK", look).replace("PAGE", page), encoding="utf-8"
     )

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from adbench_text.plugins.registry import report as renderer
+from adbench_text.reports.declared import report_format as renderer
 from adbench_text.reports.report import Entry, Report, Table
 
 
@@ -33,7 +33,7 @@ def golden_report() -> Report:
         "AUROC (%) by contamination",
         ["dataset", "inlier", "llr", "ocsvm nu=0.2", "llr", "ocsvm nu=0.2"],
         [
-            [Entry(text, text == "95.0") for text in row]
+            [Entry(text, best=text == "95.0") for text in row]
             for row in (
                 ("made-up", "law", "81.0 ± 1.4", "failed", "90.0", "missing"),
                 ("made-up", "sea", "91.0 ± 1.4", "95.0", "70.0", "60.0"),
@@ -134,7 +134,7 @@ def test_everything_from_the_data_is_escaped():
     name = "a_b & 50%"
     shown = r"a\_b \& 50\%"
     text = render(
-        Table(name, [name, name], [[Entry(name), Entry(name, True)]], n_labels=1, blocks=[(name, 1)]),
+        Table(name, [name, name], [[Entry(name), Entry(name, best=True)]], n_labels=1, blocks=[(name, 1)]),
         notes=(name,),
     )
     assert rf"\caption{{{shown}}}" in text
@@ -206,7 +206,7 @@ NASTY = [
             Table(
                 " ".join(NASTY),
                 ["[h]", "*"],
-                [[Entry(x), Entry(x, True)] for x in NASTY],
+                [[Entry(x), Entry(x, best=True)] for x in NASTY],
                 n_labels=1,
                 blocks=[("*", 1)],
             ),

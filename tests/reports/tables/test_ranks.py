@@ -3,20 +3,21 @@ from importlib.resources import files
 from itertools import product
 
 import numpy as np
-from cells import failed, record, texts
+from cells import failed, of_another_edition, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from adbench_text.reports import published
+from adbench_text.reports.ablation import ablated
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.tables.ranks import (
-    Ranking,
-    ablated,
-    ablations_table,
-    cost_table,
-    ranks_table,
-    significance_table,
-)
+from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.tables import ablations, cost, ranks, significance
 from adbench_text.sweep.sweep import DetectorChoice
+
+
+def only_table(module, comparison, ranking=None):
+    (table,) = module.tables(comparison, ranking or Ranking(comparison))
+    return table
+
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],
@@ -62,7 +63,7 @@ def test_a_detector_that_has_more_splits_than_the_others_is_ranked_over_theirs()
 
 
 def test_one_edition_of_a_dataset_counts_in_the_ranking():
-    other = [{**r, "dataset_digest": "d2", "edition": "half of it"} for r in records()]
+    other = [of_another_edition(r) for r in records()]
     ranked = ranking(*other)
     assert len(ranked.splits) == 6
     assert ranked.splits[0][0] == "made-up (1)"  # the published one
@@ -76,7 +77,7 @@ def test_oracles_are_not_ranked():
 
 
 def test_the_mean_ranks_with_the_best_first():
-    table = ranks_table(ranking())
+    table = only_table(ranks, None, ranking())
     p = friedmanchisquare(*FIGURES.values()).pvalue
     assert table.title == f"Mean rank over 6 splits, by AUROC (Friedman test: p = {p:.2g})"
     assert texts(table) == [
@@ -87,7 +88,7 @@ def test_the_mean_ranks_with_the_best_first():
 
 
 def test_the_paired_tests_name_the_better_one_first():
-    table = significance_table(ranking())
+    table = only_table(significance, None, ranking())
     assert "6 splits" in table.title
     rows = {tuple(row[:2]): row[2:] for row in texts(table)}
     p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
@@ -95,19 +96,19 @@ def test_the_paired_tests_name_the_better_one_first():
     p = wilcoxon(FIGURES["good"], FIGURES["fair"]).pvalue
     assert rows["good", "fair"][1:3] == ["5 of 6", f"{p:.2g}"]
     backwards = Ranking(Comparison(list(reversed(records())), "auroc"))
-    assert {tuple(row[:2]) for row in texts(significance_table(backwards))} == set(rows)
+    assert {tuple(row[:2]) for row in texts(only_table(significance, None, backwards))} == set(rows)
 
 
 def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative():
     of_areas, of_rates = ranking(), Ranking(Comparison(records(), "fpr95"))  # 1 - AUROC
     np.testing.assert_allclose(of_rates.mean_ranks, of_areas.mean_ranks)
-    table = ranks_table(of_rates)
+    table = only_table(ranks, None, of_rates)
     assert table.title.startswith("Mean rank over 6 splits, by FPR at 95 % TPR")
-    wins = {row[0]: row[3] for row in texts(ranks_table(of_areas))}
+    wins = {row[0]: row[3] for row in texts(only_table(ranks, None, of_areas))}
     assert {row[0]: row[3] for row in texts(table)} == wins
     assert texts(table)[0] == ["good", "1.17", "9.0", "5"]
-    rows = {tuple(row[:2]): row[2:] for row in texts(significance_table(of_rates))}
-    expected = {tuple(row[:2]): row[2:] for row in texts(significance_table(of_areas))}
+    rows = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_rates))}
+    expected = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_areas))}
     assert {pair: row[1:] for pair, row in rows.items()} == {pair: row[1:] for pair, row in expected.items()}
     assert rows["good", "poor"][0] == "-35.0"
 
@@ -119,12 +120,18 @@ def test_one_detector_or_one_split_cannot_be_ranked():
     assert not Ranking(Comparison([failed("a", "c0"), failed("b", "c0")], "auroc")).is_possible
 
 
-VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne": 0.75}
+VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne mask_share=0.2": 0.75}
+
+
+def hyperparameters(settings: str) -> dict[str, str]:
+    """All hyper-parameters of a record, given some as settings."""
+    given = dict(setting.split("=") for setting in settings.split())
+    return {f"detector.{name}": v for name, v in {"score": "pl", "mask_share": "0.5", **given}.items()}
 
 
 def variants(**changes):
     return [
-        record("date", inlier, figure, configuration=name, **changes)
+        record("date", inlier, figure, configuration=name, **hyperparameters(name), **changes)
         for (name, figure), inlier in product(VARIANTS.items(), "ab")
     ]
 
@@ -133,24 +140,33 @@ def test_ablations_are_compared_with_the_first_configuration():
     other = variants(dataset="other", dataset_digest="d2")[:4]
     comparison = Comparison([*variants(), *other, record("llr")], "auroc")
     assert list(ablated(comparison)) == ["date"]
-    table = ablations_table(comparison, "date")
+    table = only_table(ablations, comparison)
     assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
     assert texts(table) == [
         ["date", "90.0", "–", "90.0", "–"],
         ["date score=mp", "70.0", "-20.0", "70.0", "-20.0"],
-        ["date score=ne", "75.0", "-15.0", "missing", "–"],
+        ["date score=ne mask_share=0.2", "75.0", "-15.0", "missing", "–"],
     ]
 
 
 def test_the_ablations_of_the_paper_stand_beside_ours():
     names = {"paper": 0.9, "paper rmd_weight=0": 0.8, "paper score=mp steps=9": 0.7}
     records = [
-        record("date", inlier, figure, preset=name, dataset="agnews", dataset_digest=digest)
+        record(
+            "date",
+            inlier,
+            figure,
+            preset=name,
+            dataset="agnews",
+            dataset_digest=digest,
+            **hyperparameters(name.removeprefix("paper")),
+        )
         for digest in ("d1", "d2")
         for name, figure in names.items()
         for inlier in ("world", "sports", "business", "sci")
     ]
-    table = ablations_table(Comparison([*records, record("date", dataset_digest="d3")], "auroc"), "date")
+    other = record("date", dataset_digest="d3", **hyperparameters("score=ne steps=5 mask_share=0.9"))
+    table = only_table(ablations, Comparison([*records, other], "auroc"))
     assert table.header[:4] == [
         "configuration",
         "agnews (1)",
@@ -160,11 +176,11 @@ def test_the_ablations_of_the_paper_stand_beside_ours():
     assert "(paper)" not in table.header[-1]  # the made-up dataset, that the paper does not have
     assert [row[:4] for row in texts(table)] == [
         ["date paper", "90.0", "–", "90.0"],
-        ["date", "missing", "–", "–"],
         ["date paper rmd_weight=0", "80.0", "-10.0", "89.4"],
         ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
+        ["date", "missing", "–", "–"],
     ]
-    other = ablations_table(Comparison(records, "aupr_in"), "date")
+    other = only_table(ablations, Comparison(records, "aupr_in"))
     assert not any("(paper)" in name for name in other.header)
 
 
@@ -180,7 +196,7 @@ def test_two_configurations_are_no_ablation():
 
 def test_a_grid_costs_what_all_its_configurations_do():
     grid = [record("x", name, preset="grid", configuration=c) for name in "ab" for c in ("k=1", "k=2")]
-    assert texts(cost_table(Comparison(grid, "auroc"))) == [
+    assert texts(only_table(cost, Comparison(grid, "auroc"))) == [
         ["made-up", "x grid (oracle)", "3", "0.5", "80", "–"]
     ]
 
@@ -190,11 +206,15 @@ def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
     assert ablated(comparison)["date"][0].label == "date"
 
 
+def costs(memory, fit, score):
+    return {"peak_memory_mb": memory, "fit_seconds": fit, "score_seconds": score, "n_test": 100.0}
+
+
 def test_costs_are_means_over_the_splits_and_the_peak_of_any():
-    first = record("llr", "a", peak_memory_mb=512.0, fit_seconds=1.0, score_seconds=0.5, n_test=100.0)
-    second = record("llr", "b", peak_memory_mb=2048.0, fit_seconds=2.0, score_seconds=1.5, n_test=100.0)
+    first = record("llr", "a", metrics=costs(512.0, 1.0, 0.5))
+    second = record("llr", "b", metrics=costs(2048.0, 2.0, 1.5))
     comparison = Comparison([first, second, record("old", "a"), failed("new", "a")], "auroc")
-    assert texts(cost_table(comparison)) == [
+    assert texts(only_table(cost, comparison)) == [
         ["made-up", "llr", "1.5", "1", "100", "2.05"],
         ["made-up", "old (1 of 2)", "1.5", "0.25", "80", "–"],
     ]

@@ -1,0 +1,143 @@
+"""Detectors of other packages, with the interface of ours.
+
+Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. What else it has of the interface
+is used; for the rest it gets the defaults of `TextDetector`. The registry adapts each detector once, so
+nothing behind it asks whether a method exists.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar
+
+from adbench_text.plugins.detector import Observer, TextDetector
+from adbench_text.plugins.scores import Scores
+
+_PYOD = "pyod.models.base"
+
+
+def adapted(kind: Any) -> type[TextDetector]:
+    """Return a detector class with our interface; one of ours is returned as it is.
+
+    Parameters
+    ----------
+    kind : type or function
+        Returns an unfitted detector, given its hyper-parameters as keyword arguments.
+    """
+    if inspect.isclass(kind) and issubclass(kind, TextDetector):
+        return kind
+    return _adapter(kind)
+
+
+@cache
+def _adapter(kind: Any) -> type["Foreign"]:
+    is_pyod = any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
+    members: dict[str, Any] = {
+        "__module__": kind.__module__,
+        "__doc__": kind.__doc__,
+        "kind": staticmethod(kind),
+        "threshold_params": TextDetector.threshold_params if is_pyod else frozenset(),
+    }
+    return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
+
+
+class Foreign(TextDetector):
+    """A detector of another package.
+
+    Parameters
+    ----------
+    **settings
+        Its hyper-parameters.
+
+    Attributes
+    ----------
+    kind : callable
+        What makes the wrapped detector.
+    wrapped : object
+        The detector itself.
+    """
+
+    kind: ClassVar[Callable[..., Any]]
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__()
+        self.wrapped = self.kind(**settings)
+        self._settings = settings
+
+    @property
+    def implementation(self) -> type:
+        """The class of the wrapped detector."""
+        return type(self.wrapped)
+
+    @classmethod
+    def default_params(cls) -> dict[str, Any]:
+        """Return the hyper-parameters by name, with their defaults."""
+        if hasattr(cls.kind, "get_params"):
+            return dict(cls.kind().get_params())
+        return {name: p.default for name, p in inspect.signature(cls.kind).parameters.items()}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the hyper-parameters; those that were given, if the detector has no method for it."""
+        method = getattr(self.wrapped, "get_params", None)
+        return dict(method() if method else self._settings)
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the named configurations for a dataset."""
+        method = getattr(cls.kind, "presets", None)
+        return dict(method(dataset)) if method else {}
+
+    def check_params(self) -> None:
+        """Raise an error if a hyper-parameter is out of range, where the detector checks them."""
+        self._call("check_params")
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up what is not learned, where the detector does so."""
+        self._call("prepare", list(texts))
+
+    def resources(self) -> dict[str, str]:
+        """Return digests of what the scores depend on besides the code."""
+        return dict(self._call("resources") or {})
+
+    @property
+    def regime(self) -> str | None:
+        """What the detector knows besides the training texts; None if it does not declare it."""
+        regime = getattr(self.wrapped, "regime", None)
+        return regime if isinstance(regime, str) else None
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the scores are chosen by the test labels."""
+        return getattr(self.wrapped, "is_oracle", False) is True
+
+    def oracle_scores(self, texts: Sequence[str], outlier: Any) -> Scores:
+        """Return scores that are chosen by the test labels."""
+        scores: Scores = self.wrapped.oracle_scores(list(texts), outlier)
+        return scores
+
+    @property
+    def observer(self) -> Observer | None:
+        """Watches the training, where the detector has an observer."""
+        return getattr(self.wrapped, "observer", None)
+
+    @observer.setter
+    def observer(self, observer: Observer | None) -> None:
+        if getattr(self.wrapped, "observer", self) is None:  # it has one, and uses it for nothing else
+            self.wrapped.observer = observer
+
+    @property
+    def ran_on_(self) -> Mapping[str, str]:  # type: ignore[override]
+        """Device and precision, where the detector names them."""
+        ran_on = getattr(self.wrapped, "ran_on_", None)
+        return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
+
+    def _call(self, name: str, *arguments: Any) -> Any:
+        method = getattr(self.wrapped, name, None)
+        return method(*arguments) if method else None
+
+    def _fit(self, texts: list[str]) -> None:
+        self.wrapped.fit(list(texts))  # a copy: it may change its input
+
+    def _score(self, texts: list[str]) -> Scores:
+        scores: Scores = self.wrapped.decision_function(list(texts))
+        return scores

@@ -1,0 +1,203 @@
+"""A stored cell, as the store gives it back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from adbench_text.errors import TrackingError
+from adbench_text.metrics import METRICS
+from adbench_text.sweep.cell import DEFAULT, IDENTITY, percent
+
+TAG = "adbench_text."  # what the names of our tags begin with
+
+_NEEDED_PARAMS = (*IDENTITY, "dataset_digest", "code_version")
+_NEEDED_TAGS = ("cell", "status", "edition", "documents")
+_MEASURED = ("fit_seconds", "score_seconds", "n_test")
+_HYPERPARAMETER, _RESOURCE = "detector.", "resource."
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished or failed cell.
+
+    Attributes
+    ----------
+    definition : mapping of str to str
+        Everything that decides the result, as text; see `adbench_text.sweep.definition.definition`.
+    cell : str
+        Digest of the definition.
+    metrics : mapping of str to float
+        See `adbench_text.run.result.Result`; the last value of a curve as well.
+    status : str
+        ``"ok"`` or ``"failed"``.
+    reason : str
+        Why the cell failed; empty if it did not.
+    edition, documents : str
+        The edition of the corpus and its numbers of documents, for people.
+    is_published : bool
+        Whether the corpus is the complete published one.
+    limit : int or None
+        Maximum number of documents per class.
+    n_configurations : int
+        Number of configurations that the preset has on the dataset.
+    started : int
+        Milliseconds since the epoch.
+    run_id, artifact_uri : str
+        The MLflow run.
+    """
+
+    definition: Mapping[str, str] = field(repr=False)
+    cell: str
+    metrics: Mapping[str, float] = field(repr=False)
+    status: str
+    reason: str = ""
+    edition: str = ""
+    documents: str = ""
+    is_published: bool = False
+    limit: int | None = None
+    n_configurations: int = 1
+    started: int = 0
+    run_id: str = ""
+    artifact_uri: str = ""
+
+    @property
+    def detector(self) -> str:
+        """Name of the detector."""
+        return self.definition["detector"]
+
+    @property
+    def preset(self) -> str:
+        """Name of the preset, with the settings on top of it."""
+        return self.definition["preset"]
+
+    @property
+    def configuration(self) -> str:
+        """Settings that differ from the detector's defaults, in one line."""
+        return self.definition["configuration"]
+
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset."""
+        return self.definition["dataset"]
+
+    @property
+    def dataset_digest(self) -> str:
+        """Digest of the corpus."""
+        return self.definition["dataset_digest"]
+
+    @property
+    def inlier(self) -> str:
+        """The inlier class of the split."""
+        return self.definition["inlier"]
+
+    @property
+    def contamination(self) -> float:
+        """Share of outliers in the training data."""
+        return float(self.definition["contamination"])
+
+    @property
+    def seed(self) -> int:
+        """Seed of the contamination and of the detector."""
+        return int(self.definition["seed"])
+
+    @property
+    def regime(self) -> str | None:
+        """What the detector knows besides the training texts; None if it does not declare it."""
+        return self.definition.get("regime")
+
+    @property
+    def is_oracle(self) -> bool:
+        """Whether the scores were chosen by the test labels."""
+        return "oracle" in self.definition
+
+    @property
+    def code(self) -> tuple[str, str]:
+        """Versions of the detector's code and of the protocol."""
+        return self.definition["code_version"], self.definition.get("protocol", "")
+
+    @property
+    def libraries(self) -> str:
+        """Libraries that the detector computes with, and their versions."""
+        return self.definition.get("libraries", "")
+
+    @property
+    def resources(self) -> Mapping[str, str]:
+        """Digests of what the scores depend on besides code, by name."""
+        return _part(self.definition, _RESOURCE)
+
+    @property
+    def hyperparameters(self) -> Mapping[str, str]:
+        """All hyper-parameters of the detector, defaults as well, by name."""
+        return _part(self.definition, _HYPERPARAMETER)
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the cell has a result."""
+        return self.status == "ok"
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The `adbench_text.sweep.cell.Cell.identity` of the cell."""
+        return tuple(self.definition[name] for name in IDENTITY)
+
+    @property
+    def name(self) -> str:
+        """Name of the detector with its preset or configuration."""
+        suffix = self.configuration if self.preset == DEFAULT else self.preset
+        return f"{self.detector} {suffix}".strip()
+
+    def __str__(self) -> str:
+        detector = f"{self.detector} {self.configuration}".strip()
+        level = percent(self.contamination)
+        return f"{detector} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}"
+
+
+def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
+
+
+def record_of(run: Any, shown: str) -> Record:
+    """Return the record of an MLflow run of a cell; `shown` names the store in messages.
+
+    Raises
+    ------
+    TrackingError
+        If somebody removed from the run what a report needs.
+    """
+    info, params, metrics = run.info, run.data.params, run.data.metrics
+    tags = {name.removeprefix(TAG): v for name, v in run.data.tags.items() if name.startswith(TAG)}
+    absent = [name for name in _NEEDED_PARAMS if name not in params]
+    absent += [name for name in _NEEDED_TAGS if name not in tags]
+    if tags.get("status") == "ok":
+        absent += [name for name in _MEASURED if name not in metrics]
+        if not any(name in metrics for name in METRICS):  # one may be missing: an older cell lacks it
+            absent += METRICS
+    if absent:
+        raise TrackingError(
+            f"The run {info.run_name!r} ({info.run_id}) in {shown} has lost its {absent[0]!r}; "
+            "delete the run, and run its cell again."
+        )
+    try:
+        float(params["contamination"]), int(params["seed"])
+        n_configurations = int(tags.get("configurations", 1))
+        limit = int(tags["limit"]) if "limit" in tags else None
+    except ValueError as error:
+        raise TrackingError(
+            f"The run {info.run_name!r} ({info.run_id}) in {shown} was changed ({error}); "
+            "delete the run, and run its cell again."
+        ) from error
+    return Record(
+        definition=params,
+        cell=tags["cell"],
+        metrics=metrics,
+        status=tags["status"],
+        reason=tags.get("reason", ""),
+        edition=tags["edition"],
+        documents=tags["documents"],
+        is_published=tags.get("published") == "true",
+        limit=limit,
+        n_configurations=n_configurations,
+        started=info.start_time,
+        run_id=info.run_id,
+        artifact_uri=info.artifact_uri,
+    )

@@ -1,0 +1,127 @@
+"""Scores, curves and examples of the cells of a comparison, as the store keeps them."""
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from io import StringIO
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from adbench_text.reports.columns import Column
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.report import Heatmap
+from adbench_text.run import examples
+from adbench_text.store.record import Record
+from adbench_text.store.store import Store
+
+_LOSS = "loss_total"
+_SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"
+
+Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
+
+
+class Evidence:
+    """What the store keeps of the cells of a comparison besides their figures.
+
+    Damaged artifacts are left out and named in `notes`.
+    """
+
+    def __init__(self, comparison: Comparison, store: Store) -> None:
+        self._comparison, self._store = comparison, store
+        self._without_scores: list[Record] = []
+        self._without_examples: list[Record] = []
+        self._scores: dict[tuple[Column, str], dict[str, Scored]] = {}
+
+    def records(self, column: Column, digest: str) -> dict[str, Record]:
+        """Return the finished cell of each split at the lowest level and seed, by inlier class."""
+        records = {r.inlier: r for r in reversed(self._comparison.finished(column, digest))}
+        return {name: records[name] for name in self._comparison.inliers(digest) if name in records}
+
+    def scores(self, column: Column, digest: str) -> dict[str, Scored]:
+        """Return outliers and scores of the test documents of each split."""
+        if (column, digest) not in self._scores:
+            records = self.records(column, digest)
+            scores = self._read(records, _SCORES)
+            self._without_scores += [record for inlier, record in records.items() if inlier not in scores]
+            self._scores[column, digest] = scores
+        return self._scores[column, digest]
+
+    def is_trained(self, column: Column, digest: str) -> bool:
+        """Whether the detector trains in steps."""
+        return any(_LOSS in record.metrics for record in self.records(column, digest).values())
+
+    def early_scores(self, column: Column, digest: str) -> dict[str, Scored]:
+        """Return the same of some test documents before the first step of a training."""
+        return self._read(self.records(column, digest), _EARLY)
+
+    def curves(self, column: Column, digest: str, metric: str) -> dict[str, list[tuple[int, float]]]:
+        """Return steps and values of a metric of the training of each split."""
+        records = self.records(column, digest)
+        return {
+            inlier: self._store.curve(record, metric)
+            for inlier, record in records.items()
+            if metric in record.metrics
+        }
+
+    def _read(self, records: dict[str, Record], file: str) -> dict[str, Scored]:
+        scores = {}
+        for inlier, record in records.items():
+            text = self._store.artifact(record, file)
+            if text is not None:
+                try:
+                    scores[inlier] = _scored(text, int(record.metrics["n_test"]), file == _SCORES)
+                except Exception:  # it may be damaged in any way
+                    self._without_scores.append(record)
+        return scores
+
+    @cached_property
+    def heatmaps(self) -> list[Heatmap]:
+        """The examples of each detector and split."""
+        return list(self._heatmaps())
+
+    def _heatmaps(self) -> Iterator[Heatmap]:
+        for digest, label in self._comparison.corpora.items():
+            for column in self._comparison.columns:
+                for inlier, record in self.records(column, digest).items():
+                    text = None if column.is_oracle else self._store.artifact(record, _EXAMPLES)
+                    if text is None:
+                        continue
+                    try:
+                        yield Heatmap(f"{column.label} on {label} / {inlier}", examples.from_json(text))
+                    except ValueError:
+                        self._without_examples.append(record)
+
+    @property
+    def notes(self) -> list[str]:
+        """What cannot be read, and why."""
+        missing = (
+            ("scores", "figures", self._without_scores),
+            ("examples", "heat maps", self._without_examples),
+        )
+        return [_note(part, shown, records) for part, shown, records in missing if records]
+
+
+def _scored(text: str, n_test: int, is_complete: bool) -> Scored:
+    """Read scores of test documents from CSV; raise an error of some kind if they are something else."""
+    types = {"document": np.int64, "outlier": np.int64, "score": np.float64}
+    table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types)
+    places, outlier, scores = (table[name].to_numpy() for name in types)
+    is_ascending = (np.diff(places, prepend=-1, append=n_test) > 0).all()
+    if not is_ascending or (is_complete and len(places) != n_test):
+        raise ValueError("the documents are not those of the test set")
+    if not (len(scores) and np.isin(outlier, (0, 1)).all() and np.isfinite(scores).all()):
+        raise ValueError("these are no labels and scores")
+    return outlier == 1, scores
+
+
+def _note(part: str, shown: str, records: Sequence[Record]) -> str:
+    records = list({record.run_id: record for record in records}.values())
+    cells = list(
+        dict.fromkeys(f"{record.detector} on {record.dataset}/{record.inlier}" for record in records)
+    )
+    names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
+    return (
+        f"The {part} of {len(records)} finished cells cannot be read, so {shown} are missing ({names}): "
+        "the artifacts of the store were moved, deleted or damaged."
+    )

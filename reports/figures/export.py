@@ -1,0 +1,112 @@
+"""Writes figures: as SVG for a page, and as files."""
+
+import re
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from matplotlib.figure import Figure
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.reports.figures.style import plain, styled
+from adbench_text.storage import atomic_path
+
+
+@styled
+def svg(figure: Figure, title: str, prefix: str) -> str:
+    """Return a figure as an ``<svg>`` element that can stand in an HTML page.
+
+    It has no background, its black is the page's colour of text, and its text is text. It is as wide as
+    there is room, up to 1.4 times its size in print. The same figure gives the same letters.
+
+    Parameters
+    ----------
+    figure : Figure
+    title : str
+        What it shows, for those who do not see it.
+    prefix : str
+        Of all its ids; no two elements of a page may have the same. A letter, then letters, digits,
+        ``-`` and ``_``.
+
+    Raises
+    ------
+    InvalidValueError
+        If the prefix is none.
+    """
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", prefix):
+        raise InvalidValueError(
+            f"prefix must be a letter, then letters, digits, '-' and '_', got {prefix!r}."
+        )
+    drawn = BytesIO()
+    figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
+    parsed = ElementTree.fromstring(drawn.getvalue())
+    view = parsed.attrib["viewBox"]
+    root = ElementTree.Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": view,
+            "width": "100%",
+            "style": f"max-width: {1.4 * float(view.split()[2]) * 96 / 72:.0f}px",
+            "role": "img",
+            "aria-labelledby": f"{prefix}-title",
+            "fill": "currentColor",
+            # matplotlib sets these in a <style> for *, which would be the whole page's
+            "stroke-linejoin": "round",
+            "stroke-linecap": "butt",
+        },
+    )
+    root.extend(part for part in parsed if not part.tag.endswith("metadata"))
+    _adapt(root, prefix)
+    named = ElementTree.Element("title", {"id": f"{prefix}-title"})
+    named.text = plain(title)
+    root.insert(0, named)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _adapt(root: ElementTree.Element, prefix: str) -> None:
+    """Make the elements under an inlined figure's root the page's own."""
+    for parent in root.iter():
+        for child in list(parent):
+            if child.tag.endswith("}style"):
+                parent.remove(child)
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {
+            name.rpartition("}")[2]: _adapted(name.rpartition("}")[2], value, prefix)
+            for name, value in element.attrib.items()
+        }
+
+
+def _adapted(name: str, value: str, prefix: str) -> str:
+    if name == "id":
+        return f"{prefix}-{value}"
+    if name == "href":
+        return value.replace("#", f"#{prefix}-", 1)
+    value = value.replace("url(#", f"url(#{prefix}-")
+    return re.sub("'DejaVu Sans'[^;]*", "sans-serif", value).replace("#000000", "currentColor")
+
+
+@styled
+def write(figure: Figure, stem: Path) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG (200 dpi), and return the three files.
+
+    Parameters
+    ----------
+    figure : Figure
+    stem : Path
+        The files without their endings; the folder is made if it is not there.
+    """
+    metadata: dict[str, dict[str, Any]] = {
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None},
+        "png": {},
+    }
+    stem.parent.mkdir(parents=True, exist_ok=True)
+    files = []
+    for kind, about in metadata.items():
+        files.append(stem.with_name(f"{stem.name}.{kind}"))
+        with atomic_path(files[-1], advice="") as temporary:
+            figure.savefig(temporary, format=kind, metadata=about, dpi=200)
+    return files

@@ -1,0 +1,112 @@
+"""Detectors ranked over the splits that they share."""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.reports import significance
+from adbench_text.reports.columns import Column
+from adbench_text.reports.comparison import Comparison
+
+_Split = tuple[str, str]  # label of the corpus, and inlier class
+
+
+class Ranking:
+    """Detectors ranked over splits that all of them have, at the lowest contamination level.
+
+    Columns chosen on the test labels are left out, and so are columns with few splits, where they would
+    leave fewer figures for the others. Only one edition of a dataset counts: the published one, otherwise
+    the one with most figures.
+
+    Attributes
+    ----------
+    metric : Metric
+        The metric that ranks them.
+    columns : list of Column
+        The ranked ones.
+    left_out : list of Column
+        Columns with fewer splits.
+    other_editions : list of str
+        Labels of the corpora that do not count.
+    splits : list of (str, str)
+        Label of the corpus, and inlier class.
+    figures : float64 array of shape (n_splits, n_columns)
+        In percent, mean over the seeds.
+    merits : float64 array of shape (n_splits, n_columns)
+        The figures, negative if lower ones are better.
+    """
+
+    def __init__(self, comparison: Comparison) -> None:
+        self.metric = comparison.metric
+        figures = {c: _figures(comparison, c) for c in comparison.columns if not c.is_oracle}
+        counted = _one_edition_each(comparison, figures)
+        self.other_editions = [label for label in comparison.corpora.values() if label not in counted]
+        figures = {
+            column: {split: value for split, value in of_column.items() if split[0] in counted}
+            for column, of_column in figures.items()
+        }
+        # The more columns, the fewer splits they share: take the number of columns that keeps most figures.
+        by_splits = sorted(figures, key=lambda column: -len(figures[column]))  # stable
+        shared = {
+            n: set.intersection(*(set(figures[c]) for c in by_splits[:n])) for n in range(1, len(figures) + 1)
+        }
+        best = max(shared, key=lambda n: (n > 1, n * len(shared[n])), default=0)
+        chosen = by_splits[:best] if best and shared[best] else []
+        self.columns = [column for column in figures if column in chosen]
+        self.left_out = [column for column in figures if column not in chosen]
+        self.splits = sorted(shared[best]) if chosen else []
+        self.figures: NDArray[np.float64] = np.array(
+            [[figures[column][split] for column in self.columns] for split in self.splits]
+        ).reshape(len(self.splits), len(self.columns))
+        self.merits = self.figures if self.metric.higher_is_better else -self.figures
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether there are detectors to compare, and splits to compare them over."""
+        return len(self.columns) > 1 and len(self.splits) > 1
+
+    @property
+    def mean_ranks(self) -> NDArray[np.float64]:
+        """Mean rank of each column; 1 is best."""
+        return significance.mean_ranks(self.merits)
+
+    @property
+    def notes(self) -> list[str]:
+        """What is left out of the ranking, and why."""
+        notes = []
+        if self.left_out:
+            names = ", ".join(column.label for column in self.left_out)
+            notes.append(f"Not ranked, because they lack splits that the others have: {names}.")
+        if self.other_editions:
+            names = ", ".join(self.other_editions)
+            notes.append(f"Not ranked, because another edition of the dataset is: {names}.")
+        return notes
+
+    @property
+    def pairs(self) -> list[significance.Pair]:
+        """All pairs of columns, tested; see `adbench_text.reports.significance.wilcoxon_holm`."""
+        return significance.wilcoxon_holm(self.merits)
+
+
+def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
+    """Return the complete figures of a column."""
+    entries = {
+        (label, inlier): comparison.value(column, digest, inlier, comparison.lowest)
+        for digest, label in comparison.corpora.items()
+        for inlier in comparison.inliers(digest)
+    }
+    values = {split: entry.complete_value for split, entry in entries.items()}
+    return {split: value for split, value in values.items() if value is not None}
+
+
+def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_Split, float]]) -> set[str]:
+    """Return the label of one corpus of each dataset: otherwise its splits would count several times."""
+    counts = Counter(label for of_column in figures.values() for label, _ in of_column)
+    published = {record.dataset_digest for record in comparison.records if record.is_published}
+    labels: dict[str, list[tuple[bool, int, str]]] = {}
+    for digest, label in comparison.corpora.items():
+        rank = digest in published, counts[label], label
+        labels.setdefault(comparison.dataset(digest), []).append(rank)
+    return {max(of_dataset)[2] for of_dataset in labels.values()}

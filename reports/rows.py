@@ -1,0 +1,105 @@
+"""Rows that several tables are made of."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from statistics import mean
+
+from adbench_text.reports import published
+from adbench_text.reports.columns import Column
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
+
+RowOf = Callable[[str, str | None], list[Entry]]  # of the digest of a corpus and an inlier; None: the mean
+
+
+def by_split(
+    comparison: Comparison,
+    title: str,
+    columns: Sequence[str],
+    row_of: RowOf,
+    blocks: Sequence[tuple[str, int]] = (),
+    has_means: bool = True,
+    marks: Iterable[Mark] = (),
+) -> Table:
+    """Return a table of one row for each split of each corpus, and one for the mean."""
+    rows: list[list[Entry]] = []
+    starts: set[int] = set()
+    summaries: set[int] = set()
+    for digest, label in comparison.corpora.items():
+        starts.add(len(rows))
+        for inlier in comparison.inliers(digest):
+            rows.append([Entry(label), Entry(inlier), *row_of(digest, inlier)])
+        if has_means:
+            summaries.add(len(rows))
+            rows.append([Entry(label), Entry(comparison.mean_label(digest)), *row_of(digest, None)])
+    header = ["dataset", "inlier", *columns]
+    return Table(title, header, rows, starts, 2, list(blocks), summaries, comparison.marks.union(marks))
+
+
+def values(comparison: Comparison, digest: str, inlier: str | None, level: float) -> list[Entry]:
+    """Return the figures of all columns for a split, or for the mean over the splits."""
+    if inlier is None:
+        return [comparison.mean(column, digest, level) for column in comparison.columns]
+    return [comparison.value(column, digest, inlier, level) for column in comparison.columns]
+
+
+def with_best(comparison: Comparison, entries: Sequence[Entry]) -> list[Entry]:
+    """Mark the best complete figures of a row, as printed; none that was chosen on the test labels."""
+    fair = [
+        entry.is_complete and not column.is_oracle
+        for column, entry in zip(comparison.columns, entries, strict=True)
+    ]
+    printed = [float(e.words) if is_fair else None for e, is_fair in zip(entries, fair, strict=True)]
+    candidates = [value for value in printed if value is not None]
+    if len(candidates) < 2:
+        return list(entries)
+    best = comparison.metric.best(candidates)
+    return [replace(entry, best=value == best) for entry, value in zip(entries, printed, strict=True)]
+
+
+def published_columns(comparison: Comparison) -> list[str]:
+    """Return the labels of the columns of published figures; none where there is nothing to compare."""
+    return list(comparison.published) if comparison.has_published else []
+
+
+def published_entries(comparison: Comparison, digest: str, inlier: str | None) -> list[Entry]:
+    """Return the published figures of a split, or their means over all splits."""
+    columns = published_columns(comparison)
+    return [figure(published_value(comparison, column, digest, inlier)) for column in columns]
+
+
+def published_value(comparison: Comparison, column: str, digest: str, inlier: str | None) -> float | None:
+    """Return a published figure, or the mean of all of a dataset."""
+    figures = comparison.published.get(column, {}).get(comparison.dataset(digest), {})
+    inliers = comparison.inliers(digest) if inlier is None else [inlier]
+    if not inliers or any(figures.get(name) is None for name in inliers):
+        return None
+    return mean(figures[name] for name in inliers)
+
+
+def compared(comparison: Comparison) -> list[Column]:
+    """Return the columns whose method has a published figure on some corpus."""
+    datasets = {comparison.dataset(digest) for digest in comparison.corpora}
+    return [
+        column
+        for column in comparison.columns
+        if comparison.has_published
+        and datasets & comparison.published.get(published.COUNTERPARTS.get(column.detector, ""), {}).keys()
+    ]
+
+
+def differences(comparison: Comparison, digest: str, inlier: str | None) -> list[Entry]:
+    """Return the differences of the `compared` columns from the published figures of their methods."""
+    ours = dict(zip(comparison.columns, values(comparison, digest, inlier, comparison.lowest), strict=True))
+    return [_difference(comparison, c, ours[c].complete_value, digest, inlier) for c in compared(comparison)]
+
+
+def _difference(
+    comparison: Comparison, column: Column, ours: float | None, digest: str, inlier: str | None
+) -> Entry:
+    counterpart = published.COUNTERPARTS[column.detector]
+    theirs = published_value(comparison, counterpart, digest, inlier)
+    if theirs is None or ours is None:
+        return NONE
+    is_unequal = counterpart in published.ORACLES and not column.is_oracle
+    return replace(figure(ours - theirs, "+z.1f"), is_unequal=is_unequal)

@@ -1,0 +1,44 @@
+"""Bootstrap intervals over the test documents."""
+
+from collections import Counter
+
+from adbench_text.reports.columns import Column
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.report import NONE, Entry, Kind, Table
+from adbench_text.reports.rows import by_split
+from adbench_text.sweep.cell import percent
+
+ORDER = 40
+NEEDS = "a metric that has them"
+
+
+def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
+    """Return the 95 % bootstrap interval of each split at the lowest level, of one seed.
+
+    It is the seed that most cells have, the lowest of several.
+    """
+    if not comparison.metric.of_counts:
+        return []
+    level = comparison.lowest
+    seeds = Counter(record.seed for record in comparison.records if record.contamination == level)
+    seed = min(seeds, key=lambda seed: (-seeds[seed], seed))
+    title = (
+        f"{comparison.metric.title} (%) of seed {seed} with 95% bootstrap intervals over the test "
+        f"documents, {percent(level)} of outliers in the training data"
+    )
+
+    def row(digest: str, inlier: str | None) -> list[Entry]:
+        return [_interval(comparison, column, digest, inlier, seed) for column in comparison.columns]
+
+    return [by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means=False)]
+
+
+def _interval(comparison: Comparison, column: Column, digest: str, inlier: str | None, seed: int) -> Entry:
+    names = [f"{comparison.metric.name}{end}" for end in ("", "_low", "_high")]
+    for record in comparison.records_of(column, digest, comparison.lowest):
+        is_of_split = (record.inlier, record.seed) == (inlier, seed) and not column.is_oracle
+        if is_of_split and all(name in record.metrics for name in names):
+            value, low, high = (100 * record.metrics[name] for name in names)
+            return Entry(f"{value:.1f} ({low:.1f} to {high:.1f})", Kind.FIGURE, value)
+    return NONE

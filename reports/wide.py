@@ -1,0 +1,88 @@
+"""The tables for programs: all figures of one metric, and all cells."""
+
+from collections.abc import Mapping, Sequence
+
+from adbench_text.metrics import METRICS
+from adbench_text.reports import notes as notes_on
+from adbench_text.reports.comparison import Comparison, corpora_of, current
+from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
+from adbench_text.reports.rows import (
+    compared,
+    differences,
+    published_columns,
+    published_entries,
+    values,
+)
+from adbench_text.store.record import Record
+
+_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", "seed")
+_MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
+_AFTER_METRICS = (*_MEASURED, "status", "oracle", "code_version")
+
+
+def wide_table(comparison: Comparison) -> Table:
+    """Return every split and mean at every level, with published figures and the differences from them."""
+    published = published_columns(comparison)
+    columns = compared(comparison)
+    rows: list[list[Entry]] = []
+    starts: set[int] = set()
+    summaries: set[int] = set()
+    for digest, label in comparison.corpora.items():
+        for level in comparison.levels:
+            starts.add(len(rows))
+            for inlier in [*comparison.inliers(digest), None]:
+                row = values(comparison, digest, inlier, level)
+                if level == 0:
+                    row += published_entries(comparison, digest, inlier)
+                    row += differences(comparison, digest, inlier)
+                else:
+                    row += [NONE] * (len(published) + len(columns))
+                if inlier is None:
+                    summaries.add(len(rows))
+                name = comparison.mean_label(digest) if inlier is None else inlier
+                rows.append([Entry(label), Entry(f"{level:g}", value=level), Entry(name), *row])
+    names = [f"{column.label}: difference from the paper" for column in columns]
+    return Table(
+        f"{comparison.metric.title} (%) of every split at every contamination level",
+        ["dataset", "contamination", "inlier", *comparison.labels, *published, *names],
+        rows,
+        starts,
+        n_labels=3,
+        summaries=summaries,
+        header_marks=comparison.marks.union([Mark.PUBLISHED] if published else []),
+    )
+
+
+def cells_report(records: Sequence[Record]) -> Report:
+    """Return one row per cell; metrics as fractions, to six digits."""
+    header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
+    newest = current(records)
+    corpora = corpora_of(newest)
+    rows = [_cell(record, corpora) for record in newest]
+    table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
+    notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
+    notes += notes_on.unmeasured(newest, METRICS.values())
+    n_superseded = len(records) - len(newest)
+    return Report([table], table, notes + notes_on.versions(newest, n_superseded, are_apart=False))
+
+
+def _cell(record: Record, corpora: Mapping[str, str]) -> list[Entry]:
+    detector = f"{record.detector} {record.configuration}".strip()
+    return [
+        Entry(detector),
+        Entry(record.preset),
+        Entry(corpora[record.dataset_digest]),
+        Entry(record.inlier),
+        Entry(record.definition["contamination"], value=record.contamination),
+        Entry(record.definition["seed"], value=record.seed),
+        *(_number(record.metrics.get(name)) for name in (*METRICS, *_MEASURED)),
+        Entry(record.status),
+        Entry("yes" if record.is_oracle else "no"),
+        Entry(record.definition["code_version"]),
+    ]
+
+
+def _number(value: float | None) -> Entry:
+    if value is None:
+        return Entry("", Kind.NONE)
+    return Entry(str(int(value)) if float(value).is_integer() else f"{value:.6g}", Kind.FIGURE, value)
