@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adbench_text import code_version as module
+from adbench_text import normal_form, source_code
 from adbench_text.code_version import code_version, libraries, protocol_version
 from adbench_text.plugins import registry
 
@@ -31,7 +31,8 @@ def changed_by(before, monkeypatch):
     """Names whose version changes when a text is replaced in the source of a module."""
 
     def changed_by(name: str, old: str, new: str) -> set[str]:
-        parse, source = module._parse, module._file(f"adbench_text.{name}").read_text()
+        parse = source_code._parse
+        source = source_code._file(f"adbench_text.{name}").read_text()
         assert old in source
         changed = ast.parse(source.replace(old, new))
 
@@ -39,7 +40,7 @@ def changed_by(before, monkeypatch):
             return changed if asked == f"adbench_text.{name}" else parse(asked)
 
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_parse", parse_changed)
+            patch.setattr(source_code, "_parse", parse_changed)
             after = versions()
         return {each for each in before if before[each] != after[each]}
 
@@ -171,8 +172,8 @@ def plugin(tmp_path, monkeypatch):
             path.write_text(source)
         importlib.invalidate_caches()
         forget()
-        for memory in (module._parsed, module._spec, module._normal_form):  # of the files before these
-            memory.cache_clear()
+        for memory in (source_code._parsed, source_code._spec, normal_form.normal_form):
+            memory.cache_clear()  # of the files before these
         return code_version.__wrapped__(importlib.import_module("package_of_test.mine").Mine)
 
     def forget():
