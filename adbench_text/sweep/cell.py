@@ -43,7 +43,7 @@ class Cell:
     @property
     def configuration(self) -> str:
         """The settings in one line, ``"nu=0.2 kernel=linear"``; empty for the defaults."""
-        return _in_one_line(self.settings)
+        return text_of_settings(self.settings)
 
     @property
     def split(self) -> tuple[str, str, float, int]:
@@ -71,17 +71,18 @@ def percent(level: float) -> str:
     return f"{100 * level:g}%"
 
 
-def _in_one_line(settings: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={_plain(value)}" for name, value in sorted(settings.items()))
+def text_of_settings(settings: Mapping[str, Any]) -> str:
+    """Return settings in one line, sorted by name: ``"kernel=linear nu=0.2"``."""
+    return " ".join(f"{name}={text_of_value(value)}" for name, value in sorted(settings.items()))
 
 
-def _plain(value: Any) -> str:
-    """Return a value of a setting as text; values that are equal have the same."""
-    return value if isinstance(value, str) else json.dumps(_settled(value), default=str)
+def text_of_value(value: Any) -> str:
+    """Return the value of a setting as text; equal values have equal texts."""
+    return value if isinstance(value, str) else json.dumps(canonical(value), default=str)
 
 
-def _settled(value: Any) -> Any:
-    """Return a number that is whole as such, also within lists: 1e4 and 10000 are one value."""
+def canonical(value: Any) -> Any:
+    """Return a value with whole floats as int, also within lists: 1e4 and 10000 are one value."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
-    return [_settled(item) for item in value] if isinstance(value, list | tuple) else value
+    return [canonical(item) for item in value] if isinstance(value, list | tuple) else value

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from adbench_text.code_version import code_version, libraries, protocol_version
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.isolation import preserved
-from adbench_text.sweep.cell import Cell, _plain
+from adbench_text.sweep.cell import Cell, text_of_value
 from adbench_text.sweep.construct import build_detector
 
 

@@ -9,12 +9,14 @@ from typing import Any
 from adbench_text.corpora.split import LEVELS, check_contamination
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT, Cell, _in_one_line, _plain, _settled
+from adbench_text.sweep.cell import DEFAULT, Cell, canonical, text_of_settings, text_of_value
 from adbench_text.sweep.construct import build_detector, parameters, scoring_settings
 
 
 def _is_default(value: Any, default: Any) -> bool:
-    return type(_settled(value)) is type(_settled(default)) and _plain(value) == _plain(default)
+    return type(canonical(value)) is type(canonical(default)) and text_of_value(value) == text_of_value(
+        default
+    )
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,7 @@ class DetectorChoice:
         """Name of the preset, with what is set on top of it, so that each stands for itself."""
         if self.preset in (None, DEFAULT):  # told by its configuration
             return DEFAULT
-        return f"{self.preset} {_in_one_line(self.settings)}".strip()
+        return f"{self.preset} {text_of_settings(self.settings)}".strip()
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one, or several where the preset is a grid."""
