@@ -38,9 +38,9 @@ class Name(click.ParamType[str]):
             datasets = ctx.params.get("datasets") or registry.names("datasets")
             return [name for dataset in datasets for name in registry.dataset(dataset).classes]
         if self.kind == "sweeps":
-            from adbench_text.sweep import file as sweep_file
+            from adbench_text.sweep import file
 
-            return sweep_file.names()
+            return file.names()
         if self.kind in ("vectors", "fetchable"):
             from adbench_text.text import vectors, wordpiece
 

@@ -7,7 +7,7 @@ from sklearn.metrics import auc, precision_recall_curve, roc_auc_score, roc_curv
 
 from adbench_text import metrics
 from adbench_text.errors import InvalidValueError
-from adbench_text.reports import significance as statistics
+from adbench_text.reports import significance
 from adbench_text.reports.significance import Pair, cliques, friedman, mean_ranks, wilcoxon_holm
 from adbench_text.run import intervals
 from adbench_text.run.intervals import bootstrap_intervals
@@ -195,12 +195,12 @@ def test_pairs_are_those_of_scipy_smallest_p_first():
     ],
 )
 def test_holm_by_hand(p, corrected):
-    assert statistics._holm(p) == pytest.approx(corrected)
+    assert significance._holm(p) == pytest.approx(corrected)
 
 
 def test_pairs_carry_holms_correction():
     pairs = wilcoxon_holm(np.random.default_rng(2).random((8, 4)) + np.array([0, 0, 0.5, 1]))
-    assert [pair.p_holm for pair in pairs] == statistics._holm([pair.p for pair in pairs])
+    assert [pair.p_holm for pair in pairs] == significance._holm([pair.p for pair in pairs])
     assert len({pair.p_holm for pair in pairs}) > 1
 
 

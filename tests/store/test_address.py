@@ -7,7 +7,7 @@ import pytest
 from journals import kill_writer
 
 from adbench_text.errors import TrackingError
-from adbench_text.store import address as store_address
+from adbench_text.store import address
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
 
 pytestmark = pytest.mark.timeout(60)  # MLflow itself would try again for many minutes
@@ -187,7 +187,7 @@ def test_a_server_that_is_not_there(free_port):
 
 
 def test_a_server_that_never_answers(deaf_port, monkeypatch):
-    monkeypatch.setattr(store_address, "PATIENCE", 0.3)
+    monkeypatch.setattr(address, "PATIENCE", 0.3)
     assert "(ReadTimeout)" in refused(f"http://127.0.0.1:{deaf_port}")
 
 

@@ -16,8 +16,7 @@ from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.vector_detector import Encoding, VectorDetector
-from adbench_text.text import document_vectors, encoders, vectors
-from adbench_text.text import words as text
+from adbench_text.text import document_vectors, encoders, vectors, words
 from adbench_text.text.document_vectors import fit_encoder
 
 N_DIMENSIONS = 4
@@ -48,7 +47,7 @@ def file(home, tmp_path, table, monkeypatch) -> str:
     for memory in (
         document_vectors._fit_encoder,
         document_vectors._encode,
-        text._count_words,
+        words._count_words,
         vectors._local_model,
     ):
         memory.forget()
@@ -64,10 +63,10 @@ def encoding(method: str, file: str = vectors.LOCAL, **settings: object) -> Enco
 
 def encode_naively(method: str, texts: list[str], table: dict[str, np.ndarray]) -> np.ndarray:
     """One word after the other."""
-    n_with = {word: sum(word in text.words(train) for train in TRAIN) for word in KNOWN}
+    n_with = {word: sum(word in words.words(train) for train in TRAIN) for word in KNOWN}
     rows = []
     for each in texts:
-        known = [word for word in text.words(each) if word in table]
+        known = [word for word in words.words(each) if word in table]
         if not known:
             row = np.zeros(N_DIMENSIONS)
         elif method == "max":
@@ -95,7 +94,7 @@ def test_the_maximum_of_many_texts_is_that_of_a_loop(file, table):
 
 
 def test_idf_is_that_of_scikit_learn(file, table):
-    tfidf = TfidfVectorizer(analyzer=text.words, norm=None, vocabulary=KNOWN).fit(TRAIN)
+    tfidf = TfidfVectorizer(analyzer=words.words, norm=None, vocabulary=KNOWN).fit(TRAIN)
     weights = tfidf.transform(TEST)
     total = np.asarray(weights.sum(axis=1))
     expected = weights @ np.array(list(table.values())) / np.where(total > 0, total, 1)
@@ -177,7 +176,7 @@ def test_svd_is_deterministic_for_one_seed(file):
 def test_svd_keeps_the_inner_products_when_it_keeps_all_dimensions(file):
     encoder = fit_encoder(encoding("svd", svd_components=10_000), TRAIN)
     encoded = encoder(TRAIN)
-    tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True).fit_transform(TRAIN)
+    tfidf = TfidfVectorizer(analyzer=words.words, sublinear_tf=True).fit_transform(TRAIN)
     assert encoded.shape == (len(TRAIN), min(tfidf.shape))
     np.testing.assert_allclose(encoded @ encoded.T, (tfidf @ tfidf.T).toarray(), atol=1e-4)
 
@@ -381,10 +380,10 @@ def test_an_encoder_is_added_in_one_place(file, monkeypatch):
         needs_vectors = False
 
         def __init__(self, encoding, training):
-            self.longest = max(len(text.words(each)) for each in training)
+            self.longest = max(len(words.words(each)) for each in training)
 
         def encode(self, texts):
-            return np.array([[len(text.words(each)), self.longest] for each in texts])
+            return np.array([[len(words.words(each)), self.longest] for each in texts])
 
     monkeypatch.setitem(encoders.METHODS, "lengths", Lengths)
     detector = Keeper(encoder="lengths", vectors=file, normalize=False).fit(["one two", "one"])

@@ -19,7 +19,7 @@ from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.text import vector_files, vectors
-from adbench_text.text import words as text
+from adbench_text.text.words import count_words
 
 #: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
 WORDS = {
@@ -674,7 +674,7 @@ def test_glove_is_read_as_gensim_reads_it(glove, tmp_path):
 
 def test_glove_is_read_once_for_all_the_words_of_a_corpus(glove, real_corpus, reads):
     loaded = real_corpus("20news")
-    words = text.count_words(loaded.train.texts + loaded.test.texts).vocabulary
+    words = count_words(loaded.train.texts + loaded.test.texts).vocabulary
     for _ in range(2):
         vectors._memory.clear()
         assert len(vectors.load(glove, words).words) > 50_000
