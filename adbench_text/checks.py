@@ -1,6 +1,15 @@
-"""Checks of the kinds and ranges of hyper-parameters; their messages quote the value.
+"""Checks of the types and ranges of hyper-parameters; error messages quote the value.
 
-Numbers are finite, and booleans are no numbers.
+Numbers must be finite, and a boolean is not a number.
+
+Examples
+--------
+>>> from adbench_text.checks import check_number
+>>> check_number("nu", 0.5, "(0, 1]")
+>>> check_number("nu", 0, "(0, 1]")
+Traceback (most recent call last):
+    ...
+adbench_text.errors.InvalidValueError: nu must be in (0, 1], got 0.
 """
 
 import math
@@ -12,7 +21,7 @@ import numpy as np
 
 from adbench_text.errors import InvalidValueError, UnknownNameError
 
-_WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # of intervals without an end
+_WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for intervals without an upper end
 
 
 def check_choice(name: str, value: Any, known: Collection[str]) -> None:
@@ -28,13 +37,13 @@ def check_boolean(name: str, value: Any) -> None:
 
 
 def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise InvalidValueError if a value is no whole number, or is smaller than `least`."""
+    """Raise InvalidValueError if a value is not a whole number, or is smaller than `least`."""
     if not _is_whole(value) or value < least:
         raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
 
 
 def check_number(name: str, value: Any, interval: str = "[0, inf)") -> None:
-    """Raise InvalidValueError if a value is no finite number, or lies outside an interval.
+    """Raise InvalidValueError if a value is not a finite number, or lies outside an interval.
 
     Parameters
     ----------
@@ -43,20 +52,20 @@ def check_number(name: str, value: Any, interval: str = "[0, inf)") -> None:
     value : object
         Value of any type.
     interval : str, default "[0, inf)"
-        Interval as it is written, for example ``"(0, 1]"``: without 0, with 1.
+        Interval in the usual notation: ``"(0, 1]"`` excludes 0 and includes 1.
     """
     if not _is_finite(value) or not _lies_in(interval, value):
         raise InvalidValueError(f"{name} must be {_WORDS.get(interval, f'in {interval}')}, got {value!r}.")
 
 
 def check_seed(seed: Any) -> None:
-    """Raise InvalidValueError if a seed is neither None nor one that NumPy and torch take."""
+    """Raise InvalidValueError if a seed is neither None nor valid for both NumPy and torch."""
     if seed is not None and not (_is_whole(seed) and 0 <= seed < 2**32):
         raise InvalidValueError(f"random_state must be None or in 0 ... 2**32 - 1, got {seed!r}.")
 
 
 def seed_or_draw(seed: int | None) -> int:
-    """Return the seed; a fresh one for None."""
+    """Return the seed, or a random one for None."""
     return int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)
 
 

@@ -1,4 +1,4 @@
-"""Everything that can go wrong on purpose: one tree of exceptions, each with its exit code.
+"""The exceptions that this package raises on purpose: one tree, each class with its exit code.
 
 Exit codes: 1 missing or damaged files and unreachable servers, 2 wrong names, values or
 options, 3 some cells failed, 130 interrupted (raised by the command line itself).
@@ -15,22 +15,28 @@ class AdbenchTextError(Exception):
 
 
 class InvalidValueError(AdbenchTextError, ValueError):
-    """A value or option outside its range, or of the wrong kind."""
+    """A value or an option is outside its range, or has the wrong type."""
 
     exit_code = 2
 
 
 class UnknownNameError(InvalidValueError):
-    """A name that is not known; says which known name is nearest.
+    """A name is not known; the message suggests the nearest known name.
 
     Parameters
     ----------
     kind : str
-        What is named, for example ``"detector"``.
+        Kind of thing that has the name, for example ``"detector"``.
     name : str
         The name that was given.
     known : iterable of str
-        All names that would have been right.
+        All valid names.
+
+    Examples
+    --------
+    >>> from adbench_text.errors import UnknownNameError
+    >>> print(UnknownNameError("detector", "lrr", ["cvdd", "date", "llr"]))
+    No detector named 'lrr'. Did you mean 'llr'? Known: cvdd, date, llr.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
@@ -40,16 +46,16 @@ class UnknownNameError(InvalidValueError):
         listed = ", ".join(self.known[:30]) + (", ..." if len(self.known) > 30 else "")
         super().__init__(f"No {kind} named {name!r}.{hint} Known: {listed or 'none'}.")
 
-    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:  # crosses process borders
+    def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:  # to send it between processes
         return type(self), (self.kind, self.name, self.known)
 
 
 class DataError(AdbenchTextError):
-    """A file that is missing, truncated or not what it should be."""
+    """A file is missing, truncated or has the wrong content."""
 
 
 class PluginError(AdbenchTextError):
-    """A plug-in that is there but cannot be loaded."""
+    """A plug-in is installed but cannot be loaded."""
 
 
 class TrackingError(AdbenchTextError):
@@ -57,6 +63,6 @@ class TrackingError(AdbenchTextError):
 
 
 class DetectorError(AdbenchTextError):
-    """A detector raised, or returned scores that no metric can use; fails one cell, not the sweep."""
+    """A detector raised an error or returned unusable scores; one cell fails, the sweep goes on."""
 
     exit_code = 3

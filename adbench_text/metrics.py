@@ -1,6 +1,7 @@
-"""The metrics, one entry each in `METRICS`. Scores are abnormality: higher is more abnormal.
+"""The metrics, one entry each in `METRICS`. Scores measure abnormality: higher is more abnormal.
 
-The command line offers the names of this table, so what is slow to import is imported where it is used.
+The command line reads the names of this table at its start, so slow libraries are imported where they
+are used.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class Counts(NamedTuple):
-    """What is found at each threshold, in a test set in which a document may occur several times.
+    """Hits and false positives at each threshold, in a test set where a document may occur several times.
 
-    The thresholds are the distinct scores of the positive class, the most positive first: at other
-    scores no recall is gained.
+    The thresholds are the distinct scores of the positive class, the most positive first: other
+    scores add no recall.
 
     Attributes
     ----------
     hits_before, hits : float array of shape (n_thresholds,)
-        Number of positives beyond each threshold, and with those at it.
+        Number of positives beyond each threshold, and beyond or at it.
     false_before, false : float array of shape (n_thresholds,)
-        The same of the negatives.
+        The same for negatives.
     n_positive, n_negative : int
-        How many there are in all.
+        Total numbers.
     """
 
     hits_before: "Scores"
@@ -46,19 +47,30 @@ class Metric:
     Parameters
     ----------
     name : str
-        As stored, and as the command line names it.
+        Name in the store and on the command line.
     title : str
-        As tables and figures show it, where values are in percent.
+        Name in tables and figures, where values are in percent.
     function : callable
-        Takes a bool array (which texts are outliers; there are some of each kind) and a float array
+        Takes a bool array (which texts are outliers, at least one of each kind) and a float array
         (their abnormality), both of shape (n,); returns a float in [0, 1].
     positive : "outliers" or "inliers"
         The positive class.
     of_counts : callable, optional
-        The same metric of the `Counts` of the positive class. Without it there are no bootstrap
-        intervals: `function` would be too slow for a thousand resamples.
+        The same metric, computed from the `Counts` of the positive class. Without it the metric has no
+        bootstrap intervals: `function` would be too slow for a thousand resamples.
     higher_is_better : bool, default True
         False for an error rate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adbench_text.metrics import METRICS
+    >>> outlier = np.array([True, True, False, False])
+    >>> scores = np.array([0.9, 0.4, 0.5, 0.1])
+    >>> METRICS["auroc"].function(outlier, scores)
+    0.75
+    >>> METRICS["fpr95"].best([0.3, 0.1])
+    0.1
     """
 
     name: str
@@ -69,7 +81,7 @@ class Metric:
     higher_is_better: bool = True
 
     def best(self, figures: Iterable[float]) -> float:
-        """Return the best of some values of the metric."""
+        """Return the best of several values of the metric."""
         return max(figures) if self.higher_is_better else min(figures)
 
 
@@ -79,7 +91,7 @@ def auroc(outlier: "Labels", scores: "Scores") -> float:
     Parameters
     ----------
     outlier : bool array of shape (n,)
-        Which texts are outliers; there must be some of each kind.
+        Which texts are outliers, at least one of each kind.
     scores : float array of shape (n,)
         Abnormality.
     """
@@ -99,8 +111,8 @@ def aupr_out(outlier: "Labels", scores: "Scores") -> float:
 
 
 def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
-    # The trapezoid area, as in the released code of CVDD and DATE; average precision, the
-    # more careful estimate, would not compare with the published figures.
+    # The trapezoid area, as in the released code of CVDD and DATE. Average precision is the more
+    # careful estimate, but could not be compared with the published figures.
     from sklearn.metrics import auc, precision_recall_curve
 
     precision, recall, _ = precision_recall_curve(positive, scores)
@@ -110,8 +122,8 @@ def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
 def fpr95(outlier: "Labels", scores: "Scores") -> float:
     """Return the false positive rate at a true positive rate of 95 %, with outliers as the positive class.
 
-    A threshold t takes every text with a score of t or more for an outlier. The result is the smallest
-    share of inliers taken for outliers among the thresholds that find at least 95 % of the outliers.
+    At a threshold t, every text with a score of t or more counts as an outlier. The result is the smallest
+    share of inliers that count as outliers, among the thresholds that find at least 95 % of the outliers.
     Texts of equal score are on the same side of every threshold; nothing is interpolated. It is 0 if the
     highest 95 % of the outliers are above all inliers, and 1 if all scores are equal.
 
@@ -144,7 +156,7 @@ def _fpr95_of(counts: Counts) -> float:
     return float(counts.false[counts.hits.searchsorted(n_found)]) / counts.n_negative
 
 
-#: All metrics by their names, in the order of the tables. Everything else about metrics follows from it.
+#: All metrics by their names, in the order of the tables. The rest of the program reads them from here.
 METRICS = {
     metric.name: metric
     for metric in (

@@ -3,7 +3,7 @@
 The settings are environment variables, so that worker processes share them:
 
 ``ADBENCH_TEXT_DATA``     corpora and word vectors; default: the platform's user data directory
-``ADBENCH_TEXT_CACHE``    what can be made again; default: the platform's user cache directory
+``ADBENCH_TEXT_CACHE``    files that can be rebuilt; default: the platform's user cache directory
 ``ADBENCH_TEXT_OFFLINE``  1 or true forbids downloads
 """
 
@@ -26,22 +26,22 @@ DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_
 
 
 def data_dir() -> Path:
-    """Return the folder of corpora and word vectors (it need not exist yet)."""
+    """Return the folder of corpora and word vectors, which may not exist yet."""
     return Path(os.environ.get(DATA) or platformdirs.user_data_dir("adbench-text")).expanduser()
 
 
 def cache_dir() -> Path:
-    """Return the folder of everything that can be made again from the data directory."""
+    """Return the folder of files that can be rebuilt from the data directory."""
     return Path(os.environ.get(CACHE) or platformdirs.user_cache_dir("adbench-text")).expanduser()
 
 
 def is_offline() -> bool:
-    """Say whether downloads are forbidden."""
+    """Return whether downloads are forbidden."""
     return os.environ.get(OFFLINE, "").lower() not in ("", "0", "f", "false", "n", "no", "off")
 
 
 def is_file(path: Path) -> bool:
-    """Say whether there is a file; also where a closed folder makes ``Path.is_file`` raise."""
+    """Return whether a file exists; False also where ``Path.is_file`` raises for lack of permission."""
     try:
         return path.is_file()
     except OSError:
@@ -50,19 +50,30 @@ def is_file(path: Path) -> bool:
 
 @contextmanager
 def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> Iterator[Path]:
-    """Give a temporary path beside `path` to write to, and move it there only if all went well.
+    """Yield a temporary path beside `path` to write to; move it to `path` only if the block succeeds.
 
     Parameters
     ----------
     path : Path
-        Its folder is made if it is not there.
+        Its folder is created if it does not exist.
     advice : str
-        What to do if it cannot be written: the end of the message.
+        Last sentence of the error message: what the user can do.
 
     Raises
     ------
     DataError
-        If it cannot be written. What was there before is still there.
+        If the file cannot be written. An older file at `path` is kept.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from adbench_text.storage import atomic_path
+    >>> path = Path(tempfile.mkdtemp()) / "results.csv"
+    >>> with atomic_path(path) as temporary:
+    ...     _ = temporary.write_text("auroc")
+    >>> path.read_text()
+    'auroc'
     """
     temporary = None
     try:
@@ -75,7 +86,7 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)  # mkstemp is private; caches may be shared
         temporary.replace(path)
-    except OSError as error:  # no such right, a full disk, a folder in its place
+    except OSError as error:  # no permission, a full disk, or a folder at this path
         reason = error.strerror or error
         raise DataError(f"Cannot write {path}: {reason}. {advice}".strip()) from error
     finally:
@@ -85,16 +96,23 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """One file of a corpus: where it lies in the data directory and where it comes from.
+    """A file that is downloaded once, with its path in the data directory and its source.
 
     Parameters
     ----------
     path : str
-        Place below the data directory.
+        Path relative to the data directory.
     url : str
-        Where it is downloaded from when it is not there.
+        Address to download it from.
     md5 : str
         Digest of the published file, in hexadecimal.
+
+    Examples
+    --------
+    >>> from adbench_text.storage import RemoteFile
+    >>> file = RemoteFile("mine/train.csv", "https://example.org/train.csv", md5=32 * "0")
+    >>> file.path
+    'mine/train.csv'
     """
 
     path: str
@@ -102,14 +120,15 @@ class RemoteFile:
     md5: str
 
     def fetch(self) -> Path:
-        """Return the local file; download and verify it first if it is not there.
+        """Return the local file; download and verify it first if it is missing.
+
+        An existing file is not verified; compare its `file_digest` with `md5` for that.
 
         Raises
         ------
         DataError
             If the file is missing and cannot be downloaded, or the download is not the
-            published file (nothing is kept then). A file that is already there is taken as
-            it is: `file_digest` tells whether it is the published one.
+            published file. In that case nothing is kept.
         """
         local = data_dir() / self.path
         if is_file(local):
@@ -140,27 +159,27 @@ class RemoteFile:
 
 
 def file_digest(path: Path, algorithm: str = "sha256") -> str:
-    """Digest a file, once per content: the result is remembered under its size and time."""
+    """Return the digest of a file; it is cached until the file's size or modification time changes."""
     resolved = path.resolve()
     key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
-    memory = cache_dir() / "digests" / f"{key}-{algorithm}.json"
+    cached = cache_dir() / "digests" / f"{key}-{algorithm}.json"
     try:
         status = resolved.stat()
         stamp = [str(resolved), status.st_size, status.st_mtime_ns]
-        if known := _remembered(memory, stamp):
-            return known
+        if digest := _cached_digest(cached, stamp):
+            return digest
         with resolved.open("rb") as stream:
             digest = hashlib.file_digest(stream, algorithm).hexdigest()
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    with atomic_path(memory) as temporary:
+    with atomic_path(cached) as temporary:
         temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest
 
 
-def _remembered(memory: Path, stamp: list[object]) -> str | None:
+def _cached_digest(cached: Path, stamp: list[object]) -> str | None:
     try:
-        known = json.loads(memory.read_text())
-        return str(known["digest"]) if known["stamp"] == stamp else None
+        entry = json.loads(cached.read_text())
+        return str(entry["digest"]) if entry["stamp"] == stamp else None
     except (OSError, ValueError, KeyError, TypeError):
-        return None  # not remembered, or a damaged memory: digest anew
+        return None  # nothing cached, or a damaged file in the cache

@@ -1,4 +1,4 @@
-"""Cells: the smallest things that are run and logged."""
+"""Cells: one training and one test of a detector each."""
 
 import json
 from collections.abc import Mapping
@@ -11,14 +11,14 @@ IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contami
 
 @dataclass(frozen=True)
 class Cell:
-    """One training and test of one detector: the smallest thing that is run and logged.
+    """One training and one test of a detector: the smallest unit that is run and logged.
 
     Parameters
     ----------
     detector : str
         Name of the detector.
     preset : str
-        Name of the configuration it comes from.
+        Name of the preset that the settings come from.
     settings : mapping
         Hyper-parameters that differ from the detector's defaults.
     dataset, inlier : str
@@ -28,7 +28,16 @@ class Cell:
     seed : int
         Seed of the contamination and of the detector.
     n_configurations : int
-        How many its preset has on the dataset; more than one make it a grid.
+        Number of configurations of the preset on the dataset; more than one make it a grid.
+
+    Examples
+    --------
+    >>> from adbench_text.sweep.cell import Cell
+    >>> cell = Cell("ocsvm", "default", {"nu": 0.2}, "pydocs", "numpy", 0.05, seed=0)
+    >>> print(cell)
+    ocsvm nu=0.2 on pydocs/numpy at 5%, seed 0
+    >>> cell.configuration
+    'nu=0.2'
     """
 
     detector: str
@@ -47,18 +56,19 @@ class Cell:
 
     @property
     def split(self) -> tuple[str, str, float, int]:
-        """What cells share that are trained on the same texts."""
+        """Dataset, inlier class, contamination and seed; they determine the training texts."""
         return self.dataset, self.inlier, self.contamination, self.seed
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What a reader knows it by, whatever code and corpus; the params of `IDENTITY` as text."""
-        settled = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
-        return tuple(settled.get(name) or str(getattr(self, name)) for name in IDENTITY)
+        """The values of `IDENTITY` as text: they identify the cell, whatever the code and the corpus."""
+        numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
+        return tuple(numbers.get(name) or str(getattr(self, name)) for name in IDENTITY)
 
     def __str__(self) -> str:
-        what = " ".join(filter(None, (self.detector, self.configuration)))
-        return f"{what} on {self.dataset}/{self.inlier} at {percent(self.contamination)}, seed {self.seed}"
+        configured = " ".join(filter(None, (self.detector, self.configuration)))
+        level = percent(self.contamination)
+        return f"{configured} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}"
 
 
 def identity_of(record: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What is to be run: cells, and sweeps that expand into them."""
+"""Sweeps, and the cells that they expand into."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,26 @@ def _is_default(value: Any, default: Any) -> bool:
 
 @dataclass(frozen=True)
 class DetectorChoice:
-    """A detector of a sweep with its named configuration and settings on top of it."""
+    """A detector of a sweep, with the name of a preset and settings that override it.
+
+    Parameters
+    ----------
+    name : str
+        Name of the detector.
+    preset : str, optional
+        Named configuration; the detector's defaults if None.
+    settings : mapping, optional
+        Hyper-parameters that override the preset.
+
+    Examples
+    --------
+    >>> from adbench_text.sweep.sweep import DetectorChoice
+    >>> choice = DetectorChoice("ocsvm", "paper-grid", {"encoder": "svd"})
+    >>> choice.label
+    'paper-grid encoder=svd'
+    >>> choice.configurations("20news")[0]
+    {'kernel': 'rbf', 'nu': 0.05, 'encoder': 'svd'}
+    """
 
     name: str
     preset: str | None = None
@@ -29,8 +48,8 @@ class DetectorChoice:
 
     @property
     def label(self) -> str:
-        """Name of the preset, with what is set on top of it, so that each stands for itself."""
-        if self.preset in (None, DEFAULT):  # told by its configuration
+        """Name of the preset with the settings that override it, so that each label is unique."""
+        if self.preset in (None, DEFAULT):  # the configuration distinguishes these cells
             return DEFAULT
         return f"{self.preset} {text_of_settings(self.settings)}".strip()
 
@@ -47,7 +66,7 @@ class DetectorChoice:
         ]
         if preset != DEFAULT:
             return configurations
-        return [  # a default that is given explicitly makes no other configuration
+        return [  # a default that is given explicitly makes no new configuration
             {name: v for name, v in settings.items() if not _is_default(v, defaults.get(name))}
             for settings in configurations
         ]
@@ -55,7 +74,7 @@ class DetectorChoice:
 
 @dataclass(frozen=True)
 class Sweep:
-    """Everything one ``adbench-text run`` does.
+    """The grid of cells that one ``adbench-text run`` covers.
 
     Parameters
     ----------
@@ -67,7 +86,23 @@ class Sweep:
         Shares of outliers in the training data, each in [0, 0.5).
     seeds : sequence of int
     limit : int or None
-        At most so many documents per class, for a quick look.
+        Maximum number of documents per class, for a quick look.
+
+    Examples
+    --------
+    >>> from adbench_text.sweep.sweep import DetectorChoice, Sweep
+    >>> sweep = Sweep(
+    ...     detectors=[DetectorChoice("llr"), DetectorChoice("llr", settings={"smoothing": 5})],
+    ...     datasets=["pydocs"],
+    ...     inliers=["numpy"],
+    ...     contamination=[0, 0.05],
+    ... )
+    >>> for cell in sweep.expand():
+    ...     print(cell)
+    llr on pydocs/numpy at 0%, seed 0
+    llr smoothing=5 on pydocs/numpy at 0%, seed 0
+    llr on pydocs/numpy at 5%, seed 0
+    llr smoothing=5 on pydocs/numpy at 5%, seed 0
     """
 
     detectors: Sequence[DetectorChoice]
@@ -78,12 +113,12 @@ class Sweep:
     limit: int | None = None
 
     def expand(self) -> list[Cell]:
-        """Return all cells; those that share their training texts stand together.
+        """Return all cells; those that share their training texts are neighbours.
 
         Raises
         ------
         UnknownNameError, InvalidValueError
-            At the first name, value or setting that is wrong; nothing has been run by then.
+            For the first name, value or setting that is wrong.
         """
         for level in self.contamination:
             check_contamination(level)
@@ -99,7 +134,7 @@ class Sweep:
                 ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
-        cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # each of them once
+        cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
         presets = {(c.detector, c.preset, c.dataset, c.configuration) for c in cells if c.preset != DEFAULT}
         sizes = Counter(preset[:3] for preset in presets)
         return [
@@ -108,12 +143,12 @@ class Sweep:
         ]
 
     def _classes(self) -> dict[str, list[str]]:
-        """Return the inlier classes to run of each dataset; each one named must be in some dataset."""
+        """Return the inlier classes to run, by dataset; each class of `inliers` must be in some dataset."""
         classes = {name: list(registry.dataset(name).classes) for name in self.datasets}
-        known = [inlier for names in classes.values() for inlier in names]
+        choices = [inlier for names in classes.values() for inlier in names]
         for inlier in self.inliers:
-            if inlier not in known:
-                raise UnknownNameError(f"inlier class of {', '.join(classes)}", inlier, known)
+            if inlier not in choices:
+                raise UnknownNameError(f"inlier class of {', '.join(classes)}", inlier, choices)
         if not self.inliers:
             return classes
         return {
@@ -127,10 +162,10 @@ def choose(
     settings: Mapping[str, Any],
     override: bool = False,
 ) -> list[DetectorChoice]:
-    """Give each detector the preset and those of the settings that it has.
+    """Return a choice for each detector, with the preset and with the settings that it has.
 
     A setting ``nu`` goes to every detector with a hyper-parameter of that name, ``ocsvm.nu`` to
-    that one alone. What a choice says for itself goes first, unless it is to be overridden.
+    ``ocsvm`` only. A choice's own preset and settings take precedence, unless `override` is True.
 
     Raises
     ------
@@ -138,26 +173,26 @@ def choose(
         If none of the detectors has the hyper-parameter.
     """
     choices = [DetectorChoice(d) if isinstance(d, str) else d for d in detectors]
-    known = {choice.name: parameters(registry.detector(choice.name)) for choice in choices}
-    shared: dict[str, dict[str, Any]] = {name: {} for name in known}
+    accepted = {choice.name: parameters(registry.detector(choice.name)) for choice in choices}
+    shared: dict[str, dict[str, Any]] = {name: {} for name in accepted}
     for key, value in settings.items():
         target, _, parameter = key.rpartition(".")
-        if target and target not in known:
-            raise UnknownNameError("detector in this run", target, known)
-        takers = [name for name in ([target] if target else known) if parameter in known[name]]
-        if not takers:
-            names = {name for own in known.values() for name in own} - {"random_state"}
-            raise UnknownNameError(f"parameter of {target or ', '.join(known)}", parameter, names)
-        for name in takers:
+        if target and target not in accepted:
+            raise UnknownNameError("detector in this run", target, accepted)
+        receivers = [name for name in ([target] if target else accepted) if parameter in accepted[name]]
+        if not receivers:
+            names = {name for own in accepted.values() for name in own} - {"random_state"}
+            raise UnknownNameError(f"parameter of {target or ', '.join(accepted)}", parameter, names)
+        for name in receivers:
             shared[name][parameter] = value
     chosen = []
     for choice in choices:
-        said: list[Mapping[str, Any]] = [shared[choice.name], choice.settings]
+        layers: list[Mapping[str, Any]] = [shared[choice.name], choice.settings]  # the last one wins
         presets = [preset, choice.preset]
         if override:
-            said.reverse()
+            layers.reverse()
             presets.reverse()
-        chosen.append(replace(choice, preset=presets[1] or presets[0], settings={**said[0], **said[1]}))
+        chosen.append(replace(choice, preset=presets[1] or presets[0], settings={**layers[0], **layers[1]}))
         if "random_state" in chosen[-1].settings:
             raise InvalidValueError("random_state is the seed of the cell; use --seed instead of --set.")
     return chosen
