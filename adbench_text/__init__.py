@@ -8,8 +8,8 @@ try:
 except PackageNotFoundError:  # a checkout on the path, not installed
     __version__ = "0+unknown"
 
-# In a checkout the plug-in folders stand beside this package, in an installation inside it;
-# either way they are imported as adbench_text.detectors, adbench_text.datasets, adbench_text.reports.
+# In a checkout the plug-in folders are beside this package, in an installation they are inside it.
+# In both cases they are imported as adbench_text.detectors, adbench_text.datasets, adbench_text.reports.
 _here = Path(__file__).parent
 if not (_here / "detectors").is_dir():
     __path__.append(str(_here.parent))

@@ -1,4 +1,4 @@
-"""Ctrl-C where it would do harm: between processes, and inside a database library."""
+"""Ctrl-C at moments when it would do harm: between processes, and inside a database library."""
 
 import signal
 import threading
@@ -7,15 +7,16 @@ from contextlib import contextmanager
 from types import FrameType
 
 
-def _are_heard() -> bool:
+def _is_active() -> bool:
+    """Return whether Ctrl-C raises KeyboardInterrupt in this thread."""
     is_main = threading.current_thread() is threading.main_thread()
     return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @contextmanager
 def ignored() -> Iterator[None]:
-    """Start processes that ignore Ctrl-C, for all their life: they inherit it."""
-    if not _are_heard():
+    """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
+    if not _is_active():
         yield
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -27,22 +28,22 @@ def ignored() -> Iterator[None]:
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Let Ctrl-C wait until the block is done; a second one does not wait."""
-    if not _are_heard():
+    """Delay Ctrl-C until the block is done; a second one interrupts at once."""
+    if not _is_active():
         yield
         return
-    came = False
+    pending = False
 
-    def wait(number: int, frame: FrameType | None) -> None:
-        nonlocal came
-        if came:
+    def delay(number: int, frame: FrameType | None) -> None:
+        nonlocal pending
+        if pending:
             raise KeyboardInterrupt
-        came = True
+        pending = True
 
-    signal.signal(signal.SIGINT, wait)
+    signal.signal(signal.SIGINT, delay)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-        if came:
+        if pending:
             raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""Keeps plug-ins apart: what one changes in the global state of the process is put back after it."""
+"""Isolates plug-ins: their changes to the global state of the process are undone."""
 
 import os
 import random
@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-# What decides scores or seconds in torch, by the names of its functions get_... and set_...
+# Settings of torch that affect scores or seconds, named as in its functions get_... and set_...
 _TORCH = (
     "default_dtype",
     "default_device",
@@ -21,14 +21,16 @@ _TORCH = (
 
 @contextmanager
 def preserved() -> Iterator[None]:
-    """Put the global state of this process back after a block that runs code of a plug-in.
+    """Restore the global state of this process after a block that runs code of a plug-in.
 
-    That is: the random generators of Python, numpy and torch, the filters of warnings, numpy's error
-    state, scikit-learn's configuration, torch's defaults and number of threads, the working directory,
-    the environment and the standard streams. Libraries are not loaded for it.
+    The state consists of the random generators of Python, numpy and torch, the warning filters, numpy's
+    error state, scikit-learn's configuration, torch's defaults and number of threads, the working
+    directory, the environment and the standard streams. No library is imported for this.
     """
     states = [(restore, read()) for read, restore in _STATES]
-    sys.stdout, sys.stderr = (_Lent(s) if s else s for s in (sys.stdout, sys.stderr))  # None: no console
+    sys.stdout, sys.stderr = (
+        _Unclosable(s) if s else s for s in (sys.stdout, sys.stderr)
+    )  # None: no console
     try:
         yield
     finally:
@@ -45,7 +47,7 @@ def seed_generators(seed: int) -> None:
         torch.manual_seed(seed)
 
 
-class _Lent:
+class _Unclosable:
     """A standard stream that cannot be closed."""
 
     def __init__(self, stream: Any) -> None:
@@ -55,7 +57,7 @@ class _Lent:
         return getattr(self._stream, name)
 
     def close(self) -> None:
-        """Leave the stream open for the others."""
+        """Do nothing: other code still uses the stream."""
 
 
 def _streams() -> tuple[Any, Any, Any]:
@@ -69,7 +71,7 @@ def _set_streams(streams: tuple[Any, Any, Any]) -> None:
 def _folder() -> str | None:
     try:
         return os.getcwd()  # noqa: PTH109
-    except OSError:  # it was deleted
+    except OSError:  # the folder was deleted
         return None
 
 
@@ -92,13 +94,13 @@ def _warnings() -> tuple[Any, Any]:
 
 def _set_warnings(state: tuple[Any, Any]) -> None:
     filters, warnings.showwarning = state
-    if filters != warnings.filters:  # a change lets warnings be shown again that were shown once
+    if filters != warnings.filters:  # changing the filters shows old warnings again
         warnings.resetwarnings()
         warnings.filters[:] = filters  # type: ignore[index]
 
 
 def _library(name: str) -> Any:
-    """Return a library, None if it is not loaded."""
+    """Return a library, or None if it is not loaded."""
     return sys.modules.get(name)
 
 
@@ -134,16 +136,16 @@ def _torch() -> dict[str, Any] | None:
 
 
 def _set_torch(state: dict[str, Any] | None) -> None:
-    torch, now = _library("torch"), _torch()
-    if now is None:
+    torch, current = _library("torch"), _torch()
+    if current is None:
         return
     cpu = torch.device("cpu")
-    if state is None:  # the block has loaded torch, and may have changed these at once
+    if state is None:  # torch was loaded in the block, which may have changed these
         state = {"default_dtype": torch.float32, "default_device": cpu, "grad_enabled": True}
     else:
         torch.set_rng_state(state.pop("rng_state"))
     for name, value in state.items():
-        if now[name] != value:  # setting a device, even the default one, makes every call slower
+        if current[name] != value:  # setting a device, even the default one, slows down every call
             getattr(torch, f"set_{name}")(None if value == cpu else value)
 
 

@@ -1,4 +1,4 @@
-"""What is noted on every run: versions, machine, commit and command line."""
+"""Provenance of a run: versions, machine, commit and command line."""
 
 import platform
 import subprocess
@@ -21,7 +21,7 @@ def _version(distribution: str) -> str:
 
 @cache
 def environment() -> dict[str, str]:
-    """Return versions and machine, for the record of every run."""
+    """Return the versions of the libraries, and the machine."""
     record = {"adbench-text": __version__, "python": platform.python_version()}
     record |= {name: _version(name) for name in _LIBRARIES}
     record["platform"] = f"{platform.system()} {platform.machine()}, {_processor()}"
@@ -39,12 +39,12 @@ def _processor() -> str:
 
 @cache
 def git_commit() -> str | None:
-    """Return the commit of the checkout this package runs from (with ``-dirty``), None elsewhere."""
+    """Return the commit of the checkout (with ``-dirty`` after changes), or None if there is no checkout."""
     root = Path(__file__).parents[1]
     if not (root / ".git").exists():
         return None
     try:
-        found = subprocess.run(
+        described = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
             cwd=root,
             capture_output=True,
@@ -54,9 +54,9 @@ def git_commit() -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.stdout.strip()
+    return described.stdout.strip()
 
 
 def command_line() -> str:
-    """Return the command that is running, as the user typed it."""
+    """Return the command line of this process, with the name of the program instead of its path."""
     return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
