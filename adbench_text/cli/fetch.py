@@ -10,17 +10,17 @@ from adbench_text.cli.options import Name
 @click.command("fetch")
 @click.argument("names", nargs=-1, required=True, type=Name("fetchable"))
 def command(names: Sequence[str]) -> None:
-    """Get datasets, word vectors and vocabularies ahead of time."""
+    """Download datasets, word vectors and vocabularies ahead of time."""
     from adbench_text.corpora import corpus
     from adbench_text.errors import UnknownNameError
     from adbench_text.plugins import registry
     from adbench_text.text import vectors, wordpiece
 
     datasets = registry.names("datasets")
-    known = [*datasets, *vectors.DOWNLOADS, wordpiece.FETCHED]
+    choices = [*datasets, *vectors.DOWNLOADS, wordpiece.FETCHED]
     for name in names:
-        if name not in known:
-            raise UnknownNameError("dataset, word vectors or vocabulary", name, known)
+        if name not in choices:
+            raise UnknownNameError("dataset, word vectors or vocabulary", name, choices)
     for name in names:
         if name in datasets:
             loaded = corpus.load(registry.dataset(name))

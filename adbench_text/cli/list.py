@@ -4,21 +4,21 @@ import click
 
 
 @click.command("list")
-@click.argument("what", type=click.Choice(["detectors", "datasets", "vectors"]))
-def command(what: str) -> None:
-    """List what can be named."""
-    if what == "vectors":
+@click.argument("kind", type=click.Choice(["detectors", "datasets", "vectors"]))
+def command(kind: str) -> None:
+    """List the available detectors, datasets or word vectors."""
+    if kind == "vectors":
         from adbench_text.text import vectors
 
         rows = [
-            (name, summary + (", here" if vectors.is_here(name) else ""))
+            (name, summary + (", downloaded" if vectors.is_here(name) else ""))
             for name, summary in vectors.DOWNLOADS.items()
         ]
         rows.append((vectors.LOCAL, "fastText, 100 dimensions, trained on the training texts of each split"))
     else:
         from adbench_text.plugins import registry
 
-        rows = registry.listing(what)
+        rows = registry.listing(kind)
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
         click.echo(f"{name:{width}}  {summary}")

@@ -36,7 +36,7 @@ class Group(click.Group):
     """A group that turns errors of this package into one line and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command; exit with the code of the error, if there is one."""
         try:
             return super().invoke(ctx)
         except AdbenchTextError as error:

@@ -14,7 +14,13 @@ if TYPE_CHECKING:
 
 
 class Name(click.ParamType[str]):
-    """A name of a plug-in (or of an inlier class), completed by the shell; checked where it is used."""
+    """A name that the shell can complete; the command itself checks it.
+
+    Parameters
+    ----------
+    kind : str
+        ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, or a kind of plug-in.
+    """
 
     name = "name"
 
@@ -24,14 +30,14 @@ class Name(click.ParamType[str]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Return the known names that begin with what is typed."""
+        """Return the names that begin with the incomplete word."""
         try:
-            known = self._known(ctx)
-        except AdbenchTextError:  # a dataset that is misspelt or broken: nothing to offer
-            known = []
-        return [CompletionItem(name) for name in dict.fromkeys(known) if name.startswith(incomplete)]
+            names = self._names(ctx)
+        except AdbenchTextError:  # a dataset that is misspelt or broken: no suggestions
+            names = []
+        return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
 
-    def _known(self, ctx: click.Context) -> list[str]:
+    def _names(self, ctx: click.Context) -> list[str]:
         from adbench_text.plugins import registry
 
         if self.kind == "inliers":
@@ -51,7 +57,7 @@ class Name(click.ParamType[str]):
 
 
 class EncoderOption(click.Option):
-    """An option whose help lists the encoders; read only when the help is printed."""
+    """An option whose help lists the encoders; they are imported only when the help is printed."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
@@ -68,44 +74,44 @@ def tracking_options(command: Any) -> Any:
         "--tracking-uri",
         envvar="MLFLOW_TRACKING_URI",
         default="sqlite:///mlflow.db",
-        help="The MLflow store.",
+        help="Address of the MLflow store.",
     )
     experiment = click.option(
-        "--experiment", default="adbench-text", help="What the names of the MLflow experiments begin with."
+        "--experiment", default="adbench-text", help="Prefix of the names of the MLflow experiments."
     )
     return uri(experiment(command))
 
 
 def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
-    """Return the sweep of a file and of options; an option replaces the same key of the file."""
+    """Return the sweep that a file and the options describe; an option overrides the same key of the file."""
     from adbench_text.corpora.split import LEVELS
     from adbench_text.sweep.file import find, read
     from adbench_text.sweep.sweep import Sweep, choose
 
-    said = read(find(name)) if name else {}
+    content = read(find(name)) if name else {}
 
-    def ask(option: str, key: str, default: Any) -> Any:
-        return options[option] or said.get(key, default)
+    def value_of(option: str, key: str, default: Any) -> Any:
+        return options[option] or content.get(key, default)
 
-    detectors, datasets = ask("detectors", "detector", []), ask("datasets", "dataset", [])
-    for what, given in (("--detector", detectors), ("--dataset", datasets)):
-        if not given:
-            raise click.UsageError(f"Say at least one {what}; adbench-text list {what[2:]}s shows them.")
+    detectors, datasets = value_of("detectors", "detector", []), value_of("datasets", "dataset", [])
+    for kind, names in (("detector", detectors), ("dataset", datasets)):
+        if not names:
+            raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
     settings = dict(_setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
-    chosen = choose(detectors, said.get("preset"), said.get("set", {}))
+    choices = choose(detectors, content.get("preset"), content.get("set", {}))
     return Sweep(
-        choose(chosen, options["preset"], settings, override=True),
+        choose(choices, options["preset"], settings, override=True),
         list(dict.fromkeys(datasets)),
-        list(dict.fromkeys(ask("inliers", "inlier", []))),
-        sorted({float(level) for level in ask("levels", "contamination", LEVELS)}),
-        list(dict.fromkeys(ask("seeds", "seed", (0,)))),
-        ask("limit", "limit", None),
+        list(dict.fromkeys(value_of("inliers", "inlier", []))),
+        sorted({float(level) for level in value_of("levels", "contamination", LEVELS)}),
+        list(dict.fromkeys(value_of("seeds", "seed", (0,)))),
+        value_of("limit", "limit", None),
     )
 
 
 def _setting(text: str) -> tuple[str, Any]:
-    """Read KEY=VALUE; the value as JSON where it is JSON, else as text."""
+    """Return key and value of KEY=VALUE; a value that is not JSON is text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"expected KEY=VALUE, got {text!r}.", param_hint="--set")

@@ -1,4 +1,4 @@
-"""Shows how a sweep goes, on stderr: a live bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of a sweep on stderr: a live bar on a terminal, plain lines otherwise."""
 
 import sys
 import time
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-_QUIET_SECONDS = 30.0  # between two lines on a training, where there is no live bar
+_QUIET_SECONDS = 30.0  # minimum time between two lines about a training, if there is no live bar
 
 
 def duration(seconds: float) -> str:
-    """Return a time span for people: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    """Return a readable duration: ``"8 s"``, ``"3 min 20 s"``, ``"2 h 5 min"``."""
+    rounded = round(seconds)
+    if rounded < 60:
+        return f"{rounded} s"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
 def count(n_cells: int) -> str:
@@ -32,11 +32,11 @@ def count(n_cells: int) -> str:
 
 
 class Watch:
-    """Tells the user how a sweep goes; see `adbench_text.run.runner.Watcher`."""
+    """Shows the progress of a sweep to the user; see `adbench_text.run.runner.Watcher`."""
 
     def __init__(self) -> None:
         self._todo = self._n_done = self._n_failed = 0
-        self._begin = self._said = time.monotonic()
+        self._begin = self._last_line = time.monotonic()
         self._first_step: tuple[int, float] | None = None
         self._bar: Progress | None = None
 
@@ -50,7 +50,7 @@ class Watch:
                 BarColumn(bar_width=16),
                 MofNCompleteColumn(),
                 TextColumn("{task.fields[left]}"),
-                # the name of a cell takes the room that is left, and is cut off where it ends
+                # the name of a cell takes the remaining width, and is cut off at its end
                 TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
                 console=Console(stderr=True),
                 transient=True,
@@ -73,7 +73,7 @@ class Watch:
             self._bar.console.print(text, highlight=False, markup=False, emoji=False)
 
     def begin(self, todo: int, finished: int) -> None:
-        """Show how much there is to do."""
+        """Show the number of cells to run and of those finished before."""
         self._todo, self._begin = todo, time.monotonic()
         self.message(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
         if self._bar is not None:
@@ -81,19 +81,19 @@ class Watch:
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._first_step, self._said = None, time.monotonic()
+        self._first_step, self._last_line = None, time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, description=str(cell))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Show how far the training of a cell is, its losses, and how long the rest may take."""
+        """Show the step and the losses of a training, and an estimate of the time left."""
         now = time.monotonic()
-        if self._first_step is None:  # of a training that may have gone on from a checkpoint
+        if self._first_step is None:  # greater than 1 if the training continues from a checkpoint
             self._first_step = step, now
-        first, then = self._first_step
-        left = f", {duration((now - then) / (step - first) * (steps - step))} left" if step > first else ""
+        first, begin = self._first_step
+        left = f", {duration((now - begin) / (step - first) * (steps - step))} left" if step > first else ""
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
-        how = f"step {step:,}/{steps:,}{left}; {values}"
+        status = f"step {step:,}/{steps:,}{left}; {values}"
         if self._bar is not None:
             self._bar.update(self._task, description=f"{how}; {cell}")
         elif now - self._said > _QUIET_SECONDS:
@@ -101,7 +101,7 @@ class Watch:
             self.message(f"    {how}")
 
     def done(self, result: "Result") -> None:
-        """Count a cell, and show how long the rest may take."""
+        """Count a finished cell, and show an estimate of the time left."""
         self._n_done += 1
         left = (time.monotonic() - self._begin) / self._n_done * (self._todo - self._n_done)
         if result.status != "ok":
@@ -116,7 +116,7 @@ class Watch:
             self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
 
     def end(self) -> None:
-        """Show what became of it all."""
+        """Show the number of cells that were run, and the time they took."""
         if self._n_done:
             took = duration(time.monotonic() - self._begin)
             failed = f", {self._n_failed} of them failed" if self._n_failed else ""

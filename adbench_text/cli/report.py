@@ -56,7 +56,7 @@ class FormatOption(click.Option):
     "--metric",
     default="auroc",
     type=click.Choice(list(METRICS)),
-    help="What the tables show.",
+    help="Metric of the tables.",
 )
 @click.option(
     "--table",
@@ -79,7 +79,7 @@ class FormatOption(click.Option):
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
-@click.option("--cells", is_flag=True, help="One row per cell instead of the comparison.")
+@click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @tracking_options
 def command(
     datasets: Sequence[str],
@@ -94,9 +94,9 @@ def command(
     tracking_uri: str,
     experiment: str,
 ) -> None:
-    """Compare what the store holds, beside the published figures.
+    """Compare stored results, also with the published figures.
 
-    As html it is one page with all tables, figures and heat maps of single documents:
+    The html format is one page with all tables, figures and heat maps of single documents:
 
     adbench-text report --format html --output report.html
     """
@@ -108,7 +108,7 @@ def command(
     renderer = declared.report_format(form)
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = Store(tracking_uri, experiment, create=False)
-    # what is slow to import comes after the errors that need none of it
+    # slow imports come after the checks that do not need them
     from adbench_text.reports.build import build
     from adbench_text.reports.wide import cells_report
 

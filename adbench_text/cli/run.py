@@ -12,7 +12,7 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
 @click.option("--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Detector to run.")
 @click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Dataset to run on.")
 @click.option(
-    "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: all]"
+    "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: each in turn]"
 )
 @click.option(
     "--contamination",
@@ -28,24 +28,24 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Hyper-parameter, of one detector as DETECTOR.KEY=VALUE.",
+    help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
 @click.option("--encoder", cls=EncoderOption)
 @click.option(
-    "--vectors", type=Name("vectors"), help="Short for --set vectors=...: word vectors by name or path."
+    "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
 @click.option(
-    "--device", help="Short for --set device=...: auto, cpu or cuda, where a detector has a choice."
+    "--device", help="Short for --set device=...: auto, cpu or cuda, for detectors that can use a GPU."
 )
 @click.option(
     "--sweep",
     type=Name("sweeps"),
-    help="main, ablations, contamination, or a TOML file that says all this; options go first.",
+    help="Built-in sweep (main, ablations or contamination) or TOML file; other options override it.",
 )
 @click.option(
-    "--limit", type=click.IntRange(1), help="At most so many documents per class, for a quick look."
+    "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
 )
-@click.option("--jobs", "-j", default=1, type=click.IntRange(1), help="Processes to run on.")
+@click.option("--jobs", "-j", default=1, type=click.IntRange(1), help="Number of processes.")
 @click.option("--rerun", is_flag=True, help="Run finished cells again.")
 @click.option(
     "--trace",
@@ -53,14 +53,16 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
     default=0,
     type=click.IntRange(0),
     metavar="STEPS",
-    help="Log the test AUROC every so many steps of a training, as a diagnostic; finished cells need "
+    help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
     "--rerun.  [default: off]",
     show_default=False,
 )
 @click.option(
-    "--report/--no-report", default=True, help="Log tables, figures and one page of them to the sweep's run."
+    "--report/--no-report",
+    default=True,
+    help="Log a report (tables, figures, HTML page) to the run of the sweep.",
 )
-@click.option("--dry-run", is_flag=True, help="Print the cells and run nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
 @tracking_options
 def command(
     sweep: str | None,
@@ -76,8 +78,8 @@ def command(
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times.
-    A cell that is finished under the same definition (corpus, code of the detector,
-    hyper-parameters, seed) is not run again.
+    A finished cell is not run again, unless its definition has changed: the corpus, the code of the
+    detector, its hyper-parameters or the seed.
     """
     from adbench_text.cli.progress import Watch, count
 
@@ -109,5 +111,5 @@ def command(
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
-            f"{failed} of {count(len(results))} failed; the reasons stand above and in MLflow."
+            f"{failed} of {count(len(results))} failed; the reasons are listed above and in MLflow."
         )

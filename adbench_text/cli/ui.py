@@ -9,10 +9,10 @@ from adbench_text.cli.options import tracking_options
 
 
 @click.command("ui")
-@click.option("--port", default=5000, type=click.IntRange(1, 65535), help="Port of the web page.")
+@click.option("--port", default=5000, type=click.IntRange(1, 65535), help="Port of the web interface.")
 @tracking_options
 def command(port: int, tracking_uri: str, experiment: str) -> None:
-    """Open MLflow's own pages on the store."""
+    """Start MLflow's web interface for the store."""
     from adbench_text.store.address import without_password
     from adbench_text.store.store import Store
 
@@ -20,7 +20,9 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
     if tracking_uri.startswith(("http://", "https://")):
         click.echo(f"The store is a server; open {without_password(tracking_uri)} in a browser.")
         return
-    click.echo(f"Open http://127.0.0.1:{port} in a browser (Ctrl-C ends); experiments: {experiment}/...")
+    click.echo(
+        f"Open http://127.0.0.1:{port} in a browser (press Ctrl-C to stop); experiments: {experiment}/..."
+    )
     command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracking_uri, "--port", str(port)]
     sys.stdout.flush()
-    os.execv(sys.executable, command)  # so that what ends this command ends the server
+    os.execv(sys.executable, command)  # replaces this process, so that ending it ends the server

@@ -380,7 +380,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(fault, reason, stor
     assert f"[1/4] failed: faulty fault={fault} on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
     assert lines[-2].endswith(", 2 of them failed")
-    assert lines[-1] == "Error: 2 of 4 cells failed; the reasons stand above and in MLflow."
+    assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")
     assert report.exit_code == 0
@@ -413,7 +413,7 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_goes_on_from_there(stor
     monkeypatch.setenv("TOY_INTERRUPT", "judge")  # a word of the class law, the second
     result = run("-d counting -d llr")
     assert result.exit_code == 130
-    last = "Interrupted. Finished cells are kept; the same command goes on from there."
+    last = "Interrupted. Finished cells are kept; run the same command again to continue."
     assert result.stderr.splitlines()[-1] == last
     assert runs("cell") == [("FINISHED", "active")] * 2
     assert runs("sweep") == [("KILLED", "active")]
@@ -433,7 +433,8 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
-    environment = {"PYTHONPATH": str(PLUGINS), "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
+    path = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
+    environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
     command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs}".split()
     process = subprocess.Popen(
         [sys.executable, *command],
@@ -453,7 +454,7 @@ def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
     _, rest = process.communicate(timeout=60)
     lines += rest.splitlines(keepends=True)
     assert process.returncode == 130
-    assert lines[-1] == "Interrupted. Finished cells are kept; the same command goes on from there.\n"
+    assert lines[-1] == "Interrupted. Finished cells are kept; run the same command again to continue.\n"
     assert all(line.startswith(("loading", "tiny: ", "12 cells", "[", "Interrupted")) for line in lines), (
         lines
     )
@@ -500,8 +501,8 @@ def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
         ("run -s tiny -d llr --seed -1", "-1 is not in the range"),
         ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
         ("run -s tiny -d llr --jobs 0", "0 is not in the range x>=1"),
-        ("run -s tiny", "Say at least one --detector; adbench-text list detectors shows them."),
-        ("run -d llr", "Say at least one --dataset; adbench-text list datasets shows them."),
+        ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
+        ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --format htm", "No format named 'htm'"),
         ("report --metric auc", "'auc' is not one of"),
         ("list detector", "'detector' is not one of"),
@@ -734,7 +735,7 @@ def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, here):
 def test_single_cells_go_without_tables(store):
     result = adbench("report --cells --table ranks")
     assert result.exit_code == 2
-    assert "--cells shows single cells; it goes without --table." in result.stderr
+    assert "--cells prints single cells and cannot be combined with --table." in result.stderr
 
 
 def test_figures_of_a_store_whose_artifacts_are_gone_say_so(store, here):
