@@ -1,4 +1,4 @@
-"""Run one cell: split, fit, score, measure."""
+"""Evaluates one cell: split, fit, score, measure."""
 
 import time
 import traceback
@@ -22,27 +22,28 @@ from adbench_text.run.result import Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
-_N_EARLY = 1000  # test documents that are scored before a training: enough for a histogram
+_N_EARLY = 1000  # test documents scored before a training: enough for a histogram
 
 OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
 
 
 @preserved()
 def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
-    """Fit the cell's detector on its split and measure it; a detector's failure is a result too.
+    """Return the result of a cell: fit its detector on its split and measure it.
 
-    What it does to the texts it is given or to the global state of the process ends with its cell.
-    The global random generators are seeded with the seed of the cell.
+    A detector that fails gives a result with the reason. Its changes to the texts and to the global
+    state of the process are undone after the cell. The global random generators are seeded with the
+    seed of the cell.
 
     Parameters
     ----------
     cell : Cell
     corpus : Corpus
     on_step : callable
-        Told of the cell, the step, the number of steps and the losses while a detector trains.
+        Called during a training, with the cell, the step, the number of steps and the losses.
     trace_every : int
-        Steps of a training between two looks at the test AUROC, 0 for none. They are a diagnostic:
-        they change nothing, and nothing is chosen by them.
+        Number of training steps between two measurements of the test AUROC, 0 for none. They are a
+        diagnostic: they change nothing, and nothing is chosen by them.
     """
     started = time.time()
     measured: dict[str, float] = {}
@@ -86,7 +87,7 @@ def measure(detector: TextDetector, split: Split, measured: dict[str, float]) ->
     detector : TextDetector
     split : Split
     measured : dict of str to float
-        Receives the metrics, their intervals, seconds and memory; where something fails, those until then.
+        Receives the metrics, their intervals, seconds and memory; after an error, those measured until then.
 
     Returns
     -------
@@ -96,7 +97,7 @@ def measure(detector: TextDetector, split: Split, measured: dict[str, float]) ->
     Raises
     ------
     DetectorError
-        If a score is not finite, or all are equal.
+        If a score is not finite, or all scores are equal.
     """
     with PeakMemory() as memory:
         with Stopwatch() as watch:
@@ -123,7 +124,7 @@ def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.boo
 
 
 class _Training:
-    """Watches the training of a cell; see `adbench_text.plugins.detector.Observer`."""
+    """Records the training of a cell; see `adbench_text.plugins.detector.Observer`."""
 
     def __init__(
         self, cell: Cell, detector: TextDetector, split: Split, on_step: OnStep, trace_every: int
@@ -132,10 +133,10 @@ class _Training:
         self.on_step, self.trace_every = on_step, trace_every
         self.curves: Curves = {}
         self.early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
-        self.seconds = 0.0  # spent on looks at the test texts
+        self.seconds = 0.0  # spent on scoring test texts during the training
 
     def begin(self) -> None:
-        """Score some of the test texts, for the histogram of the scores before the training."""
+        """Score some test texts, for the histogram of the scores before the training."""
         begin = time.perf_counter()
         n_test = len(self.split.test)
         places = np.sort(np.random.default_rng(0).permutation(n_test)[:_N_EARLY])
@@ -143,13 +144,13 @@ class _Training:
         self.seconds += time.perf_counter() - begin
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Keep the losses and pass them on."""
+        """Record the losses and pass them to `on_step`."""
         for name, value in losses.items():
             self.curves.setdefault(name, []).append(Point(step, float(value), time.time()))
         self.on_step(self.cell, step, steps, losses)
 
     def trace(self, step: int) -> None:
-        """Score the test texts."""
+        """Record the AUROC on the test texts."""
         begin = time.perf_counter()
         value = auroc(self.split.outlier, self._scores(np.arange(len(self.split.test))))
         self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))

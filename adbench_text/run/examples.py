@@ -1,4 +1,4 @@
-"""Documents of a test set that show how a detector judges: its surest verdicts and its worst mistakes."""
+"""Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
 
 import json
 from collections.abc import Sequence
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 Kind = TypeVar("Kind")
 
 N_EACH = 3
-_LONGEST = 4000  # characters; a longer text is no example, and a page of them no page
+_LONGEST = 4000  # characters; a page with longer texts would be unreadable
 
 
 def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[tuple[str, int]]:
-    """Choose documents to show, each once: why, and its place in the test set.
+    """Return the reason and the place in the test set of each chosen document, without duplicates.
 
     Parameters
     ----------
@@ -30,17 +30,17 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
     scores : float array of shape (n_test,)
         Abnormality.
     n : int
-        At most so many of each kind.
+        Maximum number of documents for each reason.
     """
     order = np.argsort(scores, kind="stable")
-    wanted = {
+    candidates = {
         "missed outlier": order[outlier[order]],
         "inlier taken for an outlier": order[~outlier[order]][::-1],
         "most abnormal": order[::-1],
         "most normal": order,
     }
     chosen: dict[int, str] = {}
-    for why, places in wanted.items():
+    for why, places in candidates.items():
         free = [int(place) for place in places if int(place) not in chosen]
         chosen |= dict.fromkeys(free[:n], why)
     return [(why, place) for place, why in chosen.items()]
@@ -71,7 +71,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: S
             texts[place],
             [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens],
         )
-        for (why, place), tokens in zip(chosen, of_text, strict=True)
+        for (why, place), tokens in zip(chosen, token_scores, strict=True)
     ]
 
 
@@ -81,40 +81,43 @@ def to_json(examples: Sequence[Example]) -> str:
 
 
 def from_json(text: str) -> list[Example]:
-    """Return what `to_json` was given.
+    """Return the examples that `to_json` wrote.
 
     Raises
     ------
     ValueError
-        If the text is anything else.
+        If the text was not written by `to_json`.
     """
     try:
         return [_example(**entry) for entry in json.loads(text)]
     except (TypeError, OverflowError, RecursionError) as error:
-        raise ValueError(f"these are no examples: {error}") from error
+        raise ValueError(f"not a list of examples: {error}") from error
 
 
 def _example(
     why: Any, document: Any, label: Any, outlier: Any, score: Any, text: Any, tokens: Any
 ) -> Example:
-    read = [TokenScore(_a(str, token), _a(int, i), _a(int, j), _number(s)) for token, i, j, s in tokens]
+    scored = [
+        TokenScore(_checked(str, token), _checked(int, i), _checked(int, j), _number(s))
+        for token, i, j, s in tokens
+    ]
     return Example(
-        _a(str, why),
-        _a(int, document),
-        _a(str, label),
-        _a(bool, outlier),
+        _checked(str, why),
+        _checked(int, document),
+        _checked(str, label),
+        _checked(bool, outlier),
         _number(score),
-        _a(str, text),
-        read,
+        _checked(str, text),
+        scored,
     )
 
 
-def _a(kind: type[Kind], value: Any) -> Kind:
-    """Return a value that is of a type, or raise TypeError."""
+def _checked(kind: type[Kind], value: Any) -> Kind:
+    """Return the value if it has exactly this type, or raise TypeError."""
     if type(value) is not kind:
-        raise TypeError(f"{value!r:.60} is no {kind.__name__}")
+        raise TypeError(f"{value!r:.60} is not a {kind.__name__}")
     return value
 
 
 def _number(value: Any) -> float:
-    return float(value if type(value) is int else _a(float, value))
+    return float(value if type(value) is int else _checked(float, value))

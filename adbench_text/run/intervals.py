@@ -9,8 +9,8 @@ from adbench_text.checks import check_number, check_whole
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import METRICS, Counts
 
-# Stands for zero hits. Too small to change any sum of counts, it makes the precision 1 where nothing
-# is chosen yet, which is how scikit-learn begins a precision-recall curve.
+# Used instead of zero hits. It is too small to change any sum of counts, and it makes the precision 1
+# before the first hit, as at the beginning of scikit-learn's precision-recall curve.
 _NO_HITS = 1e-300
 
 
@@ -23,34 +23,43 @@ def bootstrap_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Return percentile bootstrap intervals of the metrics over the test documents.
 
-    Outliers and inliers are drawn separately, each as many as there are: every resample has some of
-    each kind and the same prevalence, on which AUPR depends. All detectors are judged on the same
-    resamples of a test set. The intervals say nothing of the training's chance.
+    Outliers and inliers are drawn separately, as many as the test set has of each. So every resample has
+    both kinds, and the same prevalence, on which AUPR depends. All detectors are measured on the same
+    resamples of a test set. The intervals do not cover the randomness of the training.
 
     Parameters
     ----------
     outlier : bool array of shape (n,)
-        Which texts are outliers; there must be some of each kind.
+        Which texts are outliers, at least one of each kind.
     scores : float array of shape (n,)
         Abnormality, finite.
     n_resamples : int
-        At least 1. The drawn counts take ``n * n_resamples`` bytes; those of the last two kinds of
-        test set are kept.
+        At least 1. The drawn counts take ``n * n_resamples`` bytes; the counts of the last two sizes
+        of test set are cached.
     level : float
-        Share of the resamples within the interval, in (0, 1).
+        Share of the resamples inside the interval, in (0, 1).
     seed : int
         At least 0.
 
     Returns
     -------
     dict of str to (float, float)
-        Lower and upper end in [0, 1] by the names and in the definitions of `adbench_text.metrics`;
-        of those metrics alone that have `of_counts`.
+        Lower and upper end in [0, 1] of each metric of `adbench_text.metrics` that has `of_counts`,
+        by the name of the metric.
 
     Raises
     ------
     InvalidValueError
-        For texts of one kind only, scores that do not fit them, or a parameter out of range.
+        For texts of one kind only, a wrong number of scores, or a parameter out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from adbench_text.run.intervals import bootstrap_intervals
+    >>> outlier = np.arange(100) < 50
+    >>> scores = np.where(outlier, 1.0, 0.0)
+    >>> bootstrap_intervals(outlier, scores, n_resamples=10)["auroc"]
+    (1.0, 1.0)
     """
     outlier, scores = _checked_scores(outlier, scores)
     check_whole("n_resamples", n_resamples, 1)
@@ -86,23 +95,23 @@ def _checked_scores(
     return outlier, scores
 
 
-@lru_cache(maxsize=2)  # drawing takes half as long as using them, and detectors share their test sets
+@lru_cache(maxsize=2)  # drawing takes half as long as using the counts, and detectors share test sets
 def _counts(
     n_outliers: int, n_inliers: int, n_resamples: int, seed: int
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Say how often each outlier and each inlier is in each resample: arrays (n_resamples, their number)."""
+    """Return how often each resample has each outlier and each inlier: arrays (n_resamples, n_...)."""
     rng = np.random.default_rng(seed)
     outliers, inliers = (np.empty((n_resamples, n), dtype=np.uint8) for n in (n_outliers, n_inliers))
     for counts in (outliers, inliers):
         n = counts.shape[1]
-        for row in counts:  # that one of n is drawn 256 times in n is too unlikely to happen
+        for row in counts:  # uint8 is enough: 256 draws of the same document are too unlikely
             row[:] = np.bincount(rng.integers(n, size=n), minlength=n)
-        counts.flags.writeable = False  # they are shared
+        counts.flags.writeable = False  # the cache shares them
     return outliers, inliers
 
 
 class _Ranking:
-    """A ranking, highest score first, of which documents may be there several times or not at all."""
+    """A ranking, highest score first, in which a document may occur several times or not at all."""
 
     def __init__(self, positive: NDArray[np.float64], negative: NDArray[np.float64]) -> None:
         self._positive_order, self._negative_order = np.argsort(-positive), np.argsort(-negative)
@@ -112,7 +121,7 @@ class _Ranking:
         self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
 
     def counts(self, positive: NDArray[np.uint8], negative: NDArray[np.uint8]) -> Counts:
-        """Return what is found at each threshold, from how often each document is there."""
+        """Return the counts at each threshold, given the number of occurrences of each document."""
         n_hits = np.maximum(_cumulated(positive[self._positive_order]), _NO_HITS)
         n_false = _cumulated(negative[self._negative_order])
         return Counts(

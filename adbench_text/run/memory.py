@@ -1,4 +1,4 @@
-"""How much memory a block of code holds at most."""
+"""The peak memory of a block of code."""
 
 import threading
 from types import TracebackType
@@ -6,24 +6,32 @@ from typing import Self
 
 import psutil
 
-_SECONDS = 0.02  # between two looks
+_SECONDS = 0.02  # between two samples
 
 
 class PeakMemory:
-    """Watches the resident memory of this process while a block runs.
+    """Samples the resident memory of this process while a block runs, fifty times a second.
 
     Attributes
     ----------
     megabytes : float
-        The most that was held at a look (fifty a second), in 10^6 bytes; that of the whole process,
-        its libraries and the corpus included, but not that of a GPU.
+        Highest sample, in 10^6 bytes. It covers the complete process, with its libraries and the
+        corpus, but not the memory of a GPU.
+
+    Examples
+    --------
+    >>> from adbench_text.run.memory import PeakMemory
+    >>> with PeakMemory() as memory:
+    ...     numbers = list(range(1000))
+    >>> memory.megabytes > 1
+    True
     """
 
     def __enter__(self) -> Self:
         self._process = psutil.Process()
         self._ended = threading.Event()
         self._bytes = self._process.memory_info().rss
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread = threading.Thread(target=self._sample_until_ended, daemon=True)
         self._thread.start()
         return self
 
@@ -32,13 +40,13 @@ class PeakMemory:
     ) -> None:
         self._ended.set()
         self._thread.join()
-        self._look()
+        self._sample()
 
-    def _watch(self) -> None:
+    def _sample_until_ended(self) -> None:
         while not self._ended.wait(_SECONDS):
-            self._look()
+            self._sample()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         self._bytes = max(self._bytes, self._process.memory_info().rss)
 
     @property

@@ -1,4 +1,4 @@
-"""Detectors with the settings of a cell."""
+"""Builds detectors with the settings of a cell."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -19,14 +19,16 @@ def build_detector(cell: Cell) -> "TextDetector":
     Raises
     ------
     UnknownNameError, InvalidValueError
-        If a name or a value of a setting is wrong.
+        If the name or the value of a setting is wrong.
+    PluginError
+        If the detector's class raises any other error.
     """
     detector = registry.detector(cell.detector)
-    known = parameters(detector)
+    accepted = parameters(detector)
     for name in cell.settings:
-        if name not in known:
-            raise UnknownNameError(f"parameter of {cell.detector}", name, known.keys() - {"random_state"})
-    seeded = {"random_state": cell.seed} if "random_state" in known else {}
+        if name not in accepted:
+            raise UnknownNameError(f"parameter of {cell.detector}", name, accepted.keys() - {"random_state"})
+    seeded = {"random_state": cell.seed} if "random_state" in accepted else {}
     try:
         built = detector(**{**cell.settings, **seeded})
         built.check_params()
@@ -34,8 +36,8 @@ def build_detector(cell: Cell) -> "TextDetector":
         raise
     except (TypeError, ValueError) as error:
         raise InvalidValueError(f"{cell.detector} {cell.configuration}: {error}") from error
-    except Exception as error:  # somebody else's plug-in
-        raise PluginError(f"{cell.detector} cannot be made: {type(error).__name__}: {error}") from error
+    except Exception as error:  # a plug-in of another package may raise anything
+        raise PluginError(f"{cell.detector} cannot be built: {type(error).__name__}: {error}") from error
     return built
 
 

@@ -1,4 +1,4 @@
-"""What decides the result of a cell."""
+"""The definition of a cell: everything that determines its result."""
 
 import hashlib
 import json
@@ -13,7 +13,7 @@ from adbench_text.sweep.construct import build_detector
 
 @preserved()
 def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
-    """Return everything that decides the result of a cell, as plain strings for params.
+    """Return everything that determines the result of a cell, as text for MLflow's params.
 
     Two cells with equal definitions have equal results; see `cell_id`.
     """

@@ -9,8 +9,8 @@
     vectors = "glove-wiki-gigaword-300"
     ocsvm.nu = 0.2
 
-A detector is a name, or a table of ``name``, ``preset`` and ``set``, so that one detector can
-be run with several settings. A list of one may be written without its brackets.
+A detector is a name, or a table of ``name``, ``preset`` and ``set``: so one detector can run
+with several settings. A list with one entry may be written without brackets.
 """
 
 import tomllib
@@ -30,13 +30,13 @@ _LISTS: dict[str, tuple[type, ...]] = {
     "seed": (int,),
 }
 _SINGLES: dict[str, tuple[type, ...]] = {"preset": (str,), "limit": (int,), "set": (dict,)}
-_OF_A_DETECTOR: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
-_LEAST: dict[str, int] = {"seed": 0, "limit": 1}
-_KINDS = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
+_DETECTOR_KEYS: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
+_MINIMUM: dict[str, int] = {"seed": 0, "limit": 1}
+_TYPE_NAMES = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
 
 
 def names() -> list[str]:
-    """Return the sweeps that come with the package."""
+    """Return the names of the built-in sweeps."""
     folder = files("adbench_text.reports").joinpath("sweeps")
     return sorted(
         entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
@@ -44,12 +44,12 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """Return the file of a sweep: one that comes with the package by its name, else a path.
+    """Return the file of a built-in sweep, or the path that is given instead of a name.
 
     Raises
     ------
     UnknownNameError
-        If it is neither a known name nor looks like a path.
+        If it is neither the name of a built-in sweep nor looks like a path.
     """
     if name in names():
         return Path(str(files("adbench_text.reports").joinpath("sweeps").joinpath(f"{name}.toml")))
@@ -60,26 +60,26 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Read a sweep file.
+    """Return the content of a sweep file.
 
     Returns
     -------
     dict
-        What the file says, by key; lists are lists, detectors are `DetectorChoice`.
+        Values by key. Keys that may have several values have lists; each detector is a `DetectorChoice`.
 
     Raises
     ------
     DataError
         If the file cannot be read.
     InvalidValueError, UnknownNameError
-        If it is no TOML, has an unknown key, or a value of the wrong kind.
+        If it is not valid TOML, has an unknown key, or a value of the wrong type.
     """
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise DataError(f"Cannot read the sweep {path}: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidValueError(f"{path} is no valid TOML: {error}.") from error
+        raise InvalidValueError(f"{path} is not valid TOML: {error}.") from error
     content = {
         key: value if isinstance(value, list) or key not in _LISTS else [value]
         for key, value in content.items()
@@ -89,7 +89,7 @@ def read(path: Path) -> dict[str, Any]:
         for value in content[key]:
             _check(key, value, _LISTS[key], path)
         if not content[key]:
-            raise InvalidValueError(f"{path}: {key} must name at least one, got an empty list.")
+            raise InvalidValueError(f"{path}: {key} must have at least one entry, got an empty list.")
     for key in content.keys() & _SINGLES.keys():
         _check(key, content[key], _SINGLES[key], path)
     if "set" in content:
@@ -101,31 +101,31 @@ def read(path: Path) -> dict[str, Any]:
 
 def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
     table: dict[str, Any] = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(table, _OF_A_DETECTOR, path)
+    _check_keys(table, _DETECTOR_KEYS, path)
     for key, value in table.items():
-        _check(key, value, _OF_A_DETECTOR[key], path)
+        _check(key, value, _DETECTOR_KEYS[key], path)
     if "name" not in table:
         raise InvalidValueError(f"{path}: a detector needs a name, got {entry!r}.")
     return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}))
 
 
-def _check_keys(table: Mapping[str, Any], known: Mapping[str, Any], path: Path) -> None:
+def _check_keys(table: Mapping[str, Any], allowed: Mapping[str, Any], path: Path) -> None:
     for key in table:
-        if key not in known:
-            raise UnknownNameError(f"key of a sweep ({path})", key, known)
+        if key not in allowed:
+            raise UnknownNameError(f"key of a sweep ({path})", key, allowed)
 
 
-def _check(key: str, value: Any, kinds: tuple[type, ...], path: Path) -> None:
-    fits = isinstance(value, kinds) and not isinstance(value, bool)
-    if not fits:
-        expected = " or ".join(_KINDS[kind] for kind in kinds)
+def _check(key: str, value: Any, types: tuple[type, ...], path: Path) -> None:
+    has_right_type = isinstance(value, types) and not isinstance(value, bool)
+    if not has_right_type:
+        expected = " or ".join(_TYPE_NAMES[each] for each in types)
         raise InvalidValueError(f"{path}: {key} must be {expected}, got {value!r}.")
-    if key in _LEAST and not _LEAST[key] <= value < 2**32:
-        raise InvalidValueError(f"{path}: {key} must be from {_LEAST[key]} to 2**32 - 1, got {value}.")
+    if key in _MINIMUM and not _MINIMUM[key] <= value < 2**32:
+        raise InvalidValueError(f"{path}: {key} must be from {_MINIMUM[key]} to 2**32 - 1, got {value}.")
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``{"ocsvm.nu": 0.2}`` for ``{"ocsvm": {"nu": 0.2}}``: TOML reads ``ocsvm.nu = 0.2`` so."""
+    """Return ``{"ocsvm.nu": 0.2}`` for ``{"ocsvm": {"nu": 0.2}}``, as TOML parses ``ocsvm.nu = 0.2``."""
     flat: dict[str, Any] = {}
     for key, value in settings.items():
         own = value.items() if isinstance(value, dict) else ()

@@ -539,7 +539,7 @@ def test_too_many_outliers_are_refused_before_anything_is_run(here, monkeypatch)
     ("text", "code", "message"),
     [
         (None, 1, "Cannot read the sweep sweep.toml: No such file"),
-        ("dataset = ", 2, "sweep.toml is no valid TOML"),
+        ("dataset = ", 2, "sweep.toml is not valid TOML"),
         ("datset = 'tiny'", 2, "named 'datset'. Did you mean 'dataset'?"),
         ("seed = 'x'", 2, "seed must be a whole number, got 'x'"),
         ("contamination = 0.7", 2, "contamination must be in [0, 0.5), got 0.7"),

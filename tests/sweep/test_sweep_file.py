@@ -102,11 +102,11 @@ def test_an_empty_file_says_nothing(sweep):
         ("limit = '5'", "limit must be a whole number, got '5'"),
         ("preset = ['a']", "preset must be text, got ['a']"),
         ("set = 'nu=1'", "set must be a table, got 'nu=1'"),
-        ("contamination = []", "contamination must name at least one"),
-        ("detector = []", "detector must name at least one"),
-        ("dataset = 'a'\ndataset = 'b'", "is no valid TOML: Cannot overwrite a value"),
-        ("dataset = = 'a'", "is no valid TOML"),
-        (b"dataset = '\xff'", "is no valid TOML"),
+        ("contamination = []", "contamination must have at least one entry"),
+        ("detector = []", "detector must have at least one entry"),
+        ("dataset = 'a'\ndataset = 'b'", "is not valid TOML: Cannot overwrite a value"),
+        ("dataset = = 'a'", "is not valid TOML"),
+        (b"dataset = '\xff'", "is not valid TOML"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_one_line_that_names_the_file(text, message, sweep):
