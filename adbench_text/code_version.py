@@ -33,7 +33,7 @@ _PLUMBING = {
 }
 # Base classes that compute no score.
 _INTERFACES = ("abc", "pyod.models.base", "sklearn.base")
-# Cleaning, splits, contamination, and how a cell is measured.
+# Cleaning, splits, contamination, and the measurement of a cell.
 _PROTOCOL = (
     "adbench_text.text.cleaning.clean",
     "adbench_text.plugins.dataset.Documents",
@@ -104,7 +104,9 @@ def _roots(kind: Any) -> list[str]:
         if is_within(base.__module__, _tops(kind)):
             source = read_source(base.__module__)
             names = [base.__qualname__]
-            if source and base.__qualname__ not in source.definitions:  # made at run time, by any of them
+            if (
+                source and base.__qualname__ not in source.definitions
+            ):  # made at run time, by any of the definitions
                 names = list(source.definitions)
             roots += [f"{base.__module__}.{name}" for name in names]
     return roots

@@ -57,7 +57,7 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
     path : Path
         Its folder is created if it does not exist.
     advice : str
-        Last sentence of the error message: what the user can do.
+        Last sentence of the error message: a remedy for the user.
 
     Raises
     ------

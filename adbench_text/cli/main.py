@@ -1,6 +1,6 @@
 """The command line: one file of this folder per command, imported when the command is needed.
 
-These files import click and little else at their top; a command imports inside itself what is slow.
+These files import click and little else at their top. Slow imports are inside the functions.
 """
 
 import os

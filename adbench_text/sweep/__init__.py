@@ -1,1 +1,1 @@
-"""What is to be run: cells, and sweeps that expand into them."""
+"""Sweeps, and the cells that they expand into."""
