@@ -90,3 +90,13 @@ def test_lists_import_none_of_these_libraries(what, name):
     assert exit_code == 0
     assert name in output
     assert not imported & (OF_DETECTORS | OF_REPORTS)
+
+
+def test_a_command_imports_the_file_of_no_other_command():
+    code = (
+        "import sys; from adbench_text.cli.main import main\n"
+        "main(['list', 'vectors'], standalone_mode=False); print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    modules = {name.removeprefix("adbench_text.cli.") for name in done.stdout.split()}
+    assert modules & {"fetch", "list", "report", "run", "ui"} == {"list"}
