@@ -172,14 +172,17 @@ class CVDD(TextDetector):
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
+        # None: a word needs nothing but a vector, and every vector counts.
         self._known = frozenset(vocabulary[often]) if self.min_count else None
         bags = self._bags(texts)
+        # A text without a known word has no direction, and its distance of 1/2 no gradient.
         rows = np.flatnonzero(bags.lengths)
         if len(rows) < self.attention_heads:
             raise InvalidValueError(
                 f"attention_heads={self.attention_heads} needs as many training texts with a known word, "
                 f"got {len(rows)}; lower it, or min_count={self.min_count}."
             )
+        # Drawn on the CPU and moved: a seed gives the same start on every device.
         random = torch.Generator().manual_seed(self._seed)
         contexts = _centres(bags.means(rows), self.attention_heads, self._seed)
         self._network = ContextNetwork(contexts, self.attention_size, random).to(self._device)
@@ -219,6 +222,7 @@ class CVDD(TextDetector):
     def _distances(self, texts: list[str]) -> NDArray[np.float64]:
         """Return the distance of each text from each context, (n_texts, R)."""
         bags = self._bags(texts)
+        # The cosine of a zero sum is 0, hence 1/2 for a text without a known word.
         distances = np.full((len(texts), self.attention_heads), 0.5)
         for rows, values in _in_batches(bags, lambda *batch: self._network(*batch).distances):
             distances[rows] = values
@@ -236,6 +240,7 @@ class CVDD(TextDetector):
         found: list[dict[str, float]] = [{} for _ in texts]
         for rows, shares in _in_batches(bags, self._network.shares):
             for row, values in zip(rows, shares.tolist(), strict=True):
+                # Not strict: the row is padded to the longest of its batch.
                 found[row] = dict(zip(bags.words(row), values, strict=False))
         scored = []
         for text, shares_of in zip(texts, found, strict=True):
@@ -260,6 +265,7 @@ class CVDD(TextDetector):
         """
         texts = self._check_fitted(self._training_texts)
         bags, distances = self._bags(texts), self._distances(texts)
+        # Texts without a known word have no words to list.
         distances[bags.lengths == 0] = np.inf
         table = []
         for head in range(self.attention_heads):
@@ -269,6 +275,7 @@ class CVDD(TextDetector):
                 return of_head
 
             found: Counter[str] = Counter()
+            # Stable sorts, here and below: ties give the same table everywhere.
             nearest = np.argsort(distances[:, head], kind="stable")[:n_texts]
             for rows, attended in _in_batches(bags, attention, nearest):
                 for row, values in zip(rows, attended, strict=True):
@@ -287,6 +294,8 @@ def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
     """Return the unit centres of `n` clusters of document vectors of length 1 (k-means)."""
     with threadpool_limits(1):  # several threads add up in the order in which they end
         centres = KMeans(n, n_init=10, random_state=seed).fit(means).cluster_centers_
+    # Means of unit vectors are shorter than 1; the distance sees directions only, and the penalty on
+    # contexts that are not orthonormal starts low. An empty centre is not divided by 0.
     length = np.linalg.norm(centres, axis=1, keepdims=True)
     return torch.from_numpy((centres / np.maximum(length, 1e-8)).astype(np.float32))
 
@@ -296,6 +305,7 @@ def _in_batches(
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
     """Yield row numbers of texts with words, all or those given, and what is judged of them."""
     rows = np.arange(len(bags.lengths)) if of is None else of
+    # Softmax over no words is NaN.
     rows = rows[bags.lengths[rows] > 0]
     for batch in scoring_batches(bags.lengths[rows], _TOKENS):
         with torch.inference_mode():

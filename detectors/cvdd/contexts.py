@@ -55,6 +55,7 @@ class Bags:
         self._counts, self._vocabulary = counts, vocabulary
         self._starts = counts.indptr[:-1].astype(np.int64)
         self.lengths = np.diff(counts.indptr).astype(np.int64)
+        # The rows of the sparse matrix are kept flat on the device; `batch` cuts padded rectangles from them.
         self._words = torch.from_numpy(counts.indices.astype(np.int64)).to(device)
         self._log_counts = torch.from_numpy(np.log(counts.data).astype(np.float32)).to(device)
         self._table = torch.from_numpy(table).to(device)
@@ -65,6 +66,7 @@ class Bags:
 
     def means(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the means of these texts' word vectors, scaled to length 1, (n, d)."""
+        # Sums and means have the same direction.
         sums = self._counts[rows] @ self._table.cpu().numpy().astype(np.float64)
         length: NDArray[np.float64] = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-8)
         return sums / length
@@ -77,6 +79,7 @@ class Bags:
         device = self._words.device
         starts, lengths = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]])).to(device)
         column = torch.arange(int(self.lengths[rows].max()), device=device)
+        # The last texts reach beyond the end where they are padded; those places become pads below.
         index = (starts[:, None] + column).clamp_(max=len(self._words) - 1)
         log_counts = self._log_counts[index].masked_fill_(column >= lengths[:, None], -math.inf)
         return self._table[self._words[index]], log_counts
@@ -112,9 +115,11 @@ class ContextNetwork(nn.Module):
     def forward(self, vectors: Tensor, log_counts: Tensor) -> Attended:
         """Attend to words with vectors (B, L, d) and log counts (B, L), -inf for pads."""
         logits = torch.tanh(vectors @ self.inner.T) @ self.outer.T  # (B, L, R)
+        # log c added to a logit multiplies its weight by c; -inf makes that of a pad exactly 0.
         attention = (logits.transpose(1, 2) + log_counts[:, None]).softmax(-1)  # eq. 2
         attended = attention @ vectors  # (B, R, d), eq. 1
         distances = (1 - F.cosine_similarity(attended, self.contexts, dim=-1)) / 2  # eq. 4
+        # A cosine may be rounded to just above 1.
         return Attended(distances.clamp(0, 1), attention)
 
     def shares(self, vectors: Tensor, log_counts: Tensor) -> Tensor:
@@ -126,8 +131,10 @@ class ContextNetwork(nn.Module):
         """
         attention: Tensor = self(vectors, log_counts).attention  # (B, R, L)
         length = (attention @ vectors).norm(dim=-1, keepdim=True).clamp(min=1e-8)
+        # Cosine of each word with each context, times the length of its vector.
         along = F.normalize(self.contexts, dim=-1) @ vectors.transpose(1, 2)  # (B, R, L)
         of_word: Tensor = (attention * (1 - along / length) / 2).mean(1)
+        # A word that occurs c times has c shares. Pads have a count of 0: `where` drops their 0 / 0.
         return torch.where(of_word == 0, 0, of_word / log_counts.exp())
 
 
@@ -150,7 +157,10 @@ def losses_of(distances: Tensor, contexts: Tensor, alpha: float, weight: float) 
     A text's distance is the mean over its heads, weighted by the softmax of -alpha times their
     distances; the penalty is that of contexts that are not orthonormal, times `weight`.
     """
+    # alpha 0 is the plain mean, a large alpha the nearest context alone. Gradients flow through the
+    # weights too.
     distance = ((-alpha * distances).softmax(-1) * distances).sum(-1).mean()
+    # The diagonal counts: contexts are drawn to length 1 as well as apart.
     gram = contexts @ contexts.T
     orthogonality = (gram - torch.eye(len(gram), device=gram.device)).square().mean()
     return Losses(distance + weight * orthogonality, distance, orthogonality)
@@ -177,6 +187,7 @@ def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase
     """Return what each epoch goes by; the learning rate falls to a tenth after two fifths of them."""
     alphas = ALPHAS[alpha_schedule]
     return [
+        # In whole numbers: a fifth of the epochs has no rounding at its borders.
         Phase(alphas[5 * epoch // epochs], learning_rate * (1 if 5 * epoch < 2 * epochs else 0.1))
         for epoch in range(epochs)
     ]
@@ -230,22 +241,26 @@ def train(
     step = 0
     while epochs:
         phase = epochs[0]
+        # Equal phases follow each other.
         n_epochs = epochs.count(phase)
         of_phase: list[float] = []  # mean losses
         optimizer.param_groups[0]["lr"] = phase.learning_rate
         while len(of_phase) < n_epochs and not _has_settled(of_phase, training.tolerance):
+            # Added up on the device: one wait for each epoch, not for each step.
             sums = torch.zeros(len(Losses._fields), device=network.contexts.device)
+            # `batches` never ends; this many are an epoch.
             for batch in islice(batches, n_batches):
                 distances = network(*bags.batch(rows[batch])).distances
                 losses = losses_of(distances, network.contexts, phase.alpha, training.orthogonality_weight)
                 torch.autograd.backward(losses.total)
-                torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)
+                torch.nn.utils.clip_grad_norm_(network.parameters(), 0.5)  # as in the released code
                 optimizer.step()
                 optimizer.zero_grad()
                 sums += torch.stack(losses).detach()
                 step += 1
                 if observer is not None and observer.trace_every and step % observer.trace_every == 0:
                     observer.trace(step)
+            # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
             left = n_batches * (len(epochs) - len(of_phase) - 1)
             of_phase.append(_tell(observer, step, step + left, sums / n_batches))
         del epochs[:n_epochs]

@@ -197,6 +197,7 @@ class DATE(TextDetector):
             paper |= {"max_length": 498, "n_patterns": 25, "mask_share": 0.25}
         return {
             "paper": [paper],
+            # Masks are drawn anew each time: there is no pattern to recognise, hence no RMD.
             "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
         }
 
@@ -219,6 +220,7 @@ class DATE(TextDetector):
         self._check_combinations()
 
     def _check_combinations(self) -> None:
+        # AdamW keeps this share less of each weight per step; the lazy rows divide by what it keeps.
         shrinkage = self.learning_rate * self.weight_decay
         if shrinkage >= 1:
             raise InvalidValueError(f"learning_rate * weight_decay must be below 1, got {shrinkage:g}.")
@@ -260,16 +262,19 @@ class DATE(TextDetector):
         self._patterns: Tensor | None = None
         random = torch.Generator().manual_seed(seed)
         if self.n_patterns:
+            # Drawn on the CPU, so that a seed gives the same patterns and noise on every device.
             patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
             self._patterns = patterns.to(self._device)
         # what a masked token is replaced by when the RMD head is asked, the same for every text
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
+        # The initial weights come from the global generator of torch; the fork leaves its state as it was.
         with torch.random.fork_rng([]):
             torch.default_generator.manual_seed(seed)
             self._objective = self._build().to(self._device)
         windows = self._windows(texts)
         training = Training(
+            # A large corpus reaches `steps` first, a small one `epochs`.
             min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size)),
             self.batch_size,
             self.learning_rate,
@@ -285,8 +290,10 @@ class DATE(TextDetector):
         wanted = self.precision
         if wanted == "auto":
             if self._device.type == "cuda":
+                # Emulated bfloat16 is slower than fp32.
                 fast = torch.cuda.is_bf16_supported(including_emulation=False)
             else:
+                # Older versions of torch do not report what the CPU can do; fp32 is safe.
                 capable: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
                 fast = bool(capable.get("amx_bf16") or capable.get("avx512_bf16"))
             wanted = "bf16" if fast else "fp32"
@@ -295,14 +302,16 @@ class DATE(TextDetector):
     def _build(self) -> Objective:
         # only the rows of the pieces in a batch have a gradient, unless a learned generator ranks them all
         sparse = self._device.type == "cpu" and self.generator == "random"
+        # Two positions more than pieces: [CLS] and [SEP].
         embeddings = Embeddings(self._pieces.size, self.max_length + 2, sparse=sparse)
         shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
+        # Without patterns the RMD head has one output, whose loss has weight 0.
         discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1))
         generator: torch.nn.Module
         if self.generator == "random":
             generator = RandomGenerator(wordpiece.FIRST, self._pieces.size)
         else:
-            small = Shape(GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)
+            small = Shape(GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)  # the paper's
             generator = LearnedGenerator(embeddings, small, self._pieces.mask)
         return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
 
@@ -310,6 +319,7 @@ class DATE(TextDetector):
         """Return the place of the checkpoint of exactly this training, None if it cannot be repeated."""
         if self.random_state is None:
             return None
+        # `contamination` moves the threshold only, so that it need not match.
         settings = {name: value for name, value in self.get_params().items() if name != "contamination"}
         kind: Any = type(self)
         of = [
@@ -337,6 +347,7 @@ class DATE(TextDetector):
             of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)
+        # The mean over the windows of each text: sums by text number, divided by their numbers.
         return np.bincount(windows.text, of_window) / np.bincount(windows.text)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
@@ -359,6 +370,7 @@ class DATE(TextDetector):
 
     def _of_words(self, text: str, of_piece: NDArray[np.float64]) -> list[TokenScore]:
         found, end = [], 0
+        # Words come in the order of their pieces: each takes the next ones.
         for start, stop, n_pieces in self._pieces.words(text):
             begin, end = end, end + n_pieces
             found.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))

@@ -51,11 +51,14 @@ class FlatAdamW:
         self.max_norm, self._module = max_norm, module
         self._rows = None if table is None else LazyRows(table, n_steps, learning_rate, weight_decay)
         self._master = nn.Parameter(_flatten(module, table, torch.float32))
+        # In fp32 both are the same vector, and a step of the optimiser is all that is needed.
         self._working = self._master.detach()
         if working is not module:
             self._working = _flatten(working, table, dtype)
+        # backward() adds to a gradient that exists in place, and so fills the vector through its views.
         self._gradient = torch.zeros_like(self._working)
         _spread(self._gradient, working, table, "grad")
+        # The optimiser has a gradient of its own, in fp32: small updates would vanish in bfloat16.
         self._master.grad = torch.zeros_like(self._master)
         self._adamw = torch.optim.AdamW(
             [self._master], learning_rate, BETAS, EPS, weight_decay, amsgrad=True, fused=True
@@ -72,18 +75,21 @@ class FlatAdamW:
         """Update all weights from their gradients, and clear these."""
         gradient = self._master.grad
         assert gradient is not None
-        gradient.copy_(self._gradient)
+        gradient.copy_(self._gradient)  # from bfloat16 to fp32, where they differ
         norms = [torch.linalg.vector_norm(gradient)]
         if self._rows is not None:
             rows, values = self._rows.gradient()
             norms.append(torch.linalg.vector_norm(values))
+        # The norm of norms is that of all gradients together: one clipping for weights and rows.
         norm = torch.linalg.vector_norm(torch.stack(norms))
+        # Computed without an `if`, which would wait for the device; 1e-6 as in clip_grad_norm_.
         scale = (self.max_norm / (norm + 1e-6)).clamp(max=1.0)
         gradient.mul_(scale)
         self._adamw.step()
         if self._working.dtype != self._master.dtype:
             self._working.copy_(self._master)
         if self._rows is not None:
+            # After the weights, in the same step: rows count their own steps and must not fall behind.
             self._rows.step(rows, values.mul_(scale))
         self._gradient.zero_()
 
@@ -99,6 +105,8 @@ class FlatAdamW:
         if self._rows is None:
             yield
             return
+        # Catching up in two stages rounds otherwise than in one; putting the rows back keeps the training
+        # the same to the last bit, whether it is looked at or not.
         before = {name: value.clone() for name, value in self._rows.state().items()}
         self._rows.finish()
         try:
@@ -123,6 +131,7 @@ class FlatAdamW:
     @torch.no_grad()
     def load(self, state: dict[str, Tensor]) -> None:
         """Go on from a `state`."""
+        # The moments are set by hand: the optimiser makes them only in its first step.
         names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
         self._adamw.state[self._master] = {name: state[f"flat.{name}"] for name in names}
         self._master.copy_(state["flat.weight"])
@@ -175,8 +184,10 @@ class LazyRows:
         self.now = 0
         b1, b2 = BETAS
         tail = 400  # b1^400 is below 1e-18
+        # max: a row that was never updated has s = 0, and 0 / (0 + 0) would be NaN.
         self.eps = weight.new_tensor([EPS * math.sqrt(1 - b2 ** max(t, 1)) for t in range(n_steps + 1)])
         self.correction = [math.sqrt(1 - b2**t) / (1 - b1**t) for t in range(1, n_steps + tail + 1)]
+        # Backwards, since G(s) = b1 / d (c(s + 1) + G(s + 1)); in float64, since differences of G are taken.
         sums = [0.0] * (n_steps + tail + 1)
         for s in range(n_steps + tail - 1, -1, -1):
             sums[s] = (
@@ -187,10 +198,12 @@ class LazyRows:
     @torch.no_grad()
     def catch_up(self, rows: Tensor) -> None:
         """Let rows (n,), each once, make the steps they have missed."""
+        # Rows that are up to date would only be rounded once more.
         rows = rows[self.last[rows] < self.now]
         last = self.last[rows]
         missed = (self.now - last).double()
         first, second, greatest = self.moments[:, rows]
+        # The closed form of the class docstring, row by row.
         rest = self.sums[last] - (BETAS[0] / self.keep) ** missed * self.sums[self.now]
         step = _column(self.learning_rate * rest, first) * first
         step /= greatest.sqrt() + self.eps[last][:, None]
@@ -202,6 +215,7 @@ class LazyRows:
     def gradient(self) -> tuple[Tensor, Tensor]:
         """Return the rows that have a gradient, each once, and the gradients; forget them."""
         assert self.weight.grad is not None
+        # A piece that occurs several times has several entries; coalescing adds them up.
         gradient = self.weight.grad.coalesce()
         self.weight.grad = None
         return gradient.indices()[0], gradient.values()
@@ -211,9 +225,11 @@ class LazyRows:
         """Update rows (n,), caught up with, from their gradients (n, size)."""
         self.now += 1
         first, second, greatest = self.moments[:, rows]
+        # Indexing by rows has copied the moments: they are changed in place here and written back below.
         first.lerp_(gradient, 1 - BETAS[0])
         second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
         greatest = torch.maximum(greatest, second)
+        # Bias corrections as in torch: c(t) in the rate, eps scaled by the same square root.
         rate = self.learning_rate * self.correction[self.now - 1]
         divisor = greatest.sqrt() + self.eps[self.now]
         self.weight[rows] = (self.weight[rows] * self.keep).addcdiv_(first, divisor, value=-rate)

@@ -44,8 +44,10 @@ class Embeddings(nn.Module):
 
     def forward(self, ids: Tensor) -> Tensor:
         """Return (B, L, size) of ids (B, L)."""
+        # Positions are 0, 1, 2, ... in every row: a slice has a dense gradient and needs no look-up.
         place = self.position.weight[: ids.shape[1]] + self.token_type.weight
         token: Tensor = self.token(ids)
+        # The table may stay in fp32 (see FlatAdamW) while everything else computes in bfloat16.
         return token.to(place.dtype) + place
 
 
@@ -55,6 +57,7 @@ class Block(nn.Module):
     def __init__(self, shape: Shape) -> None:
         super().__init__()
         self.heads, self.dropout = shape.heads, shape.dropout
+        # One large product is faster than three.
         self.query_key_value = nn.Linear(shape.hidden, 3 * shape.hidden)
         self.attended = nn.Linear(shape.hidden, shape.hidden)
         self.attention_norm = nn.LayerNorm(shape.hidden, eps=1e-12)
@@ -67,6 +70,7 @@ class Block(nn.Module):
         p = self.dropout if self.training else 0.0
         # (B, L, 3H) -> three of (B, heads, L, H / heads)
         q, k, v = self.query_key_value(x).unflatten(-1, (3, self.heads, -1)).permute(2, 0, 3, 1, 4)
+        # The heads side by side again: (B, heads, L, H / heads) -> (B, L, H).
         context = _attention(q, k, v, bias, p).transpose(1, 2).flatten(2)
         x = self.attention_norm(x + F.dropout(self.attended(context), p))
         out: Tensor = self.norm(x + F.dropout(self.contract(F.gelu(self.expand(x))), p))
@@ -79,6 +83,7 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float) ->
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
     # The backward pass of the fused kernel takes longer than all else of a short text on a CPU, and
     # does not repeat itself to the bit on a GPU.
+    # The scale goes on q, which has fewer numbers than the logits of a long text.
     logits = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
     return F.dropout(logits.softmax(-1), dropout) @ v
 
@@ -99,7 +104,10 @@ class Encoder(nn.Module):
         """Return (B, L, H) of ids (B, L), of which the first `lengths` (B,) of each row are real."""
         p = self.dropout if self.training else 0.0
         x: Tensor = self.project(F.dropout(self.norm(self.embeddings(ids)), p))
+        # -inf gives pads an attention of exactly 0, so that a score does not depend on the padding. The
+        # released code has no such mask. No row is all -inf (NaN after softmax): [CLS] is always real.
         bias = torch.zeros(ids.shape, dtype=x.dtype, device=x.device)
+        # None: the same for every head and every query.
         bias = bias.masked_fill_(~is_real(ids, lengths), -math.inf)[:, None, None, :]
         for block in self.blocks:
             x = block(x, bias)
@@ -132,10 +140,12 @@ class Discriminator(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor) -> Judgement:
         """Judge ids (B, L), of which the first `lengths` (B,) of each row are real."""
         x = self.encoder(ids, lengths)
+        # RMD judges the window by its [CLS]. fp32: losses and probabilities need the digits.
         return Judgement(self.rtd_head(x).squeeze(-1).float(), self.rmd_head(x[:, 0]).float())
 
 
 def _init(module: nn.Module) -> None:
+    # LayerNorm keeps its own start, weights 1 and biases 0.
     if isinstance(module, nn.Linear | nn.Embedding):
         nn.init.normal_(module.weight, std=0.02)
     if isinstance(module, nn.Linear) and module.bias is not None:
@@ -151,6 +161,8 @@ class RandomGenerator(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
         """Replace by ids `first` ... `n_pieces` - 1."""
+        # `noise` is below 1, so the largest id is n_pieces - 1. It is handed in, not drawn, so that
+        # `pl_rmd` can score every text with the same replacements.
         drawn = self.first + (noise * (self.n_pieces - self.first)).long()
         return torch.where(masked, drawn, ids), None
 
@@ -165,18 +177,26 @@ class LearnedGenerator(nn.Module):
         self.encoder = Encoder(embeddings, shape)
         self.head = nn.Sequential(nn.Linear(shape.hidden, size), nn.GELU(), nn.LayerNorm(size, eps=1e-12))
         self.bias = nn.Parameter(torch.zeros(embeddings.token.num_embeddings))
+        # Not the embeddings: they are shared, and the discriminator has drawn them already.
         for part in (self.encoder.project, self.encoder.blocks, self.head):
             part.apply(_init)
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Replace by a draw from the model's softmax; no gradient flows through the draw."""
+        # Logits over all V pieces are large; they are computed for the masked tokens only.
         x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths)[masked]  # (n_masked, H)
         logits = (self.head(x) @ self.encoder.embeddings.token.weight.T + self.bias).float()
+        # A draw has no derivative. As in ELECTRA, the generator learns from MLM alone, not from fooling
+        # the discriminator.
         with torch.no_grad():
+            # Inverse transform sampling: the draw is a function of `noise`, as that of the random generator.
             cumulative = logits.softmax(-1).cumsum(-1)  # (n_masked, V)
+            # The last sum is 1 only up to rounding: hence the scale, and the clamp for a rounded threshold.
             threshold = noise[masked][:, None] * cumulative[:, -1:]
+            # right=True: a threshold of 0 does not draw a piece of probability 0.
             drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)
             drawn = drawn.clamp_(max=logits.shape[-1] - 1)
+        # Fills the masked places in the order in which `[masked]` listed them.
         replaced = ids.masked_scatter(masked, drawn)
         return replaced, F.cross_entropy(logits, ids[masked], reduction="sum")
 
@@ -201,6 +221,7 @@ def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.G
         raise ValueError(f"there are only {n_patterns_of(length, share)} patterns, got {n_patterns=}")
     n_masked = int(share * length)
     found: dict[bytes, Tensor] = {}
+    # Two equal patterns would be one pattern with two labels, so a repetition is drawn again.
     while len(found) < n_patterns:
         pattern = torch.zeros(length + 2, dtype=torch.bool)
         pattern[1 + torch.randperm(length, generator=generator)[:n_masked]] = True
@@ -279,16 +300,21 @@ class Objective(nn.Module):
             unless it is a part of a larger one.
         """
         masked, pattern, noise = corruption
+        # Replaced ids are integers: no gradient of RTD or RMD can reach the generator through them.
         replaced, mlm = self.generator(ids, lengths, masked, noise)  # eq. 1
         judgement = self.discriminator(replaced, lengths)
         real = is_real(ids, lengths)
         real[:, 0] = False  # [CLS] is never replaced
         if scored is None:
             scored = n_scored(ids, lengths, masked)
+        # Sums over the part, divided by the counts of the complete batch: the parts add up to its means.
         n_tokens, n_windows, n_masked = scored.unbind()
-        # a replacement that happens to be the original is one
+        # As in the released code: a replacement equal to the original is no replacement for RTD. For RMD
+        # its pattern has been applied all the same.
         label = (replaced != ids).float()
+        # From logits: the logarithm of a sigmoid near 0 or 1 loses all digits.
         per_token = F.binary_cross_entropy_with_logits(judgement.rtd, label, reduction="none")
+        # The released code averages over pads (77 % of a batch of AG News), [CLS] and [SEP] too.
         rtd = (per_token * real).sum() / n_tokens  # eq. 3
         rmd = judgement.rmd.new_zeros(())
         if self.rmd_weight:
@@ -300,6 +326,7 @@ class Objective(nn.Module):
 
 def n_scored(ids: Tensor, lengths: Tensor, masked: Tensor) -> Tensor:
     """Return the numbers of tokens after [CLS], of windows and of masked tokens, (3,), each at least 1."""
+    # Made on the device of the lengths: nothing waits for a copy. One [CLS] per window is not scored.
     n_windows = torch.full_like(lengths[0], len(ids))
     counts = torch.stack([lengths.sum() - n_windows, n_windows, masked.sum()])
-    return counts.clamp(min=1).float()
+    return counts.clamp(min=1).float()  # empty texts or no masked token: 0 / 1, not 0 / 0

@@ -79,10 +79,12 @@ def rmd_scores(
     """
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
+        # One pass per pattern: each asks for the probability of the pattern that was applied.
         real, L = is_real(ids, lengths), ids.shape[1]
         found = torch.zeros(len(ids), device=ids.device)
         for k in range(len(patterns)):
             masked = patterns[k, :L] & real
+            # The same noise for every window: a score must not depend on what else is in the batch.
             replaced, _ = objective.generator(ids, lengths, masked, noise[k, :L].expand_as(ids))
             found += objective.discriminator(replaced, lengths).rmd.softmax(-1)[:, k]
         return 1 - found / len(patterns)
@@ -96,8 +98,10 @@ def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> 
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
     for rows, p in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd.sigmoid()):
+        # float64: a piece of several windows adds up its scores.
         abnormality = (most - of(p)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
+            # 2: [CLS] and [SEP] are no pieces of the text.
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2
             sums[text][begin : begin + held] += values[1 : 1 + held]
             counts[text][begin : begin + held] += 1
@@ -125,6 +129,7 @@ def _in_batches(
     """Yield the row numbers of each batch and what is judged of it; smaller ones if memory runs out."""
     n_tokens, done = _TOKENS, 0
     while done < len(windows):
+        # Longest first: if memory runs out, it does at the beginning, and smaller batches serve the rest.
         for rows in scoring_batches(windows.padded, n_tokens, done):
             try:
                 with torch.inference_mode():
@@ -136,6 +141,7 @@ def _in_batches(
                         f"The memory of {windows.device} does not hold one window of "
                         f"{windows.lengths[rows[0]]} tokens; lower max_length or use --device cpu."
                     ) from error
+                # The batches are cut anew, from the first window without a score on.
                 n_tokens //= 2
                 break
             yield rows, values

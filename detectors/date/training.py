@@ -57,20 +57,25 @@ class Training:
 
     def seed_of(self, step: int) -> int:
         """Return the seed of what is drawn in a step."""
+        # SeedSequence mixes its parts: neighbouring steps share nothing, unlike seed + step.
         return int(np.random.SeedSequence([self.seed, step]).generate_state(1)[0])
 
     def corruption(self, step: int, ids: Tensor, lengths: Tensor) -> Corruption:
         """Draw what is masked in a batch of ids (B, L), and by what it is replaced."""
         device = ids.device
+        # A function of seed and step: a resumed training draws what an uninterrupted one would.
         random = torch.Generator(device).manual_seed(self.seed_of(step))
         noise = torch.rand(ids.shape, generator=random, device=device)
         if self.patterns is None:
             pattern = lengths.new_zeros(len(ids))
             masked = torch.rand(ids.shape, generator=random, device=device) < self.mask_share
+            # [CLS] is never masked; a pattern is False there by itself.
             masked[:, 0] = False
         else:
             pattern = torch.randint(len(self.patterns), (len(ids),), generator=random, device=device)
+            # Positions are absolute: a short window sees the beginning of its pattern.
             masked = self.patterns[pattern, : ids.shape[1]]
+        # Pads are never masked, as in the released code.
         return Corruption(masked & is_real(ids, lengths), pattern, noise)
 
 
@@ -106,6 +111,7 @@ def train(
     table = token.weight if token.sparse else None
     working = objective
     if training.dtype != torch.float32:
+        # The memo makes the copy share the sparse table: it is large, and its rows are updated one by one.
         working = copy.deepcopy(objective, {id(table): table})
     optimizer = FlatAdamW(
         objective,
@@ -117,7 +123,10 @@ def train(
         training.weight_decay,
     )
     embeddings = working.discriminator.encoder.embeddings
+    # Most rows of the table lag behind (see LazyRows); those of a batch are brought up to date just
+    # before they are read, whoever reads them: discriminator or generator.
     reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
+    # On the device: adding up the losses does not wait for it.
     so_far = _SoFar(torch.zeros(len(Losses._fields), device=device))
     if observer is not None:
         with optimizer.whole():
@@ -126,21 +135,26 @@ def train(
     if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
         optimizer.load(state)
         so_far.load(state)
+        # A resumed training has the curves of an uninterrupted one.
         for values in so_far.told:
             _tell(observer, objective, training.steps, values)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
+    # Batches depend on the seed alone, so that those already done can be skipped.
     batches = islice(batches, so_far.done, None)
     try:
+        # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
         with torch.random.fork_rng([device] if device.type == "cuda" else []):
             for step in range(so_far.done + 1, training.steps + 1):
-                working.train()
+                working.train()  # an observer that scores has put it in evaluation mode
                 ids, lengths = windows.batch(next(batches))
                 corruption = training.corruption(step, ids, lengths)
+                # Not the seed of the corruption: dropout must not repeat its random numbers.
                 seed = training.seed_of(step) + 1  # of dropout
                 batch = ids, lengths, *corruption
                 losses, so_far.parts = _backward(working, optimizer, batch, so_far.parts, seed)
                 optimizer.step()
                 so_far.add(step, losses)
+                # After the update: an observer or a checkpoint sees the weights that this step leads to.
                 if step % _OBSERVED == 0 or step == training.steps:
                     _tell(observer, objective, training.steps, so_far.tell())
                 if observer is not None and observer.trace_every and step % observer.trace_every == 0:
@@ -151,6 +165,7 @@ def train(
                     state = optimizer.state() | so_far.state()
                     checkpoint = checkpoint if _write(checkpoint, state) else None
     finally:
+        # The hook holds the optimizer, which must not be pickled with the network.
         reading.remove()
     optimizer.finish()
     objective.eval()
@@ -174,6 +189,7 @@ class _SoFar:
 
     def tell(self) -> list[float]:
         """Return the step and the mean losses since the last time."""
+        # Steps since the last report: 50, or fewer at the end.
         self.told.append([self.done, *(self.sums / ((self.done - 1) % _OBSERVED + 1)).tolist()])
         self.sums.zero_()
         return self.told[-1]
@@ -203,11 +219,13 @@ def _backward(
     ids, lengths, masked, *_ = batch
     counts = n_scored(ids, lengths, masked)
     while True:
+        # In the loop: a second attempt drops the same activations as the first.
         torch.manual_seed(seed)
         try:
             total = [torch.zeros((), device=ids.device)] * len(Losses._fields)
             for part in zip(*(tensor.chunk(parts) for tensor in batch), strict=True):
                 losses = working(part[0], part[1], Corruption(*part[2:]), counts)
+                # Gradients of parts add up, and the graph of each part is freed before the next one.
                 losses.total.backward()
                 total = [a + b.detach() for a, b in zip(total, losses, strict=True)]
             return Losses(*total), parts
@@ -218,7 +236,9 @@ def _backward(
                     f"The memory of {ids.device} does not hold one window of {ids.shape[1]} tokens; "
                     "lower max_length or use --device cpu."
                 ) from error
+            # Kept for all later steps, which would fail in the same way.
             parts *= 2
+        # After the handler: as long as the error lives, so do the tensors of the frames in its traceback.
         torch.cuda.empty_cache()
         warnings.warn(
             f"The memory of {ids.device} does not hold a batch of {len(ids)} windows: "
@@ -238,6 +258,7 @@ def _tell(observer: Observer | None, objective: Objective, steps: int, told: lis
 def _write(path: Path, state: dict[str, Tensor]) -> bool:
     try:
         with storage.atomic_path(path) as temporary:
+            # safetensors refuses tensors that are not contiguous.
             save_file({name: value.contiguous() for name, value in state.items()}, temporary)
     except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
         warnings.warn(f"The training goes on without checkpoints: {error}", stacklevel=2)

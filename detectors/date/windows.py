@@ -34,11 +34,15 @@ class Windows:
 
     def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
         self.max_length = max_length
+        # 80 % of all tokens of a window are more than its pieces where these are 3 or fewer: without the
+        # minimum some pieces would be in no window.
         stride = min(int(STRIDE * (max_length + 2)), max_length)
         self.n_pieces = n_pieces = np.diff(pieces.ends)
+        # -(-a // b) rounds up. The released code starts windows as long as they begin inside the text.
         n_windows = 1 + np.maximum(0, -(-(n_pieces - max_length) // stride))
         self.text = np.repeat(np.arange(len(n_pieces)), n_windows)
         first = np.cumsum(n_windows) - n_windows
+        # Number of the window within its text, times the stride.
         self.begin = (np.arange(len(self.text)) - first[self.text]) * stride
         held = np.minimum(n_pieces[self.text] - self.begin, max_length)
         self.lengths = held + 2
@@ -46,10 +50,13 @@ class Windows:
         self.padded = np.minimum(-(-self.lengths // _ROUND) * _ROUND, max_length + 2)
         ends = np.cumsum(self.lengths)
         self._starts = ends - self.lengths
+        # All windows lie in one vector, without pads, each between its [CLS] and [SEP].
         flat = np.empty(ends[-1], dtype=np.int64)
         inner = np.ones(len(flat), dtype=np.bool_)
         inner[self._starts] = inner[ends - 1] = False
         flat[self._starts], flat[ends - 1] = vocabulary.cls, vocabulary.sep
+        # Place of each piece in `pieces.ids`: where its window begins there, plus its number in the window.
+        # cumsum(held) - held is what the windows before hold, which arange counts too.
         source = np.repeat(pieces.ends[self.text] + self.begin - np.cumsum(held) + held, held)
         flat[inner] = pieces.ids[source + np.arange(len(source))]
         self._flat = torch.from_numpy(flat)
@@ -73,5 +80,6 @@ class Windows:
         place = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]]))
         starts, lengths = place.to(device, non_blocking=True)
         column = torch.arange(int(self.padded[rows].max()), device=device)
+        # The last windows reach beyond the vector where they are padded; what is read there becomes a pad.
         index = (starts[:, None] + column).clamp_(max=len(self._flat) - 1)
         return self._flat[index].masked_fill_(column >= lengths[:, None], 0), lengths
