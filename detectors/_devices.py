@@ -1,4 +1,6 @@
-"""Where a network is computed."""
+"""Where a network is computed, and in which precision."""
+
+from collections.abc import Mapping
 
 import torch
 
@@ -6,10 +8,11 @@ from adbench_text.checks import check_choice
 from adbench_text.errors import InvalidValueError
 
 DEVICES = ("auto", "cpu", "cuda")
+PRECISIONS = ("auto", "bf16", "fp32")
 
 
 def check_device(name: str) -> None:
-    """Raise InvalidValueError if this is no device, or one that is not here."""
+    """Raise InvalidValueError unless `name` is a device of this machine."""
     check_choice("device", name, DEVICES)
     if name == "cuda" and not torch.cuda.is_available():
         raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
@@ -22,8 +25,22 @@ def find_device(name: str) -> torch.device:
     return torch.device(name)
 
 
+def find_dtype(precision: str, device: torch.device) -> torch.dtype:
+    """Return the type to train in; ``auto`` is bfloat16 where the hardware multiplies in it."""
+    if precision == "auto":
+        if device.type == "cuda":
+            # Emulated bfloat16 is slower than fp32.
+            is_fast = torch.cuda.is_bf16_supported(including_emulation=False)
+        else:
+            # Older versions of torch do not report what the CPU can do; fp32 is safe.
+            capabilities: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
+            is_fast = bool(capabilities.get("amx_bf16") or capabilities.get("avx512_bf16"))
+        precision = "bf16" if is_fast else "fp32"
+    return {"bf16": torch.bfloat16, "fp32": torch.float32}[precision]
+
+
 def describe(device: torch.device) -> str:
-    """Say what a result was computed on."""
+    """Return the name of a device, for the tags of a run."""
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"cpu, {torch.get_num_threads()} threads"

@@ -54,8 +54,8 @@ def test_detectors_differ(before):
 @pytest.mark.parametrize(
     ("name", "old", "new"),
     [
-        ("detectors.date", "must be below 1, got", "must be less than 1, got"),  # a message
-        ("detectors.date.training", "begin anew", "start again"),  # a comment
+        ("detectors.date.training", "lower learning_rate", "decrease learning_rate"),  # a message
+        ("detectors.date.training", "must not repeat", "may not repeat"),  # a comment
         ("detectors.date.training", "Train the networks", "Fit the networks"),  # a docstring
         ("detectors.date.training", "def seed_of(self, step: int) -> int", "def seed_of(self, step)"),
         (
@@ -87,7 +87,7 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
         ("detectors.llr", "return -evidence", "return evidence", {"llr"}),
         ("detectors.llr", "smoothing: float = 1e4", "smoothing: float = 1e3", {"llr"}),
         ("detectors.date.electra", "F.gelu", "F.relu", {"date"}),
-        ("detectors.date.training", "_OBSERVED = 50", "_OBSERVED = 51", {"date"}),
+        ("detectors.date.training", "_REPORT_EVERY = 50", "_REPORT_EVERY = 51", {"date"}),
         ("detectors.cvdd.contexts", "_SETTLED = 5", "_SETTLED = 6", {"cvdd"}),
         ("detectors._batches", "max(1, n_tokens", "max(2, n_tokens", {"cvdd", "date"}),
         ("text.encoders", "(1 + frequency)", "(2 + frequency)", VECTORS),

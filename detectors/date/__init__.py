@@ -37,8 +37,6 @@ the paper, and what the code does in effect where the paper is silent:
 
 import math
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,31 +44,19 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adbench_text import storage
-from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
-from adbench_text.code_version import code_version
-from adbench_text.detectors._devices import check_device, describe, find_device
-from adbench_text.detectors.date.electra import (
-    Discriminator,
-    Embeddings,
-    LearnedGenerator,
-    Objective,
-    RandomGenerator,
-    Shape,
-    mask_patterns,
-    n_patterns_of,
-)
-from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
+from adbench_text.checks import seed_or_draw
+from adbench_text.detectors._devices import describe, find_device, find_dtype
+from adbench_text.detectors.date.checkpoints import checkpoint_path
+from adbench_text.detectors.date.corruption import mask_patterns
+from adbench_text.detectors.date.networks import build
+from adbench_text.detectors.date.scoring import rmd_scores, token_scores, window_scores
+from adbench_text.detectors.date.settings import PL_RMD, check_settings
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.text import wordpiece
-from adbench_text.text.wordpiece import BERT, TRAINED
-from adbench_text.text.words import digest
-
-GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
-PL_RMD = "pl_rmd"
+from adbench_text.text.wordpiece import BERT
 
 
 class DATE(TextDetector):
@@ -204,42 +190,7 @@ class DATE(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
         super().check_params()
-        for name, known in (
-            ("vocabulary", (TRAINED, BERT)),
-            ("generator", GENERATORS),
-            ("score", (*SCORES, PL_RMD)),
-            ("precision", ("auto", "bf16", "fp32")),
-        ):
-            check_choice(name, getattr(self, name), known)
-        for name, least in _WHOLE.items():
-            check_whole(name, getattr(self, name), least)
-        for name, interval in _INTERVALS.items():
-            check_number(name, getattr(self, name), interval)
-        if self.hidden % 4:
-            raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
-        self._check_combinations()
-
-    def _check_combinations(self) -> None:
-        # AdamW keeps this share less of each weight per step; the lazy rows divide by what it keeps.
-        shrinkage = self.learning_rate * self.weight_decay
-        if shrinkage >= 1:
-            raise InvalidValueError(f"learning_rate * weight_decay must be below 1, got {shrinkage:g}.")
-        if self.n_patterns and int(self.mask_share * self.max_length) < 1:
-            raise InvalidValueError(
-                f"mask_share={self.mask_share} of max_length={self.max_length} masks not one position."
-            )
-        possible = n_patterns_of(self.max_length, self.mask_share)
-        if self.n_patterns and possible < self.n_patterns:
-            raise InvalidValueError(
-                f"n_patterns must be at most {possible}, which is how many there are for "
-                f"mask_share={self.mask_share} of max_length={self.max_length}, got {self.n_patterns}."
-            )
-        if self.rmd_weight and not self.n_patterns:
-            raise InvalidValueError("n_patterns=0 leaves nothing for RMD to tell: set rmd_weight=0 too.")
-        needed = "rmd_weight" if self.score == PL_RMD else "rtd_weight"
-        if not getattr(self, needed):
-            raise InvalidValueError(f"score={self.score!r} is learned by nothing when {needed}=0.")
-        check_device(self.device)
+        check_settings(self)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Cut the words of a corpus into BERT's pieces, once for all its splits."""
@@ -253,7 +204,7 @@ class DATE(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         seed = seed_or_draw(self.random_state)
         self._device = find_device(self.device)
-        dtype = self._dtype()
+        dtype = find_dtype(self.precision, self._device)
         self.ran_on_ = {"device": describe(self._device), "precision": str(dtype).removeprefix("torch.")}
         if self.vocabulary == BERT:
             self._pieces = wordpiece.bert()
@@ -268,10 +219,7 @@ class DATE(TextDetector):
         # what a masked token is replaced by when the RMD head is asked, the same for every text
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
-        # The initial weights come from the global generator of torch; the fork leaves its state as it was.
-        with torch.random.fork_rng([]):
-            torch.default_generator.manual_seed(seed)
-            self._objective = self._build().to(self._device)
+        self._objective = build(self, self._pieces, self._device, seed)
         windows = self._windows(texts)
         training = Training(
             # A large corpus reaches `steps` first, a small one `epochs`.
@@ -284,58 +232,7 @@ class DATE(TextDetector):
             seed,
             dtype,
         )
-        train(self._objective, windows, training, self.observer, self._checkpoint(texts))
-
-    def _dtype(self) -> torch.dtype:
-        wanted = self.precision
-        if wanted == "auto":
-            if self._device.type == "cuda":
-                # Emulated bfloat16 is slower than fp32.
-                fast = torch.cuda.is_bf16_supported(including_emulation=False)
-            else:
-                # Older versions of torch do not report what the CPU can do; fp32 is safe.
-                capable: Mapping[str, object] = getattr(torch.cpu, "get_capabilities", dict)()
-                fast = bool(capable.get("amx_bf16") or capable.get("avx512_bf16"))
-            wanted = "bf16" if fast else "fp32"
-        return {"bf16": torch.bfloat16, "fp32": torch.float32}[wanted]
-
-    def _build(self) -> Objective:
-        # only the rows of the pieces in a batch have a gradient, unless a learned generator ranks them all
-        sparse = self._device.type == "cpu" and self.generator == "random"
-        # Two positions more than pieces: [CLS] and [SEP].
-        embeddings = Embeddings(self._pieces.size, self.max_length + 2, sparse=sparse)
-        shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
-        # Without patterns the RMD head has one output, whose loss has weight 0.
-        discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1))
-        generator: torch.nn.Module
-        if self.generator == "random":
-            generator = RandomGenerator(wordpiece.FIRST, self._pieces.size)
-        else:
-            small = Shape(GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)  # the paper's
-            generator = LearnedGenerator(embeddings, small, self._pieces.mask)
-        return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
-
-    def _checkpoint(self, texts: list[str]) -> Path | None:
-        """Return the place of the checkpoint of exactly this training, None if it cannot be repeated."""
-        if self.random_state is None:
-            return None
-        # `contamination` moves the threshold only, so that it need not match.
-        settings = {name: value for name, value in self.get_params().items() if name != "contamination"}
-        kind: Any = type(self)
-        of = [
-            digest(texts),
-            repr(sorted(settings.items())),
-            repr(
-                [
-                    self.resources(),
-                    self.ran_on_,
-                    torch.__version__,
-                    version("tokenizers"),
-                    code_version(kind),
-                ]
-            ),
-        ]
-        return storage.cache_dir() / "checkpoints" / f"date-{digest(of)}.safetensors"
+        train(self._objective, windows, training, self.observer, checkpoint_path(self, texts))
 
     def _windows(self, texts: Sequence[str]) -> Windows:
         return Windows(self._pieces.encode(texts), self._pieces, self.max_length).to(self._device)
@@ -375,21 +272,3 @@ class DATE(TextDetector):
             begin, end = end, end + n_pieces
             found.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))
         return found
-
-
-_WHOLE = {
-    "vocabulary_size": 100,
-    "max_length": 1,
-    "n_patterns": 0,
-    "steps": 1,
-    "epochs": 1,
-    "batch_size": 1,
-    "layers": 1,
-    "hidden": 4,
-}  # and the least that each may be
-_INTERVALS = {
-    "mask_share": "(0, 1)",
-    "dropout": "[0, 1)",
-    "learning_rate": "(0, inf)",
-    **dict.fromkeys(("rtd_weight", "rmd_weight", "mlm_weight", "weight_decay"), "[0, inf)"),
-}

@@ -1,31 +1,29 @@
-"""Trains DATE: batches, corruption, steps, checkpoints, and what to do when memory runs out."""
+"""Trains DATE: batches, corruption, steps, and smaller parts of a batch when memory runs out."""
 
 import copy
 import math
 import time
 import warnings
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from adbench_text import storage
 from adbench_text.detectors._batches import training_batches
 from adbench_text.detectors.date.adamw import FlatAdamW
+from adbench_text.detectors.date.checkpoints import Checkpoint
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors.date.windows import Windows
-from adbench_text.errors import DataError, DetectorError
+from adbench_text.errors import DetectorError
 from adbench_text.memo import credit
 from adbench_text.plugins.detector import Observer
 
-_OBSERVED = 50  # steps between two looks at the losses: each look waits for the device
-_CHECKPOINT_SECONDS = 60.0
+_REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
 
 
 @dataclass(frozen=True)
@@ -91,22 +89,51 @@ def train(
     Parameters
     ----------
     objective : Objective
-        Its weights are what is trained; they are in fp32.
+        The networks; their weights are in fp32.
     windows : Windows
     training : Training
     observer : Observer, optional
-        Is told how it goes.
+        Receives the losses, and looks at the networks between the steps.
     checkpoint : Path, optional
-        Where the state is written every minute, to go on from there after an interruption with the
-        result of an uninterrupted training; the losses before it are told again, the trace is not.
-        Removed at the end.
+        File to which the state is written every minute. A training that finds it resumes there, with the
+        result of an uninterrupted one; it reports the earlier losses again, but does not repeat the
+        trace. Removed at the end.
 
     Raises
     ------
     DetectorError
-        If the loss is no number, or a single window is too large for the memory.
+        If the loss is not finite, or a single window is too large for the memory.
     """
-    device = windows.device
+    working, optimizer = _prepare(objective, training)
+    progress = _Progress(windows.device)
+    with _rows_up_to_date(working, optimizer):
+        if observer is not None:
+            with optimizer.whole():
+                observer.begin()
+        file = Checkpoint(checkpoint)
+        if (state := file.read(windows.device)) is not None:
+            optimizer.load(state)
+            progress.load(state)
+            # A resumed training has the curves of an uninterrupted one.
+            for means in progress.reported:
+                _report(observer, objective, training.steps, means)
+        # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
+        with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
+            for step in _steps(working, optimizer, windows, training, progress):
+                if step % _REPORT_EVERY == 0 or step == training.steps:
+                    _report(observer, objective, training.steps, progress.take_means())
+                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
+                    with optimizer.whole():
+                        observer.trace(step)
+                if file.is_due:
+                    file.write(optimizer.state() | progress.state())
+    optimizer.finish()
+    objective.eval()
+    file.remove()
+
+
+def _prepare(objective: Objective, training: Training) -> tuple[Objective, FlatAdamW]:
+    """Return the networks that compute the gradients, and the optimizer that updates both."""
     token = objective.discriminator.encoder.embeddings.token
     table = token.weight if token.sparse else None
     working = objective
@@ -122,63 +149,50 @@ def train(
         training.learning_rate,
         training.weight_decay,
     )
-    embeddings = working.discriminator.encoder.embeddings
-    # Most rows of the table lag behind (see LazyRows); those of a batch are brought up to date just
-    # before they are read, whoever reads them: discriminator or generator.
-    reading = embeddings.token.register_forward_pre_hook(lambda _, ids: optimizer.read(ids[0]))
-    # On the device: adding up the losses does not wait for it.
-    so_far = _SoFar(torch.zeros(len(Losses._fields), device=device))
-    if observer is not None:
-        with optimizer.whole():
-            observer.begin()
-    saved = time.monotonic()
-    if checkpoint is not None and (state := _read(checkpoint, device)) is not None:
-        optimizer.load(state)
-        so_far.load(state)
-        # A resumed training has the curves of an uninterrupted one.
-        for values in so_far.told:
-            _tell(observer, objective, training.steps, values)
-    batches = training_batches(windows.lengths, training.batch_size, training.seed)
-    # Batches depend on the seed alone, so that those already done can be skipped.
-    batches = islice(batches, so_far.done, None)
+    return working, optimizer
+
+
+@contextmanager
+def _rows_up_to_date(working: Objective, optimizer: FlatAdamW) -> Iterator[None]:
+    """Bring rows of the embedding up to date just before they are read.
+
+    Most rows lag behind (see `LazyRows`). A hook sees every look-up, of discriminator and generator.
+    """
+    token = working.discriminator.encoder.embeddings.token
+    hook = token.register_forward_pre_hook(lambda _, inputs: optimizer.read(inputs[0]))
     try:
-        # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
-        with torch.random.fork_rng([device] if device.type == "cuda" else []):
-            for step in range(so_far.done + 1, training.steps + 1):
-                working.train()  # an observer that scores has put it in evaluation mode
-                ids, lengths = windows.batch(next(batches))
-                corruption = training.corruption(step, ids, lengths)
-                # Not the seed of the corruption: dropout must not repeat its random numbers.
-                seed = training.seed_of(step) + 1  # of dropout
-                batch = ids, lengths, *corruption
-                losses, so_far.parts = _backward(working, optimizer, batch, so_far.parts, seed)
-                optimizer.step()
-                so_far.add(step, losses)
-                # After the update: an observer or a checkpoint sees the weights that this step leads to.
-                if step % _OBSERVED == 0 or step == training.steps:
-                    _tell(observer, objective, training.steps, so_far.tell())
-                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
-                    with optimizer.whole():
-                        observer.trace(step)
-                if checkpoint is not None and time.monotonic() - saved > _CHECKPOINT_SECONDS:
-                    saved = time.monotonic()
-                    state = optimizer.state() | so_far.state()
-                    checkpoint = checkpoint if _write(checkpoint, state) else None
+        yield
     finally:
         # The hook holds the optimizer, which must not be pickled with the network.
-        reading.remove()
-    optimizer.finish()
-    objective.eval()
-    if checkpoint is not None:
-        _remove(checkpoint)
+        hook.remove()
 
 
-class _SoFar:
-    """Where a training stands, but for its weights."""
+def _steps(
+    working: Objective, optimizer: FlatAdamW, windows: Windows, training: Training, progress: "_Progress"
+) -> Iterator[int]:
+    """Do the remaining steps; yield the number of each after its update."""
+    batches = training_batches(windows.lengths, training.batch_size, training.seed)
+    # Batches depend on the seed alone, so that those already done can be skipped.
+    batches = islice(batches, progress.done, None)
+    for step in range(progress.done + 1, training.steps + 1):
+        working.train()  # an observer that scores has put it in evaluation mode
+        ids, lengths = windows.batch(next(batches))
+        batch = ids, lengths, *training.corruption(step, ids, lengths)
+        # Not the seed of the corruption: dropout must not repeat its random numbers.
+        seed = training.seed_of(step) + 1
+        losses, progress.parts = _backward(working, optimizer, batch, progress.parts, seed)
+        optimizer.step()
+        progress.add(step, losses)
+        yield step
 
-    def __init__(self, sums: Tensor) -> None:
-        self.sums = sums  # of the losses since they were last told
-        self.told: list[list[float]] = []  # step and mean losses
+
+class _Progress:
+    """The state of a training, except for its weights."""
+
+    def __init__(self, device: torch.device) -> None:
+        # Sums of the losses since the last report; on the device, so that no step waits for it.
+        self.sums = torch.zeros(len(Losses._fields), device=device)
+        self.reported: list[list[float]] = []  # step and mean losses
         self.done, self.parts = 0, 1
         self._begin = time.monotonic()
 
@@ -187,23 +201,25 @@ class _SoFar:
         self.sums += torch.stack(losses)
         self.done = step
 
-    def tell(self) -> list[float]:
-        """Return the step and the mean losses since the last time."""
+    def take_means(self) -> list[float]:
+        """Return the step and the mean losses since the last report."""
         # Steps since the last report: 50, or fewer at the end.
-        self.told.append([self.done, *(self.sums / ((self.done - 1) % _OBSERVED + 1)).tolist()])
+        n_steps = (self.done - 1) % _REPORT_EVERY + 1
+        self.reported.append([self.done, *(self.sums / n_steps).tolist()])
         self.sums.zero_()
-        return self.told[-1]
+        return self.reported[-1]
 
     def state(self) -> dict[str, Tensor]:
         """Return what `load` needs, by name."""
         seconds = time.monotonic() - self._begin
         numbers = torch.tensor([self.done, self.parts, seconds], dtype=torch.float64)
-        return {"sums": self.sums, "told": torch.tensor(self.told, dtype=torch.float64), "numbers": numbers}
+        reported = torch.tensor(self.reported, dtype=torch.float64)
+        return {"sums": self.sums, "reported": reported, "numbers": numbers}
 
     def load(self, state: dict[str, Tensor]) -> None:
-        """Go on from a `state`; its seconds count as work of this process."""
+        """Continue from a `state`; its seconds count as work of this process."""
         done, parts, seconds = state["numbers"].tolist()
-        self.sums, self.told = state["sums"], state["told"].tolist()
+        self.sums, self.reported = state["sums"], state["reported"].tolist()
         self.done, self.parts = int(done), int(parts)
         credit(seconds)
         self._begin -= seconds
@@ -247,33 +263,11 @@ def _backward(
         )
 
 
-def _tell(observer: Observer | None, objective: Objective, steps: int, told: list[float]) -> None:
-    step, values = int(told[0]), dict(zip(Losses._fields, told[1:], strict=True))
+def _report(observer: Observer | None, objective: Objective, steps: int, means: list[float]) -> None:
+    step, values = int(means[0]), dict(zip(Losses._fields, means[1:], strict=True))
     if not math.isfinite(values["total"]):
-        raise DetectorError(f"The loss is {values['total']} at step {step}; lower learning_rate.")
+        raise DetectorError(
+            f"The loss must be finite, got {values['total']} at step {step}; lower learning_rate."
+        )
     if observer is not None:
         observer.losses(step, steps, {f"loss_{name}": values[name] for name in objective.learned})
-
-
-def _write(path: Path, state: dict[str, Tensor]) -> bool:
-    try:
-        with storage.atomic_path(path) as temporary:
-            # safetensors refuses tensors that are not contiguous.
-            save_file({name: value.contiguous() for name, value in state.items()}, temporary)
-    except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
-        warnings.warn(f"The training goes on without checkpoints: {error}", stacklevel=2)
-        _remove(path)
-        return False
-    return True
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # a finished training is worth more than a tidy folder
-        path.unlink()
-
-
-def _read(path: Path, device: torch.device) -> dict[str, Tensor] | None:
-    try:
-        return load_file(path, device=str(device))
-    except (OSError, SafetensorError):  # none there, or a damaged one: begin anew
-        return None

@@ -12,14 +12,8 @@ import pytest
 import torch
 
 from adbench_text.detectors.date import DATE
-from adbench_text.detectors.date.electra import (
-    Discriminator,
-    Embeddings,
-    Objective,
-    RandomGenerator,
-    Shape,
-    mask_patterns,
-)
+from adbench_text.detectors.date.corruption import RandomGenerator, mask_patterns
+from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
 from adbench_text.detectors.date.scoring import window_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows

@@ -9,8 +9,9 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from adbench_text import storage
-from adbench_text.detectors.date import DATE, training
-from adbench_text.detectors.date.electra import Judgement, RandomGenerator
+from adbench_text.detectors.date import DATE, checkpoints, training
+from adbench_text.detectors.date.corruption import RandomGenerator
+from adbench_text.detectors.date.electra import Judgement
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError, InvalidValueError
@@ -87,14 +88,14 @@ def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(m
     detector.observer = watching = Watching()
     whole = detector.fit(TRAIN).decision_function(TEST)
     expected = watching.seen
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     detector.observer = Watching(at=100, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         detector.decision_function(TEST)
     (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 1e9)
+    monkeypatch.setattr(checkpoints, "_SECONDS", 1e9)
     detector.observer = watching = Watching()
     np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
     assert watching.steps == [50, 100, 120]
@@ -108,7 +109,7 @@ def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
             clock.go_on(step)
             super().losses(step, steps, losses)
 
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", -1.0)  # at each step
+    monkeypatch.setattr(checkpoints, "_SECONDS", -1.0)  # at each step
     detector = small(steps=100)
     detector.observer = Slow(at=100, action=interrupt)
     with Stopwatch() as before, pytest.raises(KeyboardInterrupt):
@@ -123,7 +124,7 @@ def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
 
 def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
     fresh = small().fit(TRAIN[:30]).decision_function(TEST)
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     detector = small()
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -133,7 +134,7 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
 
 def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
     whole = small().fit(TRAIN).decision_function(TEST)
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     detector = small()
     detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
@@ -146,8 +147,8 @@ def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
 def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):
     whole = small().fit(TRAIN).decision_function(TEST)
     (tmp_path / "cache").write_text("in the way")
-    monkeypatch.setattr(training, "_CHECKPOINT_SECONDS", 0.0)
-    with pytest.warns(UserWarning, match="goes on without checkpoints"):
+    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
+    with pytest.warns(UserWarning, match="continues without checkpoints"):
         scores = small().fit(TRAIN).decision_function(TEST)
     np.testing.assert_array_equal(scores, whole)
 
@@ -211,7 +212,9 @@ def test_scoring_goes_on_in_smaller_batches_when_memory_runs_out(monkeypatch):
 
 
 def test_a_loss_that_is_no_number_is_a_clear_error():
-    with pytest.raises(DetectorError, match="The loss is nan at step 50; lower learning_rate"):
+    with pytest.raises(
+        DetectorError, match="The loss must be finite, got nan at step 50; lower learning_rate"
+    ):
         small(learning_rate=1e37, weight_decay=0).fit(TRAIN)
 
 
@@ -310,11 +313,11 @@ def test_every_setting_has_a_checkpoint_of_its_own(change):
     def place(**settings):
         detector = small(**settings)
         detector.ran_on_ = {"device": "cpu", "precision": settings.get("precision", "fp32")}
-        return detector._checkpoint(TRAIN)
+        return checkpoints.checkpoint_path(detector, TRAIN)
 
     assert place() == place() == place(contamination=0.3)  # which moves the threshold alone
     assert place(**change) != place()
-    assert small(random_state=None)._checkpoint(TRAIN) is None
+    assert checkpoints.checkpoint_path(small(random_state=None), TRAIN) is None
 
 
 def test_a_fit_leaves_the_global_random_state_alone():

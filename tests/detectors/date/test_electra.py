@@ -7,18 +7,20 @@ import torch.nn.functional as F
 from torch import nn
 
 from adbench_text.detectors.date import electra
+from adbench_text.detectors.date.corruption import (
+    LearnedGenerator,
+    RandomGenerator,
+    count_patterns,
+    mask_patterns,
+)
 from adbench_text.detectors.date.electra import (
     Block,
     Corruption,
     Discriminator,
     Embeddings,
     Judgement,
-    LearnedGenerator,
     Objective,
-    RandomGenerator,
     Shape,
-    mask_patterns,
-    n_patterns_of,
     n_scored,
 )
 from adbench_text.reports.published import figures_of_the_paper, overlap_bound
@@ -88,10 +90,10 @@ def test_patterns_are_a_function_of_the_generators_seed():
 
 
 def test_all_patterns_there_are_can_be_had_and_no_more():
-    assert n_patterns_of(4, 0.5) == 6
-    assert n_patterns_of(128, 0.15) == comb(128, 19)
+    assert count_patterns(4, 0.5) == 6
+    assert count_patterns(128, 0.15) == comb(128, 19)
     assert len(mask_patterns(6, 4, 0.5, seeded()).unique(dim=0)) == 6
-    with pytest.raises(ValueError, match="only 6 patterns, got n_patterns=7"):
+    with pytest.raises(ValueError, match="at most 6, got 7"):
         mask_patterns(7, 4, 0.5, seeded())
 
 

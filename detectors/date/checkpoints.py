@@ -1,0 +1,89 @@
+"""Checkpoints of a training of DATE: where they are, when they are written, and when they are removed."""
+
+import time
+import warnings
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from adbench_text import storage
+from adbench_text.code_version import code_version
+from adbench_text.errors import DataError
+from adbench_text.text.words import digest
+
+if TYPE_CHECKING:
+    from adbench_text.detectors.date import DATE
+
+_SECONDS = 60.0  # between two checkpoints
+
+
+def checkpoint_path(detector: "DATE", texts: list[str]) -> Path | None:
+    """Return the path of the checkpoint of exactly this training, None if it cannot be repeated."""
+    if detector.random_state is None:
+        return None
+    # `contamination` moves the threshold only, so that it need not match.
+    settings = {name: value for name, value in detector.get_params().items() if name != "contamination"}
+    kind: Any = type(detector)
+    environment = [
+        detector.resources(),
+        detector.ran_on_,
+        torch.__version__,
+        version("tokenizers"),
+        code_version(kind),
+    ]
+    key = digest([digest(texts), repr(sorted(settings.items())), repr(environment)])
+    return storage.cache_dir() / "checkpoints" / f"date-{key}.safetensors"
+
+
+class Checkpoint:
+    """File from which an interrupted training resumes.
+
+    Parameters
+    ----------
+    path : Path or None
+        None for a training without checkpoints: nothing is read, due or written.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._written = time.monotonic()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether the last one was written more than a minute ago."""
+        return self._path is not None and time.monotonic() - self._written > _SECONDS
+
+    def read(self, device: torch.device) -> dict[str, Tensor] | None:
+        """Return the state in the file, None if there is no file or it is damaged."""
+        if self._path is None:
+            return None
+        try:
+            return load_file(self._path, device=str(device))
+        except (OSError, SafetensorError):
+            return None
+
+    def write(self, state: dict[str, Tensor]) -> None:
+        """Replace the file; after a failure, warn once and write no more."""
+        if self._path is None:
+            return
+        self._written = time.monotonic()
+        try:
+            with storage.atomic_path(self._path) as temporary:
+                # safetensors refuses tensors that are not contiguous.
+                save_file({name: value.contiguous() for name, value in state.items()}, temporary)
+        except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
+            warnings.warn(f"The training continues without checkpoints: {error}", stacklevel=2)
+            self.remove()
+            self._path = None
+
+    def remove(self) -> None:
+        """Remove the file, if there is one."""
+        if self._path is not None:
+            with suppress(OSError):  # a finished training is worth more than a tidy folder
+                self._path.unlink()

@@ -1,0 +1,94 @@
+"""Which tokens DATE masks, and what replaces them: mask patterns and generators (sections 3.1 and 4.4).
+
+Shapes are named as in `electra`: B windows of L tokens each, K mask patterns, V word pieces.
+"""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init_weights
+
+
+def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
+    """Draw K different patterns over the tokens after [CLS], each masking the same share of them.
+
+    Source: section 3.1. Pattern positions are absolute: a short text sees the beginning of each.
+
+    Returns
+    -------
+    bool tensor of shape (n_patterns, length + 2)
+        False for [CLS] and for the [SEP] of a full window; of the `length` tokens between
+        ``int(share * length)`` are True in each row.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than `n_patterns` different ones.
+    """
+    if count_patterns(length, share) < n_patterns:
+        raise ValueError(f"n_patterns must be at most {count_patterns(length, share)}, got {n_patterns}")
+    n_masked = int(share * length)
+    patterns: dict[bytes, Tensor] = {}
+    # Two equal patterns would be one pattern with two labels, so a repetition is drawn again.
+    while len(patterns) < n_patterns:
+        pattern = torch.zeros(length + 2, dtype=torch.bool)
+        pattern[1 + torch.randperm(length, generator=generator)[:n_masked]] = True
+        patterns.setdefault(pattern.numpy().tobytes(), pattern)
+    return torch.stack(list(patterns.values()))
+
+
+def count_patterns(length: int, share: float) -> int:
+    """Return the number of different patterns."""
+    return math.comb(length, int(share * length))
+
+
+class RandomGenerator(nn.Module):
+    """Draws uniformly from all word pieces: the generator of the final model (section 4.4)."""
+
+    def __init__(self, first: int, n_pieces: int) -> None:
+        super().__init__()
+        self.first, self.n_pieces = first, n_pieces
+
+    def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
+        """Replace by ids `first` ... `n_pieces` - 1."""
+        # `noise` is below 1, so the largest id is n_pieces - 1. It is handed in, not drawn, so that
+        # `pl_rmd` can score every text with the same replacements.
+        drawn = self.first + (noise * (self.n_pieces - self.first)).long()
+        return torch.where(masked, drawn, ids), None
+
+
+class LearnedGenerator(nn.Module):
+    """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
+
+    def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int) -> None:
+        super().__init__()
+        size = embeddings.token.embedding_dim
+        self.mask_id = mask_id
+        self.encoder = Encoder(embeddings, shape)
+        self.head = nn.Sequential(nn.Linear(shape.hidden, size), nn.GELU(), nn.LayerNorm(size, eps=1e-12))
+        self.bias = nn.Parameter(torch.zeros(embeddings.token.num_embeddings))
+        # Not the embeddings: they are shared, and the discriminator has drawn them already.
+        for part in (self.encoder.project, self.encoder.blocks, self.head):
+            part.apply(init_weights)
+
+    def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
+        """Replace by a draw from the model's softmax; no gradient flows through the draw."""
+        # Logits over all V pieces are large; they are computed for the masked tokens only.
+        x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths)[masked]  # (n_masked, H)
+        logits = (self.head(x) @ self.encoder.embeddings.token.weight.T + self.bias).float()
+        # A draw has no derivative. As in ELECTRA, the generator learns from MLM alone, not from fooling
+        # the discriminator.
+        with torch.no_grad():
+            # Inverse transform sampling: the draw is a function of `noise`, as that of the random generator.
+            cumulative = logits.softmax(-1).cumsum(-1)  # (n_masked, V)
+            # The last sum is 1 only up to rounding: hence the scale, and the clamp for a rounded threshold.
+            threshold = noise[masked][:, None] * cumulative[:, -1:]
+            # right=True: a threshold of 0 does not draw a piece of probability 0.
+            drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)
+            drawn = drawn.clamp_(max=logits.shape[-1] - 1)
+        # Fills the masked places in the order in which `[masked]` listed them.
+        replaced = ids.masked_scatter(masked, drawn)
+        return replaced, F.cross_entropy(logits, ids[masked], reduction="sum")
