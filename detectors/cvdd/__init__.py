@@ -20,8 +20,7 @@ Where this leaves the paper (P), its released code (C) or both:
 - Word vectors are 50-dimensional GloVe unless said otherwise, where P has 300 dimensions.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any, ClassVar
 
@@ -35,9 +34,9 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
-from adbench_text.detectors._batches import scoring_batches
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
+from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
@@ -45,7 +44,6 @@ from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
-_TOKENS = 16384  # of a batch that is scored
 
 
 class CVDD(TextDetector):
@@ -220,13 +218,8 @@ class CVDD(TextDetector):
         return max(distances.T, key=lambda of_head: float(roc_auc_score(outlier, of_head)))
 
     def _distances(self, texts: list[str]) -> NDArray[np.float64]:
-        """Return the distance of each text from each context, (n_texts, R)."""
-        bags = self._bags(texts)
-        # The cosine of a zero sum is 0, hence 1/2 for a text without a known word.
-        distances = np.full((len(texts), self.attention_heads), 0.5)
-        for rows, values in _in_batches(bags, lambda *batch: self._network(*batch).distances):
-            distances[rows] = values
-        return distances
+        """Return the distance of each document from each context, (n_texts, R)."""
+        return context_distances(self._network, self._bags(texts))
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return what each word of each text adds to its distance, times the number of its words.
@@ -236,20 +229,8 @@ class CVDD(TextDetector):
         further than the text as a whole a negative one; an unknown word 0.
         """
         texts = self._check_fitted(texts)
-        bags = self._bags(texts)
-        found: list[dict[str, float]] = [{} for _ in texts]
-        for rows, shares in _in_batches(bags, self._network.shares):
-            for row, values in zip(rows, shares.tolist(), strict=True):
-                # Not strict: the row is padded to the longest of its batch.
-                found[row] = dict(zip(bags.words(row), values, strict=False))
-        scored = []
-        for text, shares_of in zip(texts, found, strict=True):
-            words = list(word_positions(text))
-            without = 0.0 if shares_of else 0.5 / max(len(words), 1)  # not one word is known
-            scored.append(
-                [TokenScore(*word, len(words) * shares_of.get(word.word, without)) for word in words]
-            )
-        return scored
+        shares = word_shares(self._network, self._bags(texts))
+        return [_word_scores(*pair) for pair in zip(texts, shares, strict=True)]
 
     def top_words(self, n_words: int = 25, n_texts: int = 100, n_attended: int = 10) -> pd.DataFrame:
         """Return the words that stand for each context (section 5.2).
@@ -263,27 +244,9 @@ class CVDD(TextDetector):
             With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, how many of the
             nearest texts it was found in.
         """
-        texts = self._check_fitted(self._training_texts)
-        bags, distances = self._bags(texts), self._distances(texts)
-        # Texts without a known word have no words to list.
-        distances[bags.lengths == 0] = np.inf
-        table = []
-        for head in range(self.attention_heads):
-
-            def attention(*batch: Tensor, head: int = head) -> Tensor:
-                of_head: Tensor = self._network(*batch).attention[:, head]
-                return of_head
-
-            found: Counter[str] = Counter()
-            # Stable sorts, here and below: ties give the same table everywhere.
-            nearest = np.argsort(distances[:, head], kind="stable")[:n_texts]
-            for rows, attended in _in_batches(bags, attention, nearest):
-                for row, values in zip(rows, attended, strict=True):
-                    words = bags.words(row)
-                    found.update(words[np.argsort(-values[: len(words)], kind="stable")[:n_attended]])
-            best = sorted(found.items(), key=lambda item: (-item[1], item[0]))[:n_words]
-            table += [(head + 1, rank, word, n) for rank, (word, n) in enumerate(best, start=1)]
-        return pd.DataFrame(table, columns=["context", "rank", "word", "texts"])
+        bags = self._bags(self._check_fitted(self._training_texts))
+        rows = top_words(self._network, bags, n_words, n_texts, n_attended)
+        return pd.DataFrame(rows, columns=["context", "rank", "word", "texts"])
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
         """Return ``top_words``."""
@@ -300,14 +263,9 @@ def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:
     return torch.from_numpy((centres / np.maximum(length, 1e-8)).astype(np.float32))
 
 
-def _in_batches(
-    bags: Bags, judge: Callable[[Tensor, Tensor], Tensor], of: NDArray[np.int64] | None = None
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-    """Yield row numbers of texts with words, all or those given, and what is judged of them."""
-    rows = np.arange(len(bags.lengths)) if of is None else of
-    # Softmax over no words is NaN.
-    rows = rows[bags.lengths[rows] > 0]
-    for batch in scoring_batches(bags.lengths[rows], _TOKENS):
-        with torch.inference_mode():
-            judged = judge(*bags.batch(rows[batch])).cpu().numpy()
-        yield rows[batch], judged
+def _word_scores(text: str, shares: Mapping[str, float]) -> list[TokenScore]:
+    """Return the score of each word of a document from the shares of its known words."""
+    words = list(word_positions(text))
+    # A document without a known word has a distance of 1/2, to which all its words add alike.
+    unknown = 0.0 if shares else 0.5 / max(len(words), 1)
+    return [TokenScore(*word, len(words) * shares.get(word.word, unknown)) for word in words]

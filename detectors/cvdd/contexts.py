@@ -262,14 +262,16 @@ def train(
                     observer.trace(step)
             # A phase that ends early leaves fewer steps; the total that is reported shrinks with it.
             left = n_batches * (len(epochs) - len(of_phase) - 1)
-            of_phase.append(_tell(observer, step, step + left, sums / n_batches))
+            of_phase.append(_report(observer, step, step + left, sums / n_batches))
         del epochs[:n_epochs]
 
 
-def _tell(observer: Observer | None, step: int, steps: int, means: Tensor) -> float:
+def _report(observer: Observer | None, step: int, steps: int, means: Tensor) -> float:
     losses: dict[str, float] = dict(zip(Losses._fields, means.tolist(), strict=True))
     if not math.isfinite(losses["total"]):
-        raise DetectorError(f"The loss is {losses['total']} at step {step}; lower learning_rate.")
+        raise DetectorError(
+            f"The loss must be finite, got {losses['total']} at step {step}; lower learning_rate."
+        )
     if observer is not None:
         observer.losses(step, steps, {f"loss_{name}": value for name, value in losses.items()})
     return losses["total"]
