@@ -26,6 +26,13 @@ class IForest(VectorDetector):
         See `VectorDetector`.
     contamination, random_state
         See `TextDetector`.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = IForest(n_estimators=64, encoder="svd", random_state=0).fit(sea)
+    >>> detector.decision_function(["the ship and its crew", "the court heard a witness"]).shape
+    (2,)
     """
 
     test_settings: ClassVar[Mapping[str, Any]] = {"n_estimators": 64}

@@ -74,6 +74,16 @@ class LLR(TextDetector):
         Words of no evidence added to every text; at least 0.
     contamination, random_state
         See `TextDetector`; nothing here is random.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = LLR(background="wordfreq").fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
+    >>> max(detector.token_scores(["the ship hit a lawyer"])[0], key=lambda token: token.score).token
+    'lawyer'
     """
 
     def __init__(

@@ -30,7 +30,15 @@ class OCSVM(VectorDetector):
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; nothing here is random but the encoder's SVD and local vectors.
+        See `TextDetector`; nothing is random except the encoder's SVD and local vectors.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = OCSVM(kernel="linear", nu=0.2, encoder="svd", random_state=0).fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
     """
 
     def __init__(self, *, kernel: str = "rbf", nu: float = 0.1, **shared: Any) -> None:

@@ -27,6 +27,20 @@ class Split:
         Which of them are outliers.
     pool : list of str
         Training texts of the other classes, from which `contaminate` draws.
+
+    Examples
+    --------
+    >>> from adbench_text.plugins.dataset import Documents
+    >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
+    >>> test = Documents(["cold rain", "warm sand"], np.array([0, 1]))
+    >>> corpus = Corpus("weather", ("rain", "sun"), train, test, edition="published")
+    >>> split = one_vs_rest(corpus, inlier="rain")
+    >>> split.train, split.pool
+    (['grey clouds', 'wet streets'], ['bright sky'])
+    >>> split.outlier
+    array([False,  True])
+    >>> int(contaminate(split, 0.34, seed=0).train_outlier.sum())
+    1
     """
 
     train: list[str]

@@ -13,7 +13,14 @@ from adbench_text.text.cleaning import clean
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts and the class of each: ``labels[i]`` is an index into the corpus's class names."""
+    """Texts and the class of each: ``labels[i]`` is an index into the corpus's class names.
+
+    Examples
+    --------
+    >>> documents = Documents(["The 2 ships!", "7", "A storm."], np.array([0, 1, 1]))
+    >>> documents.cleaned()
+    Documents(texts=['ships', 'storm'], labels=array([0, 1]))
+    """
 
     texts: list[str]
     labels: NDArray[np.int64]
@@ -66,6 +73,23 @@ class Dataset(ABC):
         Names of the classes; each is an inlier class in turn.
     source, licence, citation : str
         Where it comes from, what may be done with it, what to cite.
+
+    Examples
+    --------
+    >>> class Weather(Dataset):
+    ...     name = "weather"
+    ...     classes = ("rain", "sun")
+    ...     source, licence, citation = "this example", "none", "none"
+    ...
+    ...     def edition(self):
+    ...         return Edition("published", digest="1")
+    ...
+    ...     def read(self):
+    ...         train = Documents(["wet and grey", "warm and bright"], np.array([0, 1]))
+    ...         return train, Documents(["grey clouds", "bright sky"], np.array([0, 1]))
+    >>> train, test = Weather().read()
+    >>> Weather.classes[test.labels[1]], test.texts[1]
+    ('sun', 'bright sky')
     """
 
     name: ClassVar[str]

@@ -85,6 +85,21 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
         short texts in seconds. Of the class; empty by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class LengthDetector(TextDetector):
+    ...     def _fit(self, texts):
+    ...         self._mean = np.mean([len(text) for text in texts])
+    ...
+    ...     def _score(self, texts):
+    ...         return np.array([abs(len(text) - self._mean) for text in texts])
+    >>> detector = LengthDetector(contamination=0.25).fit(["one", "two", "six", "seventeen"])
+    >>> detector.decision_function(["ten", "twelve"])
+    array([1.5, 1.5])
+    >>> detector.labels_
+    array([0, 0, 0, 1])
     """
 
     observer: Observer | None = None

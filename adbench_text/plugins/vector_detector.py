@@ -29,6 +29,19 @@ class VectorDetector(TextDetector):
         Scale every vector to length 1.
     svd_components : int, default 100
         Dimensions of the encoder ``svd``.
+
+    Examples
+    --------
+    >>> class CentreDetector(VectorDetector):
+    ...     def _fit_vectors(self, X):
+    ...         self._centre = X.mean(axis=0)
+    ...
+    ...     def _score_vectors(self, X):
+    ...         return np.linalg.norm(X - self._centre, axis=1).astype(np.float64)
+    >>> detector = CentreDetector(encoder="svd").fit(["ship and crew", "ship and sail", "crew and sail"])
+    >>> near, far = detector.decision_function(["crew and ship", "the court"])
+    >>> bool(far > near)
+    True
     """
 
     def __init__(

@@ -63,6 +63,11 @@ def clean(text: str) -> str:
     -------
     str
         The words left, joined by single spaces; may be empty.
+
+    Examples
+    --------
+    >>> clean("The 2 ships can't leave: a storm is coming!")
+    'ships leave storm coming'
     """
     text = _CONTRACTIONS.sub(r" \1 \2 ", text.lower().translate(_DELETIONS))
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])

@@ -20,6 +20,13 @@ class Encoder:
 
     Calling it with texts returns their vectors, float32 of shape (n_texts, n_dimensions). A text
     without one known word is the zero vector.
+
+    Examples
+    --------
+    >>> encoding = Encoding("svd", vectors="", normalize=True, svd_components=2, seed=0)
+    >>> encoder = fit_encoder(encoding, ["ship and crew", "ship and sail", "crew and sail"])
+    >>> encoder(["the crew of the ship", "court"]).shape
+    (2, 2)
     """
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:

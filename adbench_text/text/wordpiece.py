@@ -69,6 +69,12 @@ class WordPiece:
     ------
     DataError
         If a special piece is missing, or [PAD] is not the first.
+
+    Examples
+    --------
+    >>> pieces = train(["sail sails sailing"] * 10, size=100)
+    >>> [piece.n_pieces for piece in pieces.words("sail sails")], len(pieces.encode(["sail sails"]).ids)
+    ([1, 1], 2)
     """
 
     def __init__(self, tokenizer: "Tokenizer", digest: str = "") -> None:

@@ -18,7 +18,13 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Split a text into lower-case words: runs of letters, digits and underscores."""
+    """Split a text into lower-case words: runs of letters, digits and underscores.
+
+    Examples
+    --------
+    >>> words("The ship's crew.")
+    ['the', 'ship', 's', 'crew']
+    """
     text = text.lower()
     if text.replace(" ", "").isalnum():  # a cleaned text: nothing but words and spaces
         return text.split()

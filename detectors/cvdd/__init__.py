@@ -87,6 +87,15 @@ class CVDD(TextDetector):
     ----------
     ran_on_ : dict of str to str
         Device and precision of the training.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = CVDD(attention_heads=2, vectors="fasttext-local", min_count=1, epochs=10, random_state=0)
+    >>> detector = detector.fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "court and witness"])
+    >>> bool(far > near)
+    True
     """
 
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}

@@ -115,6 +115,15 @@ class DATE(TextDetector):
     A training of more than a minute that has a seed leaves a checkpoint (some 100 MB) in the folder
     ``checkpoints`` of the cache directory, and goes on from there, with the result of an
     uninterrupted one, when the same is fitted again. It is removed at the end.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> small = {"layers": 1, "hidden": 32, "max_length": 16, "n_patterns": 5, "vocabulary": "trained"}
+    >>> detector = DATE(steps=50, epochs=100, learning_rate=1e-3, random_state=0, **small).fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
     """
 
     test_settings: ClassVar[Mapping[str, Any]] = {

@@ -29,6 +29,15 @@ class PyODDetector(VectorDetector):
         See `TextDetector`; handed on to PyOD's detector where it takes them.
     **params
         PyOD's own hyper-parameters, by PyOD's names.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> from adbench_text.plugins import registry
+    >>> detector = registry.detector("pyod-knn")(n_neighbors=3, encoder="svd").fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
     """
 
     wrapped: type[Any]
