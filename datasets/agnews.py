@@ -33,7 +33,7 @@ class AGNews(Dataset):
     )
 
     def edition(self) -> Edition:
-        """Return ``published`` if both files are, else which of them are not."""
+        """Return ``published`` if both files are the published ones, otherwise a list of the others."""
         files = (self.train_file, self.test_file)
         digests = [file_digest(file.fetch(), "md5") for file in files]
         own = [

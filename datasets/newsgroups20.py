@@ -18,7 +18,7 @@ from adbench_text.plugins.dataset import Dataset, Documents, Edition
 #: Digest over the sorted digests of all 18,846 posts with their newsgroups, as scikit-learn reads them.
 PUBLISHED = "b4279433ee230f34c9a60f92b3791059ccaefac0456f5636696dbaef2066625e"
 
-#: scikit-learn's file of them, as it is known; another pickle of the same posts is told by its content.
+#: scikit-learn's file of them, as published; another pickle of the same posts is recognised by its content.
 PUBLISHED_FILE = "ce02b1fe27b957e1ee278523bce1d439df017564bc13ccbde020456fe0d22bc3"
 
 _MOST_BYTES = 128 * 2**20  # the published file has 40 MiB unpacked
@@ -68,7 +68,7 @@ def _file() -> Path:
 
 
 class _UnfitError(Exception):
-    """What a file holds that a file of 20 Newsgroups does not."""
+    """The content of a file is not that of 20 Newsgroups."""
 
 
 class _Bunch(dict[str, Any]):
@@ -119,7 +119,7 @@ _ADMITTED: dict[tuple[str, str], type] = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """Reads strings, numbers, lists and what is admitted; runs no code that a file names."""
+    """Reads strings, numbers, lists and admitted classes; runs no code that a file names."""
 
     def find_class(self, module: str, name: str) -> type:
         """Return the stand-in for a name."""
@@ -129,7 +129,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _unpickled(file: Path) -> Any:
-    """Return what is in a zlib-compressed pickle, at a memory that a hostile file cannot choose."""
+    """Return the content of a zlib-compressed pickle, with a limit on the memory that it takes."""
     with file.open("rb") as stream:
         packed = stream.read(_MOST_BYTES + 1)
     unpacking = zlib.decompressobj()
@@ -152,7 +152,7 @@ def _posts(part: str) -> tuple[list[str], list[str]]:
         posts = _unpickled(file)[part]
         texts, groups, targets = posts["data"], posts["target_names"], posts["target"].integers
         if not all(isinstance(text, str) for text in [*texts, *groups]):
-            raise _UnfitError("a post is no text")
+            raise _UnfitError("a post is not a string")
         if len(texts) != len(targets) or not 0 <= min(targets) <= max(targets) < len(groups):
             raise _UnfitError("posts and newsgroups do not fit together")
         return texts, [groups[target] for target in targets]
@@ -185,7 +185,7 @@ class Newsgroups20(Dataset):
     citation: ClassVar[str] = "K. Lang: NewsWeeder: Learning to Filter Netnews. ICML 1995."
 
     def edition(self) -> Edition:
-        """Return ``published`` if all posts of both parts are the known ones."""
+        """Return ``published`` if all posts of both parts are the published ones."""
         if storage.file_digest(_file()) == PUBLISHED_FILE:
             return Edition("published", PUBLISHED, is_published=True)
         digests = sorted(

@@ -1,7 +1,7 @@
 """Docstrings of the libraries this one needs: English prose that every installation already has.
 
 One class per library, one document per docstring. The libraries are read as text, not imported.
-What would tell a library by its manners and not by its subject is taken out: names of libraries,
+Whatever reveals a library by its style and not by its subject is removed: names of libraries,
 signatures, code, section headers, types and markup. No module has documents in both parts.
 """
 
@@ -65,7 +65,7 @@ class PyDocs(Dataset):
         """Read as many modules of each library, in the order of a hash, as fill the two parts."""
         texts: dict[str, list[str]] = {part: [] for part in PER_CLASS}
         labels: dict[str, list[int]] = {part: [] for part in PER_CLASS}
-        seen: set[str] = set()  # cleaned texts of all classes and both parts: each stands once
+        seen: set[str] = set()  # cleaned texts of all classes and both parts: each is taken once
         for label, library in enumerate(self.classes):
             room = dict(PER_CLASS)
             for module, path in sorted(modules(library), key=lambda item: (_stable_hash(item[0]), item[1])):
@@ -96,7 +96,7 @@ def _stable_hash(text: str) -> str:  # the same in every process, unlike hash()
 
 
 def part_of(module: str) -> str:
-    """Say to which part a module goes by its dotted name: one in three to the test part."""
+    """Return the part of a module from its dotted name: one in three to the test part."""
     return "train" if int(_stable_hash(module), 16) % 3 else "test"
 
 
@@ -124,7 +124,7 @@ def _new_texts(path: Path, limit: int, seen: set[str]) -> list[str]:
 
 def docstrings(code: bytes) -> Iterator[str]:
     """Yield the docstrings of a module's code: its own and those of its classes and functions."""
-    if b'"""' not in code:  # spares the parsing; what stands in other quotes is short
+    if b'"""' not in code:  # spares the parsing; docstrings in other quotes are short
         return
     try:
         with warnings.catch_warnings():
@@ -145,7 +145,7 @@ _PROSE = "note|warning|caution|tip|hint|important|admonition|seealso|topic|rubri
 _LIBRARIES = "numpy|scipy|pandas|sklearn|scikit|torch|mlflow|matplotlib|pyplot"
 _BLOCK = r"(?:\n+(?=\1[ \t])[^\n]*)*"  # what follows a line and is indented deeper
 
-# What is replaced by what, in this order; the rest is prose.
+# Patterns and their replacements, in this order; the rest is prose.
 _RULES = [
     (re.compile(pattern, re.MULTILINE), replacement)
     for pattern, replacement in (

@@ -1,20 +1,20 @@
-"""Batches of texts of like length, which waste little on pads."""
+"""Batches of documents of similar length, which need few pads."""
 
 from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-_BUCKET = 50  # batches whose texts are sorted by length among themselves
+_BUCKET = 50  # batches whose documents are sorted by length among themselves
 
 
 def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers without end, every text once in each epoch.
+    """Yield row numbers endlessly, every document once in each epoch.
 
-    Texts of like length stand together: each epoch is shuffled, cut into stretches of 50 batches,
+    Documents of similar length are in one batch: each epoch is shuffled, cut into stretches of 50 batches,
     and each stretch sorted by length before it is cut into batches, whose order is shuffled. The
-    last batch of an epoch may be smaller. A function of the seed alone, so that a training can be
-    taken up anywhere.
+    last batch of an epoch may be smaller. It depends only on the seed, so that a training can resume
+    anywhere.
     """
     epoch = 0
     while True:
@@ -30,7 +30,7 @@ def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> 
 
 
 def scoring_batches(lengths: NDArray[np.int64], n_tokens: int, done: int = 0) -> Iterator[NDArray[np.int64]]:
-    """Yield row numbers, longest texts first, each batch padded to at most `n_tokens` tokens.
+    """Yield row numbers, longest documents first, each batch padded to at most `n_tokens` tokens.
 
     The first `done` of them are left out.
     """

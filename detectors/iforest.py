@@ -16,7 +16,7 @@ class IForest(VectorDetector):
     """Isolation Forest on document vectors.
 
     The preset ``paper-grid`` is the grid of the paper (DATE section 4.2), on the word vectors that are
-    chosen: 50-dimensional GloVe unless said otherwise, where the paper has 300 dimensions.
+    chosen: 50-dimensional GloVe by default, where the paper has 300 dimensions.
 
     Parameters
     ----------

@@ -1,17 +1,17 @@
 """Log-likelihood ratio of words: training text against general English; no network, no vectors.
 
-A document is abnormal when its words are less frequent in the training texts than in the
+A document is abnormal when its words are less frequent in the training documents than in the
 language at large. With w the words of a document, its score is
 
     - sum over w of log[ (n(w) + a q(w)) / (N + a) / q(w) ] / (length + k)
 
-where n(w) is the count of w in the training texts, N their number of words, q(w) the frequency
-of w in the background, a the smoothing and k the length shrinkage (short texts carry less
+where n(w) is the count of w in the training documents, N their number of words, q(w) the frequency
+of w in the background, a the smoothing and k the length shrinkage (short documents carry less
 evidence). It is what DATE's token score is nearly equal to: the best prediction of replaced
-tokens that looks at the token alone (Manolache et al., NAACL 2021, section 3, with a random
+tokens that looks only at the token (Manolache et al., NAACL 2021, section 3, with a random
 generator) is a monotone function of n(w) / (N q(w)).
 
-The background is knowledge from outside the training text, and says what "ordinary" means:
+The background is knowledge from outside the training text, and defines what is "ordinary":
 
 - ``wordfreq``: frequencies of a language in subtitles, web, books, news and encyclopaedia, from
   the library of that name; a word it does not know has frequency 1e-8.
@@ -71,9 +71,9 @@ class LLR(TextDetector):
     smoothing : float, default 1e4
         Weight of the background in the training frequencies, in words; positive.
     shrinkage : float, default 5
-        Words of no evidence added to every text; at least 0.
+        Words of no evidence added to every document; at least 0.
     contamination, random_state
-        See `TextDetector`; nothing here is random.
+        See `TextDetector`; nothing is random.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class LLR(TextDetector):
             vectors.check_name(self.vectors)
             if self.vectors == vectors.LOCAL:
                 raise InvalidValueError(
-                    f"{vectors.LOCAL} has no order of frequency; name a file of vectors instead."
+                    f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
                 )
         if self._reads_wordfreq:
             check_choice("language of wordfreq", self.language, _languages())
@@ -129,7 +129,7 @@ class LLR(TextDetector):
 
     @property
     def regime(self) -> str:
-        """What it knows besides the training texts."""
+        """Knowledge besides the training documents."""
         return FROM_SCRATCH if self.background == "uniform" else WORDS
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -154,23 +154,23 @@ class LLR(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         counts, vocabulary = count_words(texts)
         length = np.asarray(counts.sum(axis=1), dtype=np.float64).ravel()
-        # a text without words has a sum of 0: no evidence either way, a ratio of 1
+        # a document without words has a sum of 0: no evidence either way, a ratio of 1
         evidence: NDArray[np.float64] = counts @ self._log_ratio(vocabulary)
         return -evidence / np.maximum(length + self.shrinkage, 1)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the negative log ratio of every word of each text, whose shrunk mean is the text's score."""
+        """Return the negative log ratio of every word; its shrunk mean is the score of the document."""
         scored = []
         for text in self._check_fitted(texts):
-            found = list(word_positions(text))
-            ratios = self._log_ratio(np.array([word.word for word in found], dtype=object))
+            words = list(word_positions(text))
+            ratios = self._log_ratio(np.array([word.word for word in words], dtype=object))
             scored.append(
-                [TokenScore(*word, -ratio) for word, ratio in zip(found, ratios.tolist(), strict=True)]
+                [TokenScore(*word, -ratio) for word, ratio in zip(words, ratios.tolist(), strict=True)]
             )
         return scored
 
     def _log_ratio(self, words: NDArray[Any]) -> NDArray[np.float64]:
-        """Return log[ p(w) / q(w) ] of each word; positive where the training texts prefer it."""
+        """Return log[ p(w) / q(w) ] of each word; positive where the training documents prefer it."""
         q = self._background_frequency(words)
         n = np.array([self._count_of.get(word, 0) for word in words], dtype=np.float64)
         return np.log((n + self.smoothing * q) / (self._n_words + self.smoothing) / q)

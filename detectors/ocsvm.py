@@ -18,7 +18,7 @@ class OCSVM(VectorDetector):
 
     The preset ``paper-grid`` is the grid of the papers (CVDD section 5.1; DATE section 4.2) of kernels
     and nu, on normalised means and tf-idf-weighted means of the word vectors that are chosen:
-    50-dimensional GloVe unless said otherwise, where the papers have 300 dimensions.
+    50-dimensional GloVe by default, where the papers have 300 dimensions.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Corpora: loaded, cleaned, cached, and known by a digest of their content."""
+"""Corpora: loaded, cleaned, cached, and identified by a digest of their content."""
 
 import hashlib
 from collections import Counter
@@ -103,7 +103,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     dataset : Dataset
         From `adbench_text.plugins.registry.dataset`.
     limit : int, optional
-        At most so many documents per class in each part.
+        Maximum number of documents per class in each part.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def _read(dataset: Dataset) -> tuple[Documents, Documents]:
         return dataset.read()
     except AdbenchTextError:
         raise
-    except Exception as error:  # somebody else's plug-in
+    except Exception as error:  # a plug-in may fail in any way
         raise DataError(f"{dataset.name} cannot be read: {type(error).__name__}: {error}") from error
 
 
@@ -136,7 +136,7 @@ def _texts_of(data: NDArray[np.uint8]) -> list[str]:
 
 def _write_cache(path: Path, parts: Iterable[Documents]) -> None:
     arrays = {}
-    for name, part in zip(("train", "test"), parts, strict=True):  # cleaned texts hold no line ends
+    for name, part in zip(("train", "test"), parts, strict=True):  # cleaned documents hold no line ends
         arrays[f"{name}_texts"] = np.frombuffer(
             "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
         )
@@ -152,6 +152,6 @@ def _read_cache(path: Path) -> tuple[Documents, Documents] | None:
                 Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
                 for name in ("train", "test")
             )
-    except Exception:  # not there, or damaged in whatever way: made again
+    except Exception:  # missing, or damaged in any way: it is made again
         return None
     return train, test

@@ -18,15 +18,15 @@ class Split:
     Parameters
     ----------
     train : list of str
-        Training texts, in the order in which a detector sees them.
+        Training documents, in the order in which a detector sees them.
     train_outlier : bool array of shape (n_train,)
-        Which of them are outliers mixed in; for diagnostics, never shown to a detector.
+        Which of them are outliers mixed in; for diagnostics only, no detector sees it.
     test : list of str
-        Test texts.
+        Test documents.
     outlier : bool array of shape (n_test,)
         Which of them are outliers.
     pool : list of str
-        Training texts of the other classes, from which `contaminate` draws.
+        Training documents of the other classes, from which `contaminate` draws.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
     """Split a corpus: one class is normal, every other class of the test part an outlier.
 
     Source: CVDD section 5.1, DATE section 4.1. The training documents of the inlier class are
-    the training set; the whole test part is the test set.
+    the training set; the complete test part is the test set.
     """
     if inlier not in corpus.classes:
         raise UnknownNameError(f"inlier class of {corpus.name}", inlier, corpus.classes)
@@ -67,10 +67,10 @@ def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
 
 
 def n_outliers(n_inliers: int, contamination: float) -> int:
-    """Return how many outliers make up the share `contamination` beside `n_inliers` inliers.
+    """Return the number of outliers that make up the share `contamination` beside `n_inliers` inliers.
 
-    Source: DATE's released code, ``int(100 * n / (100 - c)) - n`` with c in percent; in whole
-    hundredths of a percent here, so that 0.15 is 15 and not 14.999...
+    Source: DATE's released code, ``int(100 * n / (100 - c)) - n`` with c in percent. This function
+    computes in hundredths of a percent, so that 0.15 is 15 and not 14.999...
     """
     check_contamination(contamination)
     hundredths = round(contamination * 10_000)
@@ -84,11 +84,11 @@ def check_contamination(contamination: float) -> None:
 
 
 def contaminate(split: Split, contamination: float, seed: int) -> Split:
-    """Mix outliers into the training texts and shuffle them; the test texts stay as they are.
+    """Mix outliers into the training documents and shuffle them; the test documents stay as they are.
 
     Source: DATE section 4.3: the outliers come from the training part of the other classes,
     pooled. The draw is seeded, and for one seed a higher level contains the outliers of a
-    lower one, so that levels differ by what is added and by nothing else.
+    lower one, so that levels differ only by the outliers that are added.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from adbench_text.text.cleaning import clean
 
 @dataclass(frozen=True)
 class Documents:
-    """Texts and the class of each: ``labels[i]`` is an index into the corpus's class names.
+    """Texts of documents and the class of each: ``labels[i]`` is an index into the corpus's class names.
 
     Examples
     --------
@@ -27,7 +27,9 @@ class Documents:
 
     def __post_init__(self) -> None:
         if len(self.texts) != len(self.labels):
-            raise DataError(f"Each text needs one label, got {len(self.texts)} and {len(self.labels)}.")
+            raise DataError(
+                f"Each document needs one label, got {len(self.texts)} texts and {len(self.labels)} labels."
+            )
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -72,7 +74,7 @@ class Dataset(ABC):
     classes : tuple of str
         Names of the classes; each is an inlier class in turn.
     source, licence, citation : str
-        Where it comes from, what may be done with it, what to cite.
+        Where it comes from, its terms of use, and the publication to cite.
 
     Examples
     --------
@@ -100,7 +102,7 @@ class Dataset(ABC):
 
     @abstractmethod
     def edition(self) -> Edition:
-        """See that the sources are there (download them if need be) and say which they are."""
+        """Download the sources if they are missing, and return which edition they are."""
 
     @abstractmethod
     def read(self) -> tuple[Documents, Documents]:

@@ -1,6 +1,6 @@
 """The detector contract: PyOD's, over raw text.
 
-The sign convention is said here once: **a higher score is more abnormal**. A detector whose
+The sign convention: **a higher score is more abnormal**. A detector whose
 library scores normality negates it where it calls that library.
 """
 
@@ -26,7 +26,7 @@ __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "
 
 
 class Observer(Protocol):
-    """Watches a training; a detector that trains in steps tells its ``observer`` of them.
+    """Receives the losses of a training; a detector that trains in steps calls its ``observer``.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Observer(Protocol):
         """Look at the detector as it is before the first step; ``decision_function`` works then."""
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Take note of the mean losses of the last steps, by name, at a step of `steps`."""
+        """Receive the mean losses since the last call, by name; `steps` is the number of all steps."""
 
     def trace(self, step: int) -> None:
         """Look at the detector as it is after a step; ``decision_function`` works then."""
@@ -52,9 +52,9 @@ def _check_threshold(contamination: Any) -> None:
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
-    """A PyOD detector that is fitted on texts instead of a matrix.
+    """A PyOD detector that is fitted on documents instead of a matrix.
 
-    A subclass stores its keyword-only hyper-parameters as given, hands those it shares on to its
+    A subclass stores its keyword-only hyper-parameters as given, passes those it shares to its
     base (``**shared``), and implements `_fit` and `_score`; it may offer `token_scores`. Everything
     else (`predict`, `predict_proba`, `decision_scores_`, `threshold_`, `labels_`, ``get_params``,
     ``clone``) is PyOD's.
@@ -62,8 +62,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     Parameters
     ----------
     contamination : float, default 0.1
-        Share of the training texts above the decision threshold, in (0, 0.5]. It moves
-        ``threshold_`` and the labels alone, never a score, and has nothing to do with the
+        Share of the training documents above the decision threshold, in (0, 0.5]. It moves
+        ``threshold_`` and the labels only, never a score, and has nothing to do with the
         share of outliers that the benchmark mixes into the training data.
     random_state : int or None, default None
         Seed of everything random.
@@ -71,9 +71,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training texts; computed when first asked for.
+        Scores of the training documents; computed when first asked for.
     threshold_ : float
-        Score above which a text is called an outlier.
+        Score above which a document is called an outlier.
     labels_ : int array of shape (n_train,)
         1 where a training text is called an outlier.
     observer : Observer or None
@@ -84,7 +84,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Hyper-parameters that move the threshold and never a score. Of the class.
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
-        short texts in seconds. Of the class; empty by default.
+        short documents in seconds. An attribute of the class; empty by default.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
-        # scikit-learn asks a class's own __init__ alone; ours hand on what they share as **shared
+        # scikit-learn reads only a class's own __init__; ours pass shared parameters on as **shared
         names: set[str] = set()
         for kind in cls.__mro__:
             if "__init__" in vars(kind):
@@ -138,7 +138,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return named configurations for a dataset; one of several settings is a grid.
 
-        ``"default"`` is always known and need not be listed.
+        ``"default"`` always exists and need not be listed.
         """
         return {}
 
@@ -151,10 +151,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         check_seed(self.random_state)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up what is not learned (word vectors) for all texts of a corpus at once.
+        """Look up what is not learned (word vectors) for all documents of a corpus at once.
 
         The harness calls it once per corpus, before any split, so that the splits share one
-        pass over a large file. Nothing may be learned here: the test texts are among them.
+        pass over a large file. Nothing may be learned here: the test documents are among them.
         """
 
     def resources(self) -> dict[str, str]:
@@ -190,30 +190,30 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
-        """Return what there is to see of a fitted detector, by name; logged beside its scores."""
+        """Return tables that describe a fitted detector, by name; they are logged beside its scores."""
         return {}
 
     @abstractmethod
     def _fit(self, texts: list[str]) -> None:
-        """Learn from the training texts."""
+        """Learn from the training documents."""
 
     @abstractmethod
     def _score(self, texts: list[str]) -> Scores:
-        """Score texts; higher is more abnormal."""
+        """Score documents; higher is more abnormal."""
 
     def _score_training(self, texts: list[str]) -> Scores:
-        """Score the training texts; the same as any other, unless the method says otherwise."""
+        """Score the training documents; by default as any others."""
         return self._score(texts)
 
     def fit(self, texts: Sequence[str], y: object = None) -> Self:
-        """Fit on training texts.
+        """Fit on training documents.
 
         Parameters
         ----------
         texts : sequence of str
-            Training texts, assumed to be mostly normal.
+            Training documents, assumed to be mostly normal.
         y : ignored
-            There for PyOD's sake.
+            For compatibility with PyOD.
 
         Returns
         -------
@@ -222,24 +222,24 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
-        self._training_texts = checked  # already now: an observer may ask for scores while it trains
+        self._training_texts = checked  # set before _fit: an observer may ask for scores during training
         try:
             self._fit(checked)
         except BaseException:
-            del self._training_texts  # half a fit is none
+            del self._training_texts  # an interrupted fit leaves the detector unfitted
             raise
         finally:
-            for name in _OF_TRAINING:  # an observer may have asked for those of half a training
+            for name in _OF_TRAINING:  # an observer may have asked for them before the end
                 self.__dict__.pop(name, None)
         return self
 
     def decision_function(self, texts: Sequence[str]) -> Scores:
-        """Score texts; higher is more abnormal.
+        """Score documents; higher is more abnormal.
 
         Parameters
         ----------
         texts : sequence of str
-            Any texts; each is scored for itself.
+            Any documents; each is scored for itself.
 
         Returns
         -------
@@ -254,14 +254,14 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return check_scores(self._score(checked), len(checked))
 
     def _check_fitted(self, texts: Sequence[str]) -> list[str]:
-        """Return texts to be scored as a list, or raise InvalidValueError."""
+        """Return documents to be scored as a list, or raise InvalidValueError."""
         checked = check_texts(texts)
         if "_training_texts" not in self.__dict__:
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
         return checked
 
     def __getattr__(self, name: str) -> Any:
-        # Scores of the training texts cost as much as any; a benchmark never asks for them.
+        # Scores of the training documents cost as much as any; a benchmark never asks for them.
         if name in _OF_TRAINING and "_training_texts" in self.__dict__:
             texts = self._training_texts
             self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
@@ -278,7 +278,7 @@ _OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
 
 
 class _Shaped(list[str]):
-    """Texts with the ``shape`` that PyOD's methods ask of their input."""
+    """Documents with the ``shape`` that PyOD's methods ask of their input."""
 
     @property
     def shape(self) -> tuple[int]:

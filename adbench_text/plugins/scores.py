@@ -1,4 +1,4 @@
-"""Scores of texts and of single tokens, and the checks of both; it imports no library but numpy."""
+"""Scores of documents and of single tokens, and the checks of both; it imports no library but numpy."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ Scores = NDArray[np.float64]
 
 
 class TokenScore(NamedTuple):
-    """How much one token makes a text abnormal; it stands at ``text[start:end]``."""
+    """Contribution of the token ``text[start:end]`` to the abnormality of its document."""
 
     token: str
     start: int
@@ -21,7 +21,7 @@ class TokenScore(NamedTuple):
 
 
 def check_texts(texts: Sequence[str]) -> list[str]:
-    """Return the texts as a list, or say what is wrong with them.
+    """Return documents as a list.
 
     Raises
     ------
@@ -32,7 +32,7 @@ def check_texts(texts: Sequence[str]) -> list[str]:
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
     checked = list(texts)
     if not checked:
-        raise InvalidValueError("texts must hold at least one text, got none.")
+        raise InvalidValueError("texts must hold at least one document, got none.")
     for position, text in enumerate(checked):
         if not isinstance(text, str):
             raise InvalidValueError(
@@ -42,7 +42,7 @@ def check_texts(texts: Sequence[str]) -> list[str]:
 
 
 def check_scores(scores: Any, n_texts: int) -> Scores:
-    """Return scores as float64 of shape (n_texts,), or say what is wrong with them.
+    """Return scores as float64 of shape (n_texts,).
 
     Raises
     ------
@@ -50,7 +50,7 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
         If there are not `n_texts` of them, or any is NaN or infinite.
     """
     try:
-        checked = np.array(scores, dtype=np.float64)  # a copy: its maker may use the other again
+        checked = np.array(scores, dtype=np.float64)  # a copy: the detector may change its own array later
     except (TypeError, ValueError) as error:
         raise DetectorError(f"scores must be numbers, got {type(scores).__name__}: {error}") from error
     if checked.shape != (n_texts,):

@@ -16,15 +16,15 @@ from adbench_text.text.words import count_words
 
 
 class VectorDetector(TextDetector):
-    """A detector over document vectors: what `ocsvm`, `iforest` and PyOD's detectors share.
+    """Base of detectors on document vectors, such as `ocsvm`, `iforest` and PyOD's detectors.
 
     Parameters
     ----------
     encoder : str, default "tfidf"
-        How a text becomes a vector; a name in `METHODS`.
+        How a document becomes a vector; a name in `METHODS`.
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training texts alone). Some encoders need none.
+        ``"fasttext-local"`` (trained on the training documents only). Some encoders need none.
     normalize : bool, default True
         Scale every vector to length 1.
     svd_components : int, default 100
@@ -74,7 +74,7 @@ class VectorDetector(TextDetector):
 
     @property
     def regime(self) -> str:
-        """What it knows besides the training texts."""
+        """Knowledge besides the training documents."""
         return WORDS if self._encoding.reads_file else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -96,7 +96,7 @@ class VectorDetector(TextDetector):
         return self._score_vectors(self._encoder(texts))
 
     def _fit_vectors(self, X: Matrix) -> None:
-        """Learn from the vectors of the training texts, of shape (n_train, n_dimensions)."""
+        """Learn from the vectors of the training documents, of shape (n_train, n_dimensions)."""
         raise NotImplementedError
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:

@@ -1,1 +1,1 @@
-"""From texts to numbers: cleaning, words, word pieces, word vectors, document vectors."""
+"""From documents to numbers: cleaning, words, word pieces, word vectors, document vectors."""

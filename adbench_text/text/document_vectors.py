@@ -1,7 +1,7 @@
-"""Document vectors: encoders fitted on training texts, and shared by detectors.
+"""Document vectors: encoders fitted on training documents, and shared by detectors.
 
-What is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
-training texts alone. A fitted encoder and the vectors it made are kept for a while, so that all
+Everything that is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
+training documents only. A fitted encoder and the vectors it made are remembered, so that all
 detectors and configurations of one split share them.
 """
 
@@ -16,9 +16,9 @@ from adbench_text.text.words import HashedTexts
 
 
 class Encoder:
-    """An encoder fitted on training texts; get one from `fit_encoder`.
+    """An encoder fitted on training documents; get one from `fit_encoder`.
 
-    Calling it with texts returns their vectors, float32 of shape (n_texts, n_dimensions). A text
+    Calling it with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
     without one known word is the zero vector.
 
     Examples
@@ -34,11 +34,11 @@ class Encoder:
         self._method = find_method(encoding.method)(encoding, training)
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
-        """Encode texts."""
+        """Encode documents."""
         return _encode((self, HashedTexts(texts)))
 
     def encode(self, texts: HashedTexts) -> Matrix:
-        """Encode texts anew."""
+        """Encode documents without looking up remembered vectors."""
         encoded = self._method.encode(texts)
         if self.encoding.normalize:
             length = np.linalg.norm(encoded, axis=1, keepdims=True)
@@ -49,7 +49,7 @@ class Encoder:
 
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
-    """Return an encoder fitted on training texts; the last few are kept and shared."""
+    """Return an encoder fitted on training documents; the last few are kept and shared."""
     return _fit_encoder((encoding, HashedTexts(training)))
 
 
@@ -58,7 +58,7 @@ def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
     return Encoder(*key)
 
 
-@remember(16)  # training and test texts of each encoder; not in the encoder, which must stay picklable
+@remember(16)  # training and test documents of each encoder; not in the encoder, which must stay picklable
 def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
     encoder, texts = key
     return encoder.encode(texts)

@@ -1,6 +1,6 @@
 """The ways from texts to vectors, one small class each, in one table.
 
-An encoder is added here alone: a subclass of `Method`, and its line in `METHODS`.
+To add an encoder, edit only this file: a subclass of `Method`, and its line in `METHODS`.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Encoding:
-    """How texts become vectors; the hyper-parameters of an encoder."""
+    """How documents become vectors; the hyper-parameters of an encoder."""
 
     method: str
     vectors: str
@@ -41,7 +41,7 @@ class Method(ABC):
     Attributes
     ----------
     description : str
-        What the help of the command line prints of it.
+        Its description in the help of the command line.
     needs_vectors : bool
         Whether it uses word vectors.
     """
@@ -51,21 +51,21 @@ class Method(ABC):
 
     @abstractmethod
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        """Fit on the training texts."""
+        """Fit on the training documents."""
 
     @abstractmethod
     def encode(self, texts: HashedTexts) -> NDArray[Any]:
-        """Return vectors of shape (n_texts, n_dimensions), zeros for a text without a known word."""
+        """Return vectors of shape (n_texts, n_dimensions), zeros for a document without a known word."""
 
 
 class _Pooling(Method):
-    """Combines the vectors of the known words of a text."""
+    """Combines the vectors of the known words of a document."""
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
         self._encoding, self._training = encoding, training
 
     def encode(self, texts: HashedTexts) -> NDArray[Any]:
-        """Look up the vectors of all words and combine those of each text."""
+        """Look up the vectors of all words and combine those of each document."""
         counts, vocabulary = count_words(texts)
         loaded = vectors.load_or_train(
             self._encoding.vectors, vocabulary, self._training, self._encoding.seed
@@ -80,7 +80,7 @@ class _Pooling(Method):
 
 
 class Mean(_Pooling):
-    """A word counts as often as it occurs in the text."""
+    """A word counts as often as it occurs in the document."""
 
     description = "mean of the word vectors"
 
@@ -89,7 +89,7 @@ class Mean(_Pooling):
 
 
 class TFIDF(_Pooling):
-    """Inverse document frequencies are those of the training texts, smoothed as scikit-learn does."""
+    """Inverse document frequencies are those of the training documents, smoothed as scikit-learn does."""
 
     description = "mean of the word vectors, weighted by TF-IDF"
 
@@ -125,7 +125,7 @@ class Max(_Pooling):
 
 
 class SVD(Method):
-    """Both TF-IDF and the SVD are fitted on the training texts."""
+    """Both TF-IDF and the SVD are fitted on the training documents."""
 
     description = "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"
     needs_vectors = False

@@ -1,7 +1,7 @@
-"""Reading files of word vectors: of each only the words that are wanted.
+"""Reading files of word vectors: only the vectors of the words that are wanted.
 
 The formats: text, as GloVe writes it or with the header line of word2vec and fastText; word2vec's
-binary format, told by the ending ``.bin``; the binary model of the fasttext program. All but the
+binary format, recognised by the ending ``.bin``; the binary model of the fasttext program. All but the
 last may be gzipped.
 """
 
@@ -71,12 +71,12 @@ class WordVectors:
 
 
 def read(path: Path, wanted: Iterable[str]) -> WordVectors:
-    """Read the vectors of the wanted words; of a word that stands twice, the first.
+    """Read the vectors of the wanted words; of a word that occurs twice, the first.
 
     Raises
     ------
     DataError
-        If the file is damaged, truncated or of no known format.
+        If the file is damaged, truncated or of an unknown format.
     """
     word_of = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     try:
@@ -119,7 +119,7 @@ def _header(path: Path, stream: io.BufferedReader) -> tuple[int | None, int, Ite
         n_words, n_dimensions = None, len(fields) - 1
         lines = chain([first], lines)
     if not (1 if n_words is not None else 2) <= n_dimensions <= _MAX_DIMENSIONS:
-        raise DataError(f"{path} is no file of word vectors: its first line is {first[:60]!r}.")
+        raise DataError(f"{path} is not a file of word vectors: its first line is {first[:60]!r}.")
     return n_words, n_dimensions, lines
 
 
@@ -171,7 +171,9 @@ def _read_word2vec_binary(path: Path, stream: io.BufferedReader, wanted: Set[byt
     """Read word by word: gensim's reader takes all of a file (gigabytes, of Google's) into memory."""
     n_words, n_dimensions, _ = _header(path, stream)
     if n_words is None:
-        raise DataError(f"{path} is no word2vec file in binary format: it does not begin with two numbers.")
+        raise DataError(
+            f"{path} is not a word2vec file in binary format: it does not begin with two numbers."
+        )
     found: dict[bytes, tuple[int, Vector]] = {}
     for rank in range(n_words):
         letters = []
@@ -187,7 +189,7 @@ def _read_word2vec_binary(path: Path, stream: io.BufferedReader, wanted: Set[byt
             found[word] = rank, np.frombuffer(data, "<f4").astype(np.float32)
     if stream.read(2).strip():
         raise DataError(
-            f"{path} goes on after the {n_words:,} words of its first line; is it in binary format?"
+            f"{path} continues after the {n_words:,} words of its first line; is it in binary format?"
         )
     return n_dimensions, found
 

@@ -1,8 +1,8 @@
 """Word vectors: finding the file, reading of it only the words that are needed, remembering those.
 
-A file of vectors is read once per corpus; what was read lies in the cache directory as one slim
-matrix (``vectors/<digest>.npz``) that grows with every corpus, so that the next use is a load of
-the words in question and no more.
+A file of vectors is read once per corpus; the vectors that were read are kept in the cache directory
+as one slim matrix (``vectors/<digest>.npz``) that grows with every corpus, so that the next use loads
+only the words it needs.
 """
 
 import json
@@ -25,7 +25,7 @@ from adbench_text.text.vector_files import WordVectors
 from adbench_text.text.words import HashedTexts
 from adbench_text.text.words import words as words_of
 
-#: Vectors that gensim's downloader offers, and what they are.
+#: Vectors that gensim's downloader offers, with a description.
 DOWNLOADS: Fact[dict[str, str]] = {
     "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB)",
     "glove-wiki-gigaword-100": "GloVe 6B, 100 dimensions, 400,000 words (128 MB)",
@@ -41,7 +41,7 @@ _MD5: Fact[dict[str, str]] = {
     "glove-wiki-gigaword-300": "29e9329ac2241937d55b852e8284e89b",
     "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
 }
-#: Not a file: gensim's FastText, trained on the training texts of the split alone.
+#: Not a file: gensim's FastText, trained on the training documents of the split only.
 LOCAL = "fasttext-local"
 
 
@@ -69,7 +69,10 @@ def locate(name: str) -> Path:
     if storage.is_file(path):
         return path
     if len(path.parts) > 1 or path.suffix:
-        raise DataError(f"There is no file of word vectors at {path}.")
+        raise DataError(
+            f"There is no file of word vectors at {path}. Give another path, "
+            "or a name that 'adbench-text list vectors' prints."
+        )
     raise UnknownNameError("word vectors", name, [*DOWNLOADS, LOCAL])
 
 
@@ -88,7 +91,7 @@ def digest(name: str) -> str:
 
 
 def is_here(name: str) -> bool:
-    """Say whether the file of these vectors is in the data directory."""
+    """Return whether the file of these vectors is in the data directory."""
     return storage.is_file(storage.data_dir() / remote(name).path)
 
 
@@ -160,7 +163,7 @@ def _read_cache(key: str) -> WordVectors | None:
         with np.load(_cache_path(key), allow_pickle=False) as arrays:
             words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
             slim = WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
-    except Exception:  # not there, or damaged in whatever way: read anew
+    except Exception:  # missing, or damaged in any way: it is read again
         return None
     return slim if len(slim.words) == len(slim.matrix) == len(slim.ranks) else None
 
@@ -174,19 +177,19 @@ def _unpacked(data: NDArray[np.uint8]) -> list[str]:
 
 
 def load_or_train(name: str, words: Iterable[str], training: Iterable[str], seed: int) -> WordVectors:
-    """Load the vectors of these words, or train them on texts where that is what `name` says."""
+    """Load the vectors of these words, or train them on documents if `name` is ``fasttext-local``."""
     return train_local(training, words, seed) if name == LOCAL else load(name, words)
 
 
 def train_local(
     texts: Iterable[str], words: Iterable[str], seed: int, n_dimensions: int = 100
 ) -> WordVectors:
-    """Train gensim's FastText on texts and return its vectors of these words (unknown ones by subwords).
+    """Train gensim's FastText on documents and return its vectors of these words (unknown ones by subwords).
 
     Raises
     ------
     InvalidValueError
-        If the texts hold no word at all.
+        If the documents have no word.
     """
     model = _local_model((HashedTexts(tuple(texts)), seed, n_dimensions))
     listed = sorted(set(words))
@@ -194,7 +197,7 @@ def train_local(
     return WordVectors(listed, matrix, np.arange(len(listed)), frozenset())
 
 
-@remember(1)  # training texts and test texts ask for it in turn
+@remember(1)  # training documents and test documents ask for it in turn
 def _local_model(key: tuple[HashedTexts, int, int]) -> Any:
     from gensim.models import FastText
 

@@ -1,4 +1,4 @@
-"""WordPiece: texts as numbered pieces of words, by the vocabulary of BERT or one trained on the spot."""
+"""WordPiece: documents as numbered pieces of words, by the vocabulary of BERT or a trained one."""
 
 import re
 from collections import Counter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 BERT = "bert-base-uncased"
 TRAINED = "trained"
-FETCHED = f"{BERT}-vocab"  # what the command line fetches
+FETCHED = f"{BERT}-vocab"  # its name for ``adbench-text fetch``
 
 #: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in the order of their frequency.
 BERT_FILE: Fact[RemoteFile] = RemoteFile(
@@ -35,14 +35,14 @@ _CHUNK = re.compile(r"\S+")
 
 
 class Pieces(NamedTuple):
-    """Word pieces of texts: those of text i are ``ids[ends[i]:ends[i + 1]]``; ends begins with 0."""
+    """Word pieces of documents: those of document i are ``ids[ends[i]:ends[i + 1]]``; ends begins with 0."""
 
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
 
 
 class Piece(NamedTuple):
-    """A word of a text, ``text[start:end]``, and how many pieces it is cut into."""
+    """A word of a document, ``text[start:end]``, and the number of its pieces."""
 
     start: int
     end: int
@@ -85,14 +85,14 @@ class WordPiece:
         for token in SPECIAL:
             number = tokenizer.token_to_id(token)
             if number is None:
-                raise DataError(f"The vocabulary lacks {token}.")
+                raise DataError(f"The vocabulary must contain {token}; use that of {BERT}, or train one.")
             ids.append(number)
         self.pad, self.unknown, self.cls, self.sep, self.mask = ids
         if self.pad != 0:
             raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")
 
     def encode(self, texts: Sequence[str]) -> Pieces:
-        """Return the pieces of texts, without [CLS] and [SEP]; every word is looked up once only."""
+        """Return the pieces of documents, without [CLS] and [SEP]; every word is looked up only once."""
         chunks = [text.split() for text in texts]
         new = {word for words in chunks for word in words if word not in self._lexicon}
         self._learn(sorted(new))
@@ -111,7 +111,7 @@ class WordPiece:
             self._lexicon[word] = encoding.ids
 
     def words(self, text: str) -> list[Piece]:
-        """Return the words of a text in order; their pieces, put together, are those of `encode`."""
+        """Return the words of a document in order; their pieces, put together, are those of `encode`."""
         found = []
         for chunk in _CHUNK.finditer(text):
             encoding = self._tokenizer.encode(_sound(chunk.group()), add_special_tokens=False)
@@ -150,7 +150,7 @@ def bert() -> WordPiece:
     Raises
     ------
     DataError
-        If its file is not in the data directory, or is no vocabulary; nothing is downloaded here.
+        If its file is not in the data directory, or is not a vocabulary; this function downloads nothing.
     """
     path = storage.data_dir() / BERT_FILE.path
     if not storage.is_file(path):
@@ -167,20 +167,20 @@ def _bert(digest: str) -> WordPiece:
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is no vocabulary: {error}.") from error
+        raise DataError(f"{path} is not a vocabulary: {error}.") from error
     pieces = lines[:-1] if not lines[-1] else lines
     if len(set(pieces)) != len(pieces):
-        raise DataError(f"{path} is no vocabulary: a word piece stands there twice.")
+        raise DataError(f"{path} is not a vocabulary: a word piece occurs twice.")
     return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}), digest[:16])
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
-    """Train a vocabulary of at most `size` pieces on texts; the same texts give the same one.
+    """Train a vocabulary of at most `size` pieces on documents; the same documents give the same one.
 
     Raises
     ------
     InvalidValueError
-        If there is no word in the texts.
+        If there is no word in the documents.
     """
     return _train((HashedTexts(tuple(texts)), size))
 
@@ -197,10 +197,12 @@ def _train(what: tuple[HashedTexts, int]) -> WordPiece:
         for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):
             for letter in part:
                 forms[letter] += count
-                if len(part) > 1:  # punctuation and Chinese stand alone
+                if len(part) > 1:  # punctuation and Chinese characters are words of one character
                     forms[f"##{letter}"] += count
     if not forms:
-        raise InvalidValueError("The training texts hold no words to train a vocabulary on.")
+        raise InvalidValueError(
+            "The training texts have no words to train a vocabulary on; they need at least one."
+        )
     # The trainer numbers the letters in the order of a hash map, which decides between pairs that are
     # equally frequent: named beforehand, they have the same numbers each time.
     alphabet = sorted(forms)
@@ -210,7 +212,7 @@ def _train(what: tuple[HashedTexts, int]) -> WordPiece:
     words = (word for word, count in sorted(counts.items()) for _ in range(count))
     tokenizer.train_from_iterator(words, trainer)
     merged = set(tokenizer.get_vocab()) - set(SPECIAL) - set(alphabet)
-    # where there is no room for all letters nothing is merged, and the frequent letters stay
+    # without room for all letters nothing is merged, and only the frequent letters are kept
     kept = sorted(forms, key=lambda form: (-forms[form], form))[: size - len(SPECIAL)]
     pieces = [*SPECIAL, *sorted(merged | set(kept))]
     return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))

@@ -1,4 +1,4 @@
-"""Words of texts: where they are, and how often each occurs."""
+"""Words of documents: where they are, and how often each occurs."""
 
 import hashlib
 import re
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+")
 
 
 def words(text: str) -> list[str]:
-    """Split a text into lower-case words: runs of letters, digits and underscores.
+    """Split a document into lower-case words: runs of letters, digits and underscores.
 
     Examples
     --------
@@ -26,13 +26,13 @@ def words(text: str) -> list[str]:
     ['the', 'ship', 's', 'crew']
     """
     text = text.lower()
-    if text.replace(" ", "").isalnum():  # a cleaned text: nothing but words and spaces
+    if text.replace(" ", "").isalnum():  # a cleaned document: nothing but words and spaces
         return text.split()
     return _WORD.findall(text)
 
 
 class Word(NamedTuple):
-    """A word of a text and where it stands: ``text[start:end]``."""
+    """A word of a document and its place: ``text[start:end]``."""
 
     word: str
     start: int
@@ -40,13 +40,13 @@ class Word(NamedTuple):
 
 
 def word_positions(text: str) -> Iterator[Word]:
-    """Yield the words of a text as `words` splits it, with their places in the original."""
+    """Yield the words of a document as `words` splits it, with their places in the original."""
     for match in _WORD.finditer(text):
         yield Word(match.group().lower(), match.start(), match.end())
 
 
 def digest(texts: Sequence[str]) -> str:
-    """Digest texts, their order and their borders; 32 hexadecimal digits."""
+    """Digest documents, their order and their borders; 32 hexadecimal digits."""
     state = hashlib.sha256()
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -56,24 +56,24 @@ def digest(texts: Sequence[str]) -> str:
 
 
 class WordCounts(NamedTuple):
-    """How often each word stands in each text: `counts` of shape (n_texts, n_words)."""
+    """Number of times that each word occurs in each document: `counts` of shape (n_texts, n_words)."""
 
     counts: "csr_array[Any]"
     vocabulary: "np.ndarray[Any, Any]"
 
 
 def count_words(texts: Sequence[str]) -> WordCounts:
-    """Count the words of each text; the last results are kept, since splits share texts."""
+    """Count the words of each document; the last results are remembered, since splits share documents."""
     return _count_words(HashedTexts(texts))
 
 
 class HashedTexts(tuple[str, ...]):
-    """Texts that compare by content, through a digest taken once: keys of memories."""
+    """Texts that are compared by their digest, computed once: keys of remembered values."""
 
     digest: str
 
     def __new__(cls, texts: Sequence[str]) -> "HashedTexts":
-        """Take the digest of the texts."""
+        """Take the digest of the documents."""
         self = super().__new__(cls, texts)
         self.digest = digest(texts)
         return self
@@ -90,7 +90,7 @@ def _count_words(texts: HashedTexts) -> WordCounts:
     import numpy as np
     from scipy.sparse import csr_array
 
-    # a third of the time of scikit-learn's CountVectorizer, and every cell counts its texts
+    # a third of the time of scikit-learn's CountVectorizer, and every cell counts its documents
     number_of: defaultdict[str, int] = defaultdict()
     number_of.default_factory = number_of.__len__
     numbers = array("q")

@@ -1,23 +1,23 @@
-"""CVDD: context vectors that a text of the inlier class is near to (Ruff et al., ACL 2019).
+"""CVDD: context vectors that a document of the inlier class is near to (Ruff et al., ACL 2019).
 
 Ruff, Zemlyanskiy, Vandermeulen, Schnake and Kloft, "Self-Attentive, Multi-Context One-Class
 Classification for Unsupervised Anomaly Detection on Text". Several attention heads sum up the word
-vectors of a text, each for a theme of its own; a text is abnormal when its sums point away from the
-heads' context vectors. Word vectors are frozen; attention and contexts are learned together.
+vectors of a document, each for a theme of its own; a document is abnormal when its sums point away
+from the heads' context vectors. Word vectors are frozen; attention and contexts are learned together.
 
-Where this leaves the paper (P), its released code (C) or both:
+Differences from the paper (P), its released code (C) or both:
 
-- The vocabulary is that of the training texts: words that stand there fewer than `min_count` times,
-  or have no vector, are left out of every text. C takes the words of the test texts too. ``min_count=0``
-  knows every word that has a vector, with no look at a text.
+- The vocabulary is that of the training documents: words that occur there fewer than `min_count` times,
+  or have no vector, are left out of every document. C uses the words of the test documents too.
+  ``min_count=0`` keeps every word that has a vector, independently of the training documents.
 - A word without a vector is a zero vector in C, as is a pad. It takes attention, but moves no sum, and
   a distance does not depend on a sum's length: leaving it out changes nothing.
-- A text without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
+- A document without one known word has a distance of 1/2 from every context, as its zero sum has in C; in
   training it is left out.
 - alpha is 0 in the first fifth of the epochs and its last value, 1, is never reached: so does C.
-- Batches hold texts of like length, and the last of an epoch may be smaller.
+- Batches hold documents of similar length, and the last of an epoch may be smaller.
 - A stage of alpha and learning rate ends early when the loss has settled (`tolerance`; 0 for never).
-- Word vectors are 50-dimensional GloVe unless said otherwise, where P has 300 dimensions.
+- Word vectors are 50-dimensional GloVe by default, where P has 300 dimensions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -55,20 +55,21 @@ class CVDD(TextDetector):
     Parameters
     ----------
     attention_heads : int, default 5
-        Heads, each with a context vector; as many training texts with a known word are needed.
+        Heads, each with a context vector; as many training documents with a known word are needed.
     orthogonality_weight : float, default 10
         Weight of the penalty on contexts that are alike (lambda), at least 0.
     alpha_schedule : {"logarithmic", "linear", "soft", "hard"}, default "logarithmic"
-        How the weights of a text's heads come to prefer its nearest context.
+        How the weights of a document's heads come to prefer its nearest context.
     score : {"context_mean", "context_best"}, default "context_mean"
         Mean distance over the heads, or that of the one head whose AUROC on the test labels is
-        best. The latter is an oracle, there to reproduce published columns; the benchmark alone
-        can compute it, and marks it.
+        best. The latter is an oracle that reproduces published columns; only the benchmark can
+        compute it, and marks it.
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training texts alone).
+        ``"fasttext-local"`` (trained on the training documents only).
     min_count : int, default 3
-        How often a word must stand in the training texts to be known; 0 for every word with a vector.
+        Least number of times that a known word occurs in the training documents; 0 for every word
+        with a vector.
     epochs, batch_size : int, default 100 and 64
     learning_rate : float, default 0.01
         Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
@@ -165,7 +166,7 @@ class CVDD(TextDetector):
 
     @property
     def regime(self) -> str:
-        """What it knows besides the training texts."""
+        """Knowledge besides the training documents."""
         return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
 
     @property
@@ -182,7 +183,7 @@ class CVDD(TextDetector):
         # None: a word needs nothing but a vector, and every vector counts.
         self._known = frozenset(vocabulary[often]) if self.min_count else None
         bags = self._bags(texts)
-        # A text without a known word has no direction, and its distance of 1/2 no gradient.
+        # A document without a known word has no direction, and its distance of 1/2 no gradient.
         rows = np.flatnonzero(bags.lengths)
         if len(rows) < self.attention_heads:
             raise InvalidValueError(
@@ -216,7 +217,7 @@ class CVDD(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         if self.is_oracle:
             raise InvalidValueError(
-                f"score={BEST!r} picks a head by test labels, which the benchmark alone has; use {MEAN!r}."
+                f"score={BEST!r} picks a head by test labels, which only the benchmark has; use {MEAN!r}."
             )
         mean: NDArray[np.float64] = self._distances(texts).mean(axis=1)
         return mean
@@ -231,27 +232,27 @@ class CVDD(TextDetector):
         return context_distances(self._network, self._bags(texts))
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return what each word of each text adds to its distance, times the number of its words.
+        """Return what each word of each document adds to its distance, times the number of its words.
 
-        Their mean is the text's mean distance over the heads. A word that heads attend to, and that
+        Their mean is the document's mean distance over the heads. A word that heads attend to, and that
         points away from their contexts, has a high score; one that points the way of the contexts
-        further than the text as a whole a negative one; an unknown word 0.
+        further than the complete document a negative one; an unknown word 0.
         """
         texts = self._check_fitted(texts)
         shares = word_shares(self._network, self._bags(texts))
         return [_word_scores(*pair) for pair in zip(texts, shares, strict=True)]
 
     def top_words(self, n_words: int = 25, n_texts: int = 100, n_attended: int = 10) -> pd.DataFrame:
-        """Return the words that stand for each context (section 5.2).
+        """Return the words that describe each context (section 5.2).
 
-        Of the `n_texts` training texts nearest to a context, the `n_attended` words that its head
-        attends to most; of these the `n_words` found in most texts.
+        Of the `n_texts` training documents nearest to a context, the `n_attended` words that its head
+        attends to most; of these the `n_words` that occur in most documents.
 
         Returns
         -------
         DataFrame
-            With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, how many of the
-            nearest texts it was found in.
+            With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, the number of
+            nearest documents that contain it.
         """
         bags = self._bags(self._check_fitted(self._training_texts))
         rows = top_words(self._network, bags, n_words, n_texts, n_attended)

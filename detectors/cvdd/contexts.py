@@ -1,8 +1,8 @@
 """CVDD's network and objective (Ruff et al., ACL 2019, section 3).
 
-B texts, padded to L different words each; d the dimensions of a word vector, R the attention heads,
-each with a context vector. A text is a bag of words: attention looks at each word alone, so one that
-stands c times in a text gets c times the attention of a single one, which is log c added to its logit.
+B documents, padded to L different words each; d the dimensions of a word vector, R the attention heads,
+each with a context vector. A document is a bag of words: attention looks at each word separately, so one
+that occurs c times in a document gets c times the attention of a single one: its logit grows by log c.
 """
 
 import math
@@ -26,12 +26,12 @@ _SETTLED = 5  # epochs whose mean loss is compared with that of as many before
 
 
 class Bags:
-    """Texts as bags of words with vectors.
+    """Documents as bags of words with vectors.
 
     Parameters
     ----------
     counts : csr_array of shape (n_texts, n_words)
-        How often each word stands in each text.
+        Number of times that each word occurs in each document.
     vocabulary : object array of shape (n_words,)
         The words.
     table : float32 array of shape (n_words, d)
@@ -42,7 +42,7 @@ class Bags:
     Attributes
     ----------
     lengths : int64 array of shape (n_texts,)
-        Different words of each text.
+        Different words of each document.
     """
 
     def __init__(
@@ -61,32 +61,32 @@ class Bags:
         self._table = torch.from_numpy(table).to(device)
 
     def words(self, row: int) -> NDArray[Any]:
-        """Return the different words of a text."""
+        """Return the different words of a document."""
         return self._vocabulary[self._counts.indices[self._counts.indptr[row] : self._counts.indptr[row + 1]]]
 
     def means(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the means of these texts' word vectors, scaled to length 1, (n, d)."""
+        """Return the means of these documents' word vectors, scaled to length 1, (n, d)."""
         # Sums and means have the same direction.
         sums = self._counts[rows] @ self._table.cpu().numpy().astype(np.float64)
         length: NDArray[np.float64] = np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-8)
         return sums / length
 
     def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Return the vectors of these texts' words (B, L, d), and the logarithms of their counts (B, L).
+        """Return the vectors of these documents' words (B, L, d), and the logarithms of their counts (B, L).
 
-        The latter are -inf for pads. Each text must have a word.
+        The latter are -inf for pads. Each document must have a word.
         """
         device = self._words.device
         starts, lengths = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]])).to(device)
         column = torch.arange(int(self.lengths[rows].max()), device=device)
-        # The last texts reach beyond the end where they are padded; those places become pads below.
+        # The last documents reach beyond the end where they are padded; those places become pads below.
         index = (starts[:, None] + column).clamp_(max=len(self._words) - 1)
         log_counts = self._log_counts[index].masked_fill_(column >= lengths[:, None], -math.inf)
         return self._table[self._words[index]], log_counts
 
 
 class Attended(NamedTuple):
-    """Distances of texts from the contexts (B, R) in [0, 1], and attention to their words (B, R, L)."""
+    """Distances of documents from the contexts (B, R) in [0, 1], and attention to their words (B, R, L)."""
 
     distances: Tensor
     attention: Tensor
@@ -123,7 +123,7 @@ class ContextNetwork(nn.Module):
         return Attended(distances.clamp(0, 1), attention)
 
     def shares(self, vectors: Tensor, log_counts: Tensor) -> Tensor:
-        """Return what one of each different word adds to its text's mean distance over the heads, (B, L).
+        """Return what one of each different word adds to its document's mean distance over the heads, (B, L).
 
         The cosine of a sum is a sum over its words: with a_w the attention to a word, h_w its vector,
         m the attended sum and c the context, of unit length, the distance is the sum over the words of
@@ -154,10 +154,10 @@ class Losses(NamedTuple):
 def losses_of(distances: Tensor, contexts: Tensor, alpha: float, weight: float) -> Losses:
     """Return CVDD's losses of distances (B, R) from contexts (R, d); see eq. 5 to 8.
 
-    A text's distance is the mean over its heads, weighted by the softmax of -alpha times their
+    A document's distance is the mean over its heads, weighted by the softmax of -alpha times their
     distances; the penalty is that of contexts that are not orthonormal, times `weight`.
     """
-    # alpha 0 is the plain mean, a large alpha the nearest context alone. Gradients flow through the
+    # alpha 0 is the plain mean, a large alpha only the nearest context. Gradients flow through the
     # weights too.
     distance = ((-alpha * distances).softmax(-1) * distances).sum(-1).mean()
     # The diagonal counts: contexts are drawn to length 1 as well as apart.
@@ -167,7 +167,7 @@ def losses_of(distances: Tensor, contexts: Tensor, alpha: float, weight: float) 
 
 
 class Phase(NamedTuple):
-    """What a training goes by for some epochs."""
+    """Settings of a training for some epochs."""
 
     alpha: float
     learning_rate: float
@@ -184,10 +184,10 @@ ALPHAS = {
 
 
 def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase]:
-    """Return what each epoch goes by; the learning rate falls to a tenth after two fifths of them."""
+    """Return the settings of each epoch; the learning rate falls to a tenth after two fifths of them."""
     alphas = ALPHAS[alpha_schedule]
     return [
-        # In whole numbers: a fifth of the epochs has no rounding at its borders.
+        # In integers: a fifth of the epochs has no rounding at its borders.
         Phase(alphas[5 * epoch // epochs], learning_rate * (1 if 5 * epoch < 2 * epochs else 0.1))
         for epoch in range(epochs)
     ]
@@ -195,7 +195,7 @@ def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase
 
 @dataclass(frozen=True)
 class Training:
-    """How to train.
+    """Settings of a training.
 
     Parameters
     ----------
@@ -225,12 +225,12 @@ def train(
     training: Training,
     observer: Observer | None = None,
 ) -> None:
-    """Train a network on the texts of these rows, each with a word; all are on one device.
+    """Train a network on the documents of these rows, each with a word; all are on one device.
 
     Raises
     ------
     DetectorError
-        If the loss is no number.
+        If the loss is not finite.
     """
     epochs = list(training.phases)
     optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
@@ -278,7 +278,7 @@ def _report(observer: Observer | None, step: int, steps: int, means: Tensor) -> 
 
 
 def _has_settled(losses: Sequence[float], tolerance: float) -> bool:
-    """Say whether the mean of the last losses is hardly below that of those before."""
+    """Return whether the mean of the last losses is hardly below that of those before."""
     if not tolerance or len(losses) < 2 * _SETTLED:
         return False
     before, last = sum(losses[-2 * _SETTLED : -_SETTLED]), sum(losses[-_SETTLED:])

@@ -15,7 +15,7 @@ _TOKENS = 16384  # in a batch
 
 
 def context_distances(network: ContextNetwork, bags: Bags) -> NDArray[np.float64]:
-    """Return the distance of each document from each context, (n_documents, R)."""
+    """Return the distance of each document from each context, (n_texts, R)."""
     # The cosine of a zero sum is 0, hence 1/2 for a document without a known word.
     distances = np.full((len(bags.lengths), len(network.contexts)), 0.5)
     for rows, values in _in_batches(bags, lambda *batch: network(*batch).distances):

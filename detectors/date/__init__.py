@@ -1,38 +1,38 @@
-"""DATE: a transformer trained from scratch to tell replaced tokens and the mask pattern used.
+"""DATE: a transformer trained from scratch to recognise replaced tokens and mask patterns.
 
 Manolache, Brad and Burceanu, "DATE: Detecting Anomalies in Text via Self-Supervision of
 Transformers", NAACL 2021. Tokens under one of K fixed mask patterns are replaced by a generator;
 a discriminator learns which tokens were replaced (RTD) and which pattern was used (RMD). A clean
-text is abnormal where the discriminator takes its tokens for replaced ones.
+document is abnormal where the discriminator takes its tokens for replaced ones.
 
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
 generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
 because it was better on ``pydocs`` (see the README).
 
-Where this leaves the paper (P) or its released code (C); the preset ``paper`` takes the side of
-the paper, and what the code does in effect where the paper is silent:
+Differences from the paper (P) or its released code (C); the preset ``paper`` takes the side of
+the paper, and the effect of the code where the paper is silent:
 
-- Dropout is 0, but for learned generators (0.1). C asks for 0.5 in the discriminator, but an
+- Dropout is 0, except for learned generators (0.1). C asks for 0.5 in the discriminator, but an
   evaluation after the first step switches it off for good.
 - All K patterns stay as drawn. In C that same evaluation wipes pattern 0.
-- Pads are not attended to, and RTD is averaged over the tokens after [CLS] alone. C has no
+- Pads are not attended to, and RTD is averaged over the tokens after [CLS] only. C has no
   attention mask, and averages over pads (77 % of a batch of AG News), [CLS] and [SEP].
-- The first word piece is masked where its pattern says so. C masks it always.
+- The first word piece is masked if its pattern masks it. C masks it always.
 - As in C, [SEP] of a window that is not full may be masked and counts as a token; that of a full
-  window is part of the RTD loss alone.
-- Where masks are drawn anew (``n_patterns=0``), each token is masked by a draw of its own, as in C.
+  window counts in the RTD loss only.
+- Where masks are drawn for each batch (``n_patterns=0``), each token is masked by a draw of its own, as in C.
 - All weights are decayed alike. C decays biases and LayerNorm weights by 0.01, where it meant 0:
   at a learning rate of 1e-5 neither moves anything.
 - The random generator draws from all ids from 5 on (C leaves out the last), and nothing but it
   is run. C runs the learned generator too, and throws its work away.
-- A long text's last window ends with the text. C goes on while a window begins inside the text,
+- The last window of a long document ends with it. C adds windows while they begin inside the document,
   so that a few pieces of the window before can make one of their own, which weighs as much.
-- Batches hold windows of like length, and are computed in bfloat16 where the hardware has it;
-  scores are computed in fp32, so that they depend on the text alone.
-- The result is that of the last step: after 5,000 steps, where P says it converges, or 30 epochs,
+- Batches hold windows of similar length, and are computed in bfloat16 where the hardware has it;
+  scores are computed in fp32, so that they depend only on the document.
+- The result is that of the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
   whichever is first. C scores the test set every 500 steps of 20 epochs of AG News, which are 37,500
-  steps; P names no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 texts.
+  steps; P names no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 documents.
 """
 
 import math
@@ -68,13 +68,13 @@ class DATE(TextDetector):
     Parameters
     ----------
     vocabulary : {"bert-base-uncased", "trained"}
-        BERT's word pieces, or ones trained on the training texts.
+        BERT's word pieces, or ones trained on the training documents.
     vocabulary_size : int, default 30522
         Of a trained vocabulary, at most.
     max_length : int, default 128
-        Word pieces of a window; longer texts are cut into windows that overlap by a fifth.
+        Word pieces of a window; longer documents are cut into windows that overlap by a fifth.
     n_patterns : int, default 50
-        Number of mask patterns; 0 masks anew each time (then there is no RMD).
+        Number of mask patterns; 0 draws the masks for each batch, without RMD.
     mask_share : float, default 0.5
         Share of positions that a pattern masks, in (0, 1); without patterns the chance of each token.
     generator : {"random", "small", "large"}, default "random"
@@ -88,8 +88,8 @@ class DATE(TextDetector):
     steps : int, default 5000
         Batches to train on, at most; the paper converges after about 5,000.
     epochs : int, default 30
-        Passes over the training windows, at most. A network that has seen a few hundred texts a
-        hundred times knows them by heart, and no other; chosen on ``pydocs``.
+        Passes over the training windows, at most. A network that has seen a few hundred documents a
+        hundred times memorises them and no longer generalises; chosen on ``pydocs``.
     batch_size : int, default 16
         Windows of a batch.
     learning_rate, weight_decay : float
@@ -113,7 +113,7 @@ class DATE(TextDetector):
     Notes
     -----
     A training of more than a minute that has a seed leaves a checkpoint (some 100 MB) in the folder
-    ``checkpoints`` of the cache directory, and goes on from there, with the result of an
+    ``checkpoints`` of the cache directory, and resumes there, with the result of an
     uninterrupted one, when the same is fitted again. It is removed at the end.
 
     Examples
@@ -192,7 +192,7 @@ class DATE(TextDetector):
             paper |= {"max_length": 498, "n_patterns": 25, "mask_share": 0.25}
         return {
             "paper": [paper],
-            # Masks are drawn anew each time: there is no pattern to recognise, hence no RMD.
+            # Masks are drawn for each batch: there is no pattern to recognise, hence no RMD.
             "electra": [{**paper, "n_patterns": 0, "mask_share": 0.15, "rmd_weight": 0}],
         }
 
@@ -225,7 +225,7 @@ class DATE(TextDetector):
             # Drawn on the CPU, so that a seed gives the same patterns and noise on every device.
             patterns = mask_patterns(self.n_patterns, self.max_length, self.mask_share, random)
             self._patterns = patterns.to(self._device)
-        # what a masked token is replaced by when the RMD head is asked, the same for every text
+        # What the generator replaces masked tokens by for ``pl_rmd``, the same for every document
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
         self._objective = build(self, self._pieces, self._device, seed)
@@ -253,31 +253,33 @@ class DATE(TextDetector):
             of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)
-        # The mean over the windows of each text: sums by text number, divided by their numbers.
+        # The mean over the windows of each document: sums by document number, divided by their numbers.
         return np.bincount(windows.text, of_window) / np.bincount(windows.text)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return how abnormal each word of each text is: the mean of its word pieces.
+        """Return the abnormality of each word of each document: the mean of its word pieces.
 
-        A text's score is the mean over its pieces and [SEP]; that of a text of several windows the
+        A document's score is the mean over its pieces and [SEP]; that of a document of several windows the
         mean of theirs, each over its pieces.
 
         Raises
         ------
         InvalidValueError
-            If the score is ``pl_rmd``, which judges a text as a whole, or as `decision_function`.
+            If the score is ``pl_rmd``, which judges complete documents, or as `decision_function`.
         """
         texts = self._check_fitted(texts)
         if self.score == PL_RMD:
-            raise InvalidValueError(f"score={PL_RMD!r} judges a text as a whole; tokens have no scores.")
+            raise InvalidValueError(
+                f"score={PL_RMD!r} judges complete documents; tokens have no scores. Use another score."
+            )
         self._objective.eval()
         of_text = token_scores(self._objective.discriminator, self._windows(texts), self.score)
         return [self._of_words(*pair) for pair in zip(texts, of_text, strict=True)]
 
     def _of_words(self, text: str, of_piece: NDArray[np.float64]) -> list[TokenScore]:
-        found, end = [], 0
+        scores, end = [], 0
         # Words come in the order of their pieces: each takes the next ones.
         for start, stop, n_pieces in self._pieces.words(text):
             begin, end = end, end + n_pieces
-            found.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))
-        return found
+            scores.append(TokenScore(text[start:stop], start, stop, float(of_piece[begin:end].mean())))
+        return scores

@@ -1,6 +1,6 @@
-"""AdamW with AMSGrad for a network trained in half precision, most of whose embeddings rest.
+"""AdamW with AMSGrad for a network trained in half precision, most of whose embeddings have no gradient.
 
-Two things that torch's own optimiser leaves on the table:
+Two things that torch's own optimiser does not do:
 
 - all weights, and all gradients, are views of one vector each: one kernel instead of hundreds;
 - the rows of an embedding that a batch does not read still move (their momentum fades, their
@@ -123,14 +123,14 @@ class FlatAdamW:
             p.grad = None
 
     def state(self) -> dict[str, Tensor]:
-        """Return everything that a training goes on from, by name."""
+        """Return everything that a training continues from, by name."""
         state = {f"flat.{name}": value for name, value in self._adamw.state[self._master].items()}
         state["flat.weight"] = self._master.detach()
         return state | (self._rows.state() if self._rows is not None else {})
 
     @torch.no_grad()
     def load(self, state: dict[str, Tensor]) -> None:
-        """Go on from a `state`."""
+        """Continue from a `state`."""
         # The moments are set by hand: the optimiser makes them only in its first step.
         names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
         self._adamw.state[self._master] = {name: state[f"flat.{name}"] for name in names}
@@ -225,7 +225,7 @@ class LazyRows:
         """Update rows (n,), caught up with, from their gradients (n, size)."""
         self.now += 1
         first, second, greatest = self.moments[:, rows]
-        # Indexing by rows has copied the moments: they are changed in place here and written back below.
+        # Indexing by rows has copied the moments: they are changed in place and written back below.
         first.lerp_(gradient, 1 - BETAS[0])
         second.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
         greatest = torch.maximum(greatest, second)
@@ -247,7 +247,7 @@ class LazyRows:
 
     @torch.no_grad()
     def load(self, state: dict[str, Tensor]) -> None:
-        """Go on from a `state`."""
+        """Continue from a `state`."""
         self.weight.copy_(state["rows.weight"])
         self.moments.copy_(state["rows.moments"])
         self.last.copy_(state["rows.last"])

@@ -15,7 +15,7 @@ from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init
 def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
     """Draw K different patterns over the tokens after [CLS], each masking the same share of them.
 
-    Source: section 3.1. Pattern positions are absolute: a short text sees the beginning of each.
+    Source: section 3.1. Pattern positions are absolute: a short document sees the beginning of each.
 
     Returns
     -------
@@ -54,8 +54,8 @@ class RandomGenerator(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, None]:
         """Replace by ids `first` ... `n_pieces` - 1."""
-        # `noise` is below 1, so the largest id is n_pieces - 1. It is handed in, not drawn, so that
-        # `pl_rmd` can score every text with the same replacements.
+        # `noise` is below 1, so the largest id is n_pieces - 1. It is an argument, not drawn, so that
+        # `pl_rmd` can score every document with the same replacements.
         drawn = self.first + (noise * (self.n_pieces - self.first)).long()
         return torch.where(masked, drawn, ids), None
 
@@ -79,7 +79,7 @@ class LearnedGenerator(nn.Module):
         # Logits over all V pieces are large; they are computed for the masked tokens only.
         x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths)[masked]  # (n_masked, H)
         logits = (self.head(x) @ self.encoder.embeddings.token.weight.T + self.bias).float()
-        # A draw has no derivative. As in ELECTRA, the generator learns from MLM alone, not from fooling
+        # A draw has no derivative. As in ELECTRA, the generator learns from MLM only, not from fooling
         # the discriminator.
         with torch.no_grad():
             # Inverse transform sampling: the draw is a function of `noise`, as that of the random generator.

@@ -81,9 +81,9 @@ def _attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor, dropout: float) ->
     """Return the scaled dot-product attention, (B, heads, L, H / heads)."""
     if not q.requires_grad:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
-    # The backward pass of the fused kernel takes longer than all else of a short text on a CPU, and
-    # does not repeat itself to the bit on a GPU.
-    # The scale goes on q, which has fewer numbers than the logits of a long text.
+    # The backward pass of the fused kernel takes longer than everything else for a short document on a
+    # CPU, and does not repeat itself to the bit on a GPU.
+    # The scale goes on q, which has fewer numbers than the logits of a long document.
     logits = (q * (1 / math.sqrt(q.shape[-1]))) @ k.transpose(-1, -2) + bias
     return F.dropout(logits.softmax(-1), dropout) @ v
 
@@ -115,19 +115,19 @@ class Encoder(nn.Module):
 
 
 def is_real(ids: Tensor, lengths: Tensor) -> Tensor:
-    """Return (B, L): which tokens are no pads."""
+    """Return (B, L): which tokens are not pads."""
     return torch.arange(ids.shape[1], device=ids.device) < lengths[:, None]
 
 
 class Judgement(NamedTuple):
-    """What the discriminator says: logits of "replaced" (B, L), and of each mask pattern (B, K)."""
+    """Output of the discriminator: logits of "replaced" (B, L), and of each mask pattern (B, K)."""
 
     rtd: Tensor
     rmd: Tensor
 
 
 class Discriminator(nn.Module):
-    """Tells which tokens were replaced, and by which mask pattern they were chosen."""
+    """Recognises replaced tokens, and the mask pattern that chose them."""
 
     def __init__(self, embeddings: Embeddings, shape: Shape, n_patterns: int) -> None:
         super().__init__()
@@ -154,7 +154,7 @@ def init_weights(module: nn.Module) -> None:
 
 
 class Corruption(NamedTuple):
-    """How a batch is corrupted: what is masked (B, L), by which pattern (B,), noise (B, L)."""
+    """Corruption of a batch: masked tokens (B, L), by which pattern (B,), noise (B, L)."""
 
     masked: Tensor
     pattern: Tensor
@@ -228,7 +228,7 @@ class Objective(nn.Module):
             scored = n_scored(ids, lengths, masked)
         # Sums over the part, divided by the counts of the complete batch: the parts add up to its means.
         n_tokens, n_windows, n_masked = scored.unbind()
-        # As in the released code: a replacement equal to the original is no replacement for RTD. For RMD
+        # As in the released code: a replacement equal to the original is not a replacement for RTD. For RMD
         # its pattern has been applied all the same.
         label = (replaced != ids).float()
         # From logits: the logarithm of a sigmoid near 0 or 1 loses all digits.
@@ -248,4 +248,4 @@ def n_scored(ids: Tensor, lengths: Tensor, masked: Tensor) -> Tensor:
     # Made on the device of the lengths: nothing waits for a copy. One [CLS] per window is not scored.
     n_windows = torch.full_like(lengths[0], len(ids))
     counts = torch.stack([lengths.sum() - n_windows, n_windows, masked.sum()])
-    return counts.clamp(min=1).float()  # empty texts or no masked token: 0 / 1, not 0 / 0
+    return counts.clamp(min=1).float()  # empty documents or no masked token: 0 / 1, not 0 / 0

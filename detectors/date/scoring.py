@@ -1,4 +1,4 @@
-"""Scores texts with a trained DATE: in fp32 and by length, so that a score depends on its text alone."""
+"""Scores documents with a trained DATE, in fp32 and by length: a score depends only on its document."""
 
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class TokenNormality(NamedTuple):
 
 
 SCORES = {
-    # pseudo label: P(original), since in a clean text every token is
+    # pseudo label: P(original), since in a clean document every token is
     "pl": TokenNormality(lambda p: 1 - p, 1.0),
     # maximum probability
     "mp": TokenNormality(lambda p: torch.maximum(p, 1 - p), 1.0),
@@ -81,19 +81,19 @@ def rmd_scores(
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
         # One pass per pattern: each asks for the probability of the pattern that was applied.
         real, L = is_real(ids, lengths), ids.shape[1]
-        found = torch.zeros(len(ids), device=ids.device)
+        probability = torch.zeros(len(ids), device=ids.device)
         for k in range(len(patterns)):
             masked = patterns[k, :L] & real
             # The same noise for every window: a score must not depend on what else is in the batch.
             replaced, _ = objective.generator(ids, lengths, masked, noise[k, :L].expand_as(ids))
-            found += objective.discriminator(replaced, lengths).rmd.softmax(-1)[:, k]
-        return 1 - found / len(patterns)
+            probability += objective.discriminator(replaced, lengths).rmd.softmax(-1)[:, k]
+        return 1 - probability / len(patterns)
 
     return _over(windows, judge)
 
 
 def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> list[NDArray[np.float64]]:
-    """Return how abnormal each piece of each text is; where windows overlap, the mean of theirs."""
+    """Return how abnormal each piece of each document is; where windows overlap, the mean of theirs."""
     of, most = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
@@ -101,7 +101,7 @@ def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> 
         # float64: a piece of several windows adds up its scores.
         abnormality = (most - of(p)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
-            # 2: [CLS] and [SEP] are no pieces of the text.
+            # 2: [CLS] and [SEP] are not pieces of the document.
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2
             sums[text][begin : begin + held] += values[1 : 1 + held]
             counts[text][begin : begin + held] += 1
@@ -126,7 +126,7 @@ def _over(windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]) -> NDArra
 def _in_batches(
     windows: Windows, judge: Callable[[Tensor, Tensor], Tensor]
 ) -> Iterator[tuple[NDArray[np.int64], Tensor]]:
-    """Yield the row numbers of each batch and what is judged of it; smaller ones if memory runs out."""
+    """Yield the row numbers of each batch and its result; smaller ones if memory runs out."""
     n_tokens, done = _TOKENS, 0
     while done < len(windows):
         # Longest first: if memory runs out, it does at the beginning, and smaller batches serve the rest.
@@ -141,7 +141,7 @@ def _in_batches(
                         f"The memory of {windows.device} does not hold one window of "
                         f"{windows.lengths[rows[0]]} tokens; lower max_length or use --device cpu."
                     ) from error
-                # The batches are cut anew, from the first window without a score on.
+                # New batches, from the first window without a score on.
                 n_tokens //= 2
                 break
             yield rows, values

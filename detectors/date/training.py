@@ -28,14 +28,14 @@ _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for th
 
 @dataclass(frozen=True)
 class Training:
-    """How to train.
+    """Settings of a training.
 
     Parameters
     ----------
     steps, batch_size : int
     learning_rate, weight_decay : float
     patterns : bool tensor of shape (K, max_length + 2), or None
-        Mask patterns, on the device; None masks anew each time.
+        Mask patterns, on the device; None draws masks for each batch.
     mask_share : float
         For the latter: the chance of a token to be masked.
     seed : int
@@ -228,9 +228,9 @@ class _Progress:
 def _backward(
     working: Objective, optimizer: FlatAdamW, batch: tuple[Tensor, ...], parts: int, seed: int
 ) -> tuple[Losses, int]:
-    """Put the gradients of a batch's losses in place, in as many parts as the memory asks for.
+    """Compute the gradients of a batch, in as many parts as the memory needs.
 
-    The sum is that of the whole batch, but for dropout, which each part draws for itself.
+    The sum is that of the complete batch, except for dropout, which each part draws separately.
     """
     ids, lengths, masked, *_ = batch
     counts = n_scored(ids, lengths, masked)

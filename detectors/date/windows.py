@@ -1,4 +1,4 @@
-"""Texts cut into overlapping windows of word pieces."""
+"""Documents cut into overlapping windows of word pieces."""
 
 import numpy as np
 import torch
@@ -12,24 +12,24 @@ _ROUND = 8  # tokens
 
 
 class Windows:
-    """Windows of texts: [CLS], at most `max_length` pieces, [SEP].
+    """Windows of documents: [CLS], at most `max_length` pieces, [SEP].
 
-    A text longer than that gets several, each beginning 80 % of a window after the one before; the
-    last ends with the text. An empty text gets one without pieces.
+    A document longer than that gets several, each beginning 80 % of a window after the one before; the
+    last ends with the document. An empty document gets one without pieces.
 
     Attributes
     ----------
     max_length : int
     n_pieces : int64 array of shape (n_texts,)
-        Pieces of each text.
+        Pieces of each document.
     lengths : int64 array of shape (n_windows,)
         Tokens of each window, [CLS] and [SEP] among them.
     padded : int64 array of shape (n_windows,)
         The width of a batch in which a window is the longest.
     text : int64 array of shape (n_windows,)
-        Number of the text that each belongs to, ascending.
+        Number of the document that each belongs to, ascending.
     begin : int64 array of shape (n_windows,)
-        Place of its first piece in its text.
+        Place of its first piece in its document.
     """
 
     def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
@@ -38,15 +38,15 @@ class Windows:
         # minimum some pieces would be in no window.
         stride = min(int(STRIDE * (max_length + 2)), max_length)
         self.n_pieces = n_pieces = np.diff(pieces.ends)
-        # -(-a // b) rounds up. The released code starts windows as long as they begin inside the text.
+        # -(-a // b) rounds up. The released code starts windows as long as they begin inside the document.
         n_windows = 1 + np.maximum(0, -(-(n_pieces - max_length) // stride))
         self.text = np.repeat(np.arange(len(n_pieces)), n_windows)
         first = np.cumsum(n_windows) - n_windows
-        # Number of the window within its text, times the stride.
+        # Number of the window within its document, times the stride.
         self.begin = (np.arange(len(self.text)) - first[self.text]) * stride
         held = np.minimum(n_pieces[self.text] - self.begin, max_length)
         self.lengths = held + 2
-        # few different widths: the CPU's matrix kernels are made anew for each
+        # Few different widths: the CPU's matrix kernels are compiled again for each
         self.padded = np.minimum(-(-self.lengths // _ROUND) * _ROUND, max_length + 2)
         ends = np.cumsum(self.lengths)
         self._starts = ends - self.lengths

@@ -48,7 +48,7 @@ def _plain(name: str) -> str:
 
 
 def _fits_a_matrix(node: ast.ClassDef) -> bool:
-    """Say whether a class needs no argument that we could not give (LSCP asks for a list of detectors)."""
+    """Return whether we can give all required arguments (LSCP requires a list of detectors)."""
     inits = [item for item in node.body if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
     if not inits:
         return False
@@ -71,11 +71,11 @@ def __getattr__(name: str) -> Any:
 def member(name: str) -> Any:
     """Return the text detector around PyOD's detector of this name."""
     from adbench_text.detectors.pyod.wrapper import (
-        PyODDetector,  # here, so that listing names imports no library
+        PyODDetector,  # not above: listing names imports no library
     )
 
     module, class_name = _classes()[name]
-    with redirect_stdout(sys.stderr):  # what is missing, PyOD prints
+    with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
         wrapped = getattr(importlib.import_module(module), class_name)
     facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
     return type(f"PyOD{class_name}", (PyODDetector,), facts)

@@ -1,4 +1,4 @@
-"""The adapter that puts a detector of PyOD behind the interface of texts."""
+"""The adapter that puts a detector of PyOD behind the interface for documents."""
 
 import sys
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ class PyODDetector(VectorDetector):
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; handed on to PyOD's detector where it takes them.
+        See `TextDetector`; passed on to PyOD's detector where it takes them.
     **params
         PyOD's own hyper-parameters, by PyOD's names.
 
@@ -88,7 +88,7 @@ class PyODDetector(VectorDetector):
                 self._detector.fit(np.asarray(X, dtype=np.float64))
         except ImportError as error:
             raise DetectorError(
-                f"PyOD's {self.wrapped.__name__} needs a package that is not here: {error}"
+                f"PyOD's {self.wrapped.__name__} needs a package that is not installed: {error}"
             ) from error
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:

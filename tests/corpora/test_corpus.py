@@ -182,7 +182,7 @@ def test_documents_that_clean_to_nothing_are_dropped():
 
 
 def test_each_text_needs_one_label():
-    with pytest.raises(DataError, match="Each text needs one label, got 2 and 1"):
+    with pytest.raises(DataError, match="Each document needs one label, got 2 texts and 1 labels"):
         Documents(["a", "b"], np.array([0]))
 
 

@@ -226,14 +226,14 @@ def test_a_binary_file_with_numbers_that_are_not_finite_is_refused(write):
 @pytest.mark.parametrize("name", ["my.vec", "my.bin"])
 def test_what_is_no_file_of_vectors_is_one_line(write, content, name):
     path = write(content, name)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)} is no ") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} is not a ") as caught:
         vectors.load(path, ["cat"])
     assert len(str(caught.value)) < 400 + len(path)
     assert "\n" not in str(caught.value)
 
 
 def test_an_empty_gzip_file_is_one_line(write):
-    with pytest.raises(DataError, match=r"is no file of word vectors: its first line is b''\.$"):
+    with pytest.raises(DataError, match=r"is not a file of word vectors: its first line is b''\.$"):
         vectors.load(write(gzip.compress(b""), "my.gz"), ["cat"])
 
 
@@ -249,7 +249,7 @@ def test_another_number_of_words_than_promised_is_refused(write, promised):
 def test_a_truncated_file_is_refused_wherever_it_is_cut(write, name, share):
     content = FORMATS[name]
     path = write(content[: int(share * (len(content) - 3))], name)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)}.*(truncated|damaged|is no )") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}.*(truncated|damaged|is not a )") as caught:
         vectors.load(path, ["cat"])
     assert "\n" not in str(caught.value)
 
@@ -326,7 +326,9 @@ def test_an_unknown_name_suggests_the_nearest(home):
 
 @pytest.mark.parametrize("name", ["/nowhere/my.vec", "my.vec", "~/nowhere.bin", "long" * 1000 + ".vec"])
 def test_a_missing_file_is_named(home, name):
-    with pytest.raises(DataError, match=r"^There is no file of word vectors at .*\.(vec|bin)\.$"):
+    with pytest.raises(
+        DataError, match=r"^There is no file of word vectors at .*\.(vec|bin)\. Give another path"
+    ):
         vectors.load(name, ["cat"])
 
 

@@ -43,11 +43,11 @@ def test_a_missing_vocabulary_names_the_command_and_the_way_without(home):
 @pytest.mark.parametrize(
     ("pieces", "message"),
     [
-        ([*SPECIAL, "a", "b", "a"], "stands there twice"),
-        (["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a"], r"lacks \[UNK\]"),
-        ([*SPECIAL[:-1], "a"], r"lacks \[MASK\]"),
+        ([*SPECIAL, "a", "b", "a"], "occurs twice"),
+        (["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a"], r"must contain \[UNK\]"),
+        ([*SPECIAL[:-1], "a"], r"must contain \[MASK\]"),
         (["a", *SPECIAL], r"\[PAD\] must be the first .* is number 1"),
-        ([], r"lacks \[PAD\]"),
+        ([], r"must contain \[PAD\]"),
     ],
 )
 def test_a_damaged_vocabulary_is_refused(home, pieces, message):
@@ -227,7 +227,7 @@ def test_what_it_was_trained_on_is_never_unknown():
 
 @pytest.mark.parametrize("texts", [[], ["", " "], ["\x00\x1f"]])
 def test_there_is_no_training_on_nothing(texts):
-    with pytest.raises(InvalidValueError, match="hold no words"):
+    with pytest.raises(InvalidValueError, match="have no words"):
         wordpiece.train(texts, 100)
 
 
@@ -288,5 +288,5 @@ def test_a_vocabulary_that_is_no_text_is_refused(home):
     path = home / wordpiece.BERT_FILE.path
     path.parent.mkdir(parents=True)
     path.write_bytes(b"\xff\xfe[PAD]\n")
-    with pytest.raises(DataError, match="is no vocabulary"):
+    with pytest.raises(DataError, match="is not a vocabulary"):
         wordpiece.bert()

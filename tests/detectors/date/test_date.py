@@ -341,7 +341,7 @@ def test_a_text_of_100_000_words_is_scored():
 
 
 def test_training_texts_without_a_word_are_refused():
-    with pytest.raises(InvalidValueError, match="hold no words"):
+    with pytest.raises(InvalidValueError, match="have no words"):
         small(steps=3).fit(["", " "])
 
 
@@ -515,5 +515,5 @@ def test_token_scores_ask_for_a_fit_and_for_texts():
 
 def test_a_text_judged_as_a_whole_has_no_token_scores():
     detector = small(score="pl_rmd", steps=2).fit(TRAIN)
-    with pytest.raises(InvalidValueError, match="judges a text as a whole"):
+    with pytest.raises(InvalidValueError, match="judges complete documents"):
         detector.token_scores(TEST)
