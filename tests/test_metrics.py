@@ -162,7 +162,7 @@ def measured(new, monkeypatch) -> dict[str, float]:
     documents = Documents([f"{i} {('sea', 'law')[label]}" for i, label in enumerate(labels)], labels)
     monkeypatch.setattr(evaluating, "build_detector", lambda cell: adapted(Halves)())
     cell = Cell("d", "default", {}, "tiny", "sea", 0, 0)
-    result = evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
+    result = evaluating.evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
     assert result.metrics["ap_in"] == average_precision_in(labels == 1, result.scores)
     return result.metrics
 

@@ -66,7 +66,7 @@ class Watch:
             self._bar.stop()
 
     def message(self, text: str) -> None:
-        """Show one line that stays."""
+        """Print a line, above the bar if there is one."""
         if self._bar is None:
             print(text, file=sys.stderr, flush=True)
         else:
@@ -95,10 +95,10 @@ class Watch:
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}{left}; {values}"
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{how}; {cell}")
-        elif now - self._said > _QUIET_SECONDS:
-            self._said = now
-            self.message(f"    {how}")
+            self._bar.update(self._task, description=f"{status}; {cell}")
+        elif now - self._last_line > _QUIET_SECONDS:
+            self._last_line = now
+            self.message(f"    {status}")
 
     def done(self, result: "Result") -> None:
         """Count a finished cell, and show an estimate of the time left."""

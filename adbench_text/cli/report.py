@@ -104,7 +104,7 @@ def command(
     from adbench_text.store.store import Store
 
     if cells and tables:
-        raise click.UsageError("--cells shows single cells; it goes without --table.")
+        raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = Store(tracking_uri, experiment, create=False)
@@ -130,7 +130,7 @@ def command(
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
-        if not renderer.has_pictures:  # otherwise they are among those of the report
+        if not renderer.has_pictures:  # otherwise the report contains them
             _print_notes(illustrations.notes)
 
 

@@ -105,7 +105,7 @@ def command(
             store = Store(tracking_uri, experiment)
             results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, log)
         except KeyboardInterrupt:
-            watch.message("Interrupted. Finished cells are kept; the same command goes on from there.")
+            watch.message("Interrupted. Finished cells are kept; run the same command again to continue.")
             raise
         watch.end()
     failed = sum(result.status != "ok" for result in results)

@@ -71,7 +71,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             examples_of(detector, corpus, cell.inlier, scores),
             training.early,
         )
-    except (Exception, SystemExit) as error:  # whatever a detector does wrong costs this cell, not the sweep
+    except (Exception, SystemExit) as error:  # a faulty detector fails its cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         curves = training.curves if training else {}
         ran_on = dict(detector.ran_on_) if detector else {}
@@ -80,7 +80,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
 
 
 def measure(detector: TextDetector, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
-    """Fit a detector on a split, score the test texts, and measure how well it does.
+    """Fit a detector on a split, score the test texts, and measure the scores, the time and the memory.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def measure(detector: TextDetector, split: Split, measured: dict[str, float]) ->
 
 
 def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
-    texts = list(texts)  # those of the corpus are for every cell
+    texts = list(texts)  # a copy: all cells share the texts of the corpus
     if detector.is_oracle:
         return detector.oracle_scores(texts, outlier.copy())
     return detector.decision_function(texts)

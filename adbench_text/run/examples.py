@@ -49,7 +49,7 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
 def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
     """Return test documents of a one-vs-rest split with the score of each word.
 
-    Empty for a detector that scores no words, or none as it is configured.
+    The list is empty if the detector has no scores of words in its configuration.
     """
     texts, labels = corpus.test.texts, corpus.test.labels
     places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
@@ -58,8 +58,8 @@ def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: S
     outlier = labels != corpus.classes.index(inlier)
     chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
     try:
-        of_text = detector.token_scores([texts[place] for _, place in chosen])
-    except AdbenchTextError:  # it scores a text as a unit
+        token_scores = detector.token_scores([texts[place] for _, place in chosen])
+    except AdbenchTextError:  # for example because its score is not a sum over words
         return []
     return [
         Example(

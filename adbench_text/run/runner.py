@@ -20,7 +20,7 @@ class Watcher(Protocol):
     """Receives progress events of a sweep."""
 
     def message(self, text: str) -> None:
-        """Show one line that stays."""
+        """Print a line."""
 
     def begin(self, todo: int, finished: int) -> None:
         """Receive the number of cells to run, and of those that are finished already."""

@@ -46,19 +46,19 @@ def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
     """Return a detector's hyper-parameters by name, with their defaults."""
     try:
         return detector.default_params()
-    except Exception as error:  # somebody else's plug-in
-        what = f"{type(error).__name__}: {error}"
-        raise PluginError(f"{detector.__name__} cannot be made without arguments: {what}") from error
+    except Exception as error:  # a plug-in of another package may raise anything
+        reason = f"{type(error).__name__}: {error}"
+        raise PluginError(f"{detector.__name__} cannot be built without arguments: {reason}") from error
 
 
 @preserved()
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings without those that decide the labels of a detector and none of its scores.
+    """Return the settings that can change scores: all except those that only move the threshold.
 
     Raises
     ------
     InvalidValueError
-        If the detector refuses one of the latter.
+        If the detector rejects one of the latter.
     """
     of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
     try:

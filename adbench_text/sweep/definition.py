@@ -38,7 +38,7 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         record["oracle"] = "true"
     record |= {f"resource.{name}": value for name, value in sorted(detector.resources().items())}
     values = sorted(detector.get_params().items())
-    return record | {f"detector.{name}": _plain(v) for name, v in values if name != "random_state"}
+    return record | {f"detector.{name}": text_of_value(v) for name, v in values if name != "random_state"}
 
 
 def cell_id(definition: Mapping[str, str]) -> str:
