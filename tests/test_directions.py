@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from adbench_text.plugins import registry
+
 ROOT = Path(__file__).parents[1]
 FLOORS = ("ground", "text", "plugins", "corpora", "sweep", "run", "store", "cli")
 ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
@@ -13,6 +15,8 @@ ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
     "reports": {"ground", "plugins", "corpora", "sweep", "run", "store", "reports"},
 }
 ALLOWED["cli"] |= {"reports"}
+# Within reports: formats render a report, figures draw plain data.
+WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}
 
 
@@ -51,3 +55,23 @@ def test_a_library_is_imported_only_where_it_belongs(library):
     users = [p for p in sources() if any(module.partition(".")[0] == library for module in imports(p))]
     assert users
     assert [path for path in users if not path.startswith(LIBRARIES[library])] == []
+
+
+@pytest.mark.parametrize("folder", WITHIN_REPORTS)
+def test_formats_and_figures_know_nothing_else_of_reports(folder):
+    paths = [path for path in sources() if path.startswith(f"reports/{folder}/")]
+    modules = {m.split(".")[2] for p in paths for m in imports(p) if m.startswith("adbench_text.reports.")}
+    assert modules == WITHIN_REPORTS[folder]
+
+
+def test_the_harness_knows_no_plug_in_by_name():
+    names = {name for kind in ("detectors", "datasets", "reports") for name in registry.plugins(kind)}
+    known = {
+        f"{path}: {node.value}"
+        for path in sources()
+        if path.startswith("adbench_text/")
+        for node in ast.walk(ast.parse((ROOT / path).read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
+    }
+    # the default of --format; the package PyOD, whose version a run records
+    assert known == {"adbench_text/cli/report.py: terminal", "adbench_text/provenance.py: pyod"}
