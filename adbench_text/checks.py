@@ -24,10 +24,10 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 _WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for intervals without an upper end
 
 
-def check_choice(name: str, value: Any, known: Collection[str]) -> None:
+def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise UnknownNameError if a value, of any type, is not one of the known names."""
-    if not isinstance(value, str) or value not in known:
-        raise UnknownNameError(name, str(value), known)
+    if not isinstance(value, str) or value not in choices:
+        raise UnknownNameError(name, str(value), choices)
 
 
 def check_boolean(name: str, value: Any) -> None:

@@ -180,8 +180,8 @@ class LLR(TextDetector):
         if self.background == "uniform":
             frequencies.append(np.full(len(words), 1 / _N_WORDS))
         if self._reads_wordfreq:
-            known = _wordfreq(self.language)
-            frequencies.append(np.array([known.get(word, _UNKNOWN) for word in words], dtype=np.float64))
+            table = _wordfreq(self.language)
+            frequencies.append(np.array([table.get(word, _UNKNOWN) for word in words], dtype=np.float64))
         if self._reads_vectors:
             loaded = vectors.load(self.vectors, words)
             rows = loaded.rows(words)

@@ -52,7 +52,7 @@ def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequen
     return [record for record in records if not detectors or record.detector in detectors]
 
 
-def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, shown: str) -> list[Record]:
+def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, store_name: str) -> list[Record]:
     """Return the records of the cells of a sweep.
 
     Raises
@@ -64,7 +64,7 @@ def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, shown: str) -> 
     of_cells = [r for r in records if r.identity in identities and r.limit == sweep.limit]
     if not of_cells:
         raise TrackingError(
-            f"{shown} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."
+            f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."
         )
     return of_cells
 

@@ -48,7 +48,7 @@ class Column:
 
     @property
     def block(self) -> tuple[bool, str]:
-        """What the columns of a block share: whether they are oracles, and else the regime."""
+        """What the columns of a block share: whether they are oracles, otherwise the regime."""
         return self.is_oracle, "" if self.is_oracle else self.regime_title
 
     @property

@@ -103,7 +103,7 @@ class Evidence:
 
 
 def _scored(text: str, n_test: int, is_complete: bool) -> Scored:
-    """Read scores of test documents from CSV; raise an error of some kind if they are something else."""
+    """Read scores of test documents from CSV; raise an error if they are anything else."""
     types = {"document": np.int64, "outlier": np.int64, "score": np.float64}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types)
     places, outlier, scores = (table[name].to_numpy() for name in types)
@@ -115,13 +115,13 @@ def _scored(text: str, n_test: int, is_complete: bool) -> Scored:
     return outlier == 1, scores
 
 
-def _note(part: str, shown: str, records: Sequence[Record]) -> str:
+def _note(part: str, missing: str, records: Sequence[Record]) -> str:
     records = list({record.run_id: record for record in records}.values())
     cells = list(
         dict.fromkeys(f"{record.detector} on {record.dataset}/{record.inlier}" for record in records)
     )
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
-        f"The {part} of {len(records)} finished cells cannot be read, so {shown} are missing ({names}): "
+        f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "
         "the artifacts of the store were moved, deleted or damaged."
     )

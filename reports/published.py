@@ -45,18 +45,19 @@ def figures_of_the_paper() -> dict[str, Any]:
 
 def columns(metric: str) -> dict[str, dict[str, dict[str, float]]]:
     """Return label of the column -> dataset -> inlier -> percent; nothing of an unpublished metric."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    labelled: dict[str, dict[str, dict[str, float]]] = {}
     if metric == "auroc":
         keys = {"date": "date", "cvdd": "cvdd_best", "ocsvm": "ocsvm_best", "iforest": "iforest_best"}
         for dataset, of_inlier in figures_of_the_paper()["auroc_semi_supervised"].items():
             for inlier, figures in of_inlier.items():
                 for detector, label in COUNTERPARTS.items():
-                    found.setdefault(label, {}).setdefault(dataset, {})[inlier] = figures[keys[detector]]
+                    labelled.setdefault(label, {}).setdefault(dataset, {})[inlier] = figures[keys[detector]]
     else:
-        for inlier, figures in figures_of_the_paper()["aupr_agnews_date"].items():
-            if metric in figures:
-                found.setdefault(COUNTERPARTS["date"], {}).setdefault("agnews", {})[inlier] = figures[metric]
-    return found
+        figures_of = figures_of_the_paper()["aupr_agnews_date"]
+        of_metric = {name: figures[metric] for name, figures in figures_of.items() if metric in figures}
+        if of_metric:
+            labelled[COUNTERPARTS["date"]] = {"agnews": of_metric}
+    return labelled
 
 
 def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:

@@ -143,7 +143,7 @@ def _holm(ordered: Sequence[float]) -> list[float]:
 
 
 def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = 0.05) -> list[list[int]]:
-    """Return the groups of detectors that the splits do not tell apart.
+    """Return the groups of detectors that do not differ significantly.
 
     They are the bars of a critical-difference diagram: each holds neighbours in the order of the
     ranks, no two of which differ significantly, and is part of no larger one.

@@ -151,7 +151,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         check_seed(self.random_state)
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up what is not learned (word vectors) for all documents of a corpus at once.
+        """Look up resources that are not learned (word vectors) for all documents of a corpus at once.
 
         The harness calls it once per corpus, before any split, so that the splits share one
         pass over a large file. Nothing may be learned here: the test documents are among them.

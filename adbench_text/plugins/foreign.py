@@ -1,8 +1,8 @@
 """Detectors of other packages, with the interface of ours.
 
-Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. What else it has of the interface
-is used; for the rest it gets the defaults of `TextDetector`. The registry adapts each detector once, so
-nothing behind it asks whether a method exists.
+Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
+are used if they exist; otherwise it gets the defaults of `TextDetector`. The registry adapts each detector
+once, so no other code asks whether a method exists.
 """
 
 import inspect
@@ -52,7 +52,7 @@ class Foreign(TextDetector):
     Attributes
     ----------
     kind : callable
-        What makes the wrapped detector.
+        Returns the wrapped detector.
     wrapped : object
         The detector itself.
     """
@@ -92,7 +92,7 @@ class Foreign(TextDetector):
         self._call("check_params")
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up what is not learned, where the detector does so."""
+        """Look up resources that are not learned, if the detector does so."""
         self._call("prepare", list(texts))
 
     def resources(self) -> dict[str, str]:

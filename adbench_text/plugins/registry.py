@@ -77,18 +77,18 @@ class Plugin:
 def plugins(kind: str) -> dict[str, Plugin]:
     """Find all plug-ins of a kind, such as ``"detectors"``, by name."""
     package = importlib.import_module(f"adbench_text.{_FOLDERS[kind]}")
-    found = [
+    candidates = [
         _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     ]
-    found += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
-    families = tuple(f"{plugin.name}-" for plugin in found if plugin.is_family)
-    known: dict[str, Plugin] = {}
-    for plugin in found:  # our own files come first: another package cannot replace them unseen
+    candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    families = tuple(f"{plugin.name}-" for plugin in candidates if plugin.is_family)
+    by_name: dict[str, Plugin] = {}
+    for plugin in candidates:  # our own files come first: another package cannot replace them unseen
         if not (plugin.is_foreign and plugin.name.startswith(families)):
-            known.setdefault(plugin.name, plugin)
-    return dict(sorted(known.items()))
+            by_name.setdefault(plugin.name, plugin)
+    return dict(sorted(by_name.items()))
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
@@ -161,13 +161,13 @@ def _only_class(module: ModuleType) -> type:
 
 def names(kind: str) -> list[str]:
     """Return all names of a kind; those of a family are its members."""
-    found: list[str] = []
+    names_of_kind: list[str] = []
     for plugin in plugins(kind).values():
         if plugin.is_family:
-            found += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
+            names_of_kind += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
         else:
-            found.append(plugin.name)
-    return found
+            names_of_kind.append(plugin.name)
+    return names_of_kind
 
 
 def listing(kind: str) -> list[tuple[str, str]]:
@@ -196,7 +196,7 @@ def load(kind: str, name: str) -> Any:
     UnknownNameError
         If there is none of that name.
     PluginError
-        If it is there but cannot be imported.
+        If it exists but cannot be imported.
     """
     known = plugins(kind)
     if name in known and not known[name].is_family:

@@ -15,7 +15,7 @@ PATIENCE = 5  # seconds to wait for a server
 
 
 def tracking_uri(given: str | None = None) -> str:
-    """Return the store to use: the one given, else ``MLFLOW_TRACKING_URI``, else ``mlflow.db`` here."""
+    """Return the store to use: the given one, ``MLFLOW_TRACKING_URI``, or ``mlflow.db`` in this folder."""
     return given or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
 
 
@@ -27,7 +27,7 @@ def without_password(text: str) -> str:
 def check_reachable(uri: str) -> None:
     """Raise TrackingError if the store cannot be used.
 
-    MLflow itself would retry for many minutes before it says so.
+    MLflow itself would retry for many minutes first.
     """
     try:
         scheme = urlsplit(uri).scheme.partition("+")[0]
@@ -39,7 +39,7 @@ def check_reachable(uri: str) -> None:
             _check_database(uri)
     except ValueError as error:  # no host, or a port that is no number
         raise TrackingError(f"{without_password(uri)!r} is no address of a store: {error}.") from error
-    # what is left is a path (one letter is a drive), or a scheme that MLflow may know
+    # the rest is a path (one letter is a drive), or another scheme of MLflow
     if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
         raise TrackingError(
             f"MLflow keeps no runs in plain folders any more, got {uri!r}; use {DEFAULT_URI}."
@@ -83,7 +83,7 @@ def _check_database(uri: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of what an error says; SQLAlchemy and MLflow say much."""
+    """Return the first line of an error message; those of SQLAlchemy and MLflow are long."""
     return str(error).strip().partition("\n")[0]
 
 
@@ -106,7 +106,7 @@ def _check_sqlite(uri: str) -> None:
     tables = sqlite_tables(path)
     if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
         raise TrackingError(
-            f"{path.absolute()} is the database of something else; choose another with --tracking-uri."
+            f"{path.absolute()} belongs to another program; choose another with --tracking-uri."
         )
 
 
@@ -122,7 +122,7 @@ def sqlite_tables(path: Path) -> set[str]:
         return set()
     try:
         try:
-            return _tables(path, "ro")  # leaves the database of something else as it is
+            return _tables(path, "ro")  # does not change the database of another program
         except sqlite3.OperationalError as error:
             if error.sqlite_errorname != "SQLITE_READONLY_ROLLBACK":
                 raise

@@ -33,7 +33,7 @@ class StoreClient:
     def _connect(self) -> Any:
         os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
-        # else it tries for four minutes to reach a server that is gone
+        # otherwise it tries for four minutes to reach a server that does not answer
         os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
         from mlflow import MlflowClient
 
@@ -78,7 +78,7 @@ class StoreClient:
 
 
 def _create(path: Path) -> None:
-    """Create an MLflow database, unless it is there.
+    """Create an MLflow database if it does not exist.
 
     MLflow creates one in many transactions. It cannot go on where it was cut off, and two processes
     must not do it at once. So one of them creates it beside its place, and moves it there.

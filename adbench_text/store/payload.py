@@ -74,7 +74,7 @@ class Payload:
 
 
 def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Payload:
-    """Return what is logged of the result of a cell."""
+    """Return everything that is logged of the result of a cell."""
     cell = result.cell
     started = int(result.started * 1000)
     detector = f"{cell.detector} {cell.configuration}".strip()

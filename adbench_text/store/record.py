@@ -156,7 +156,7 @@ def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
 
 
-def record_of(run: Any, shown: str) -> Record:
+def record_of(run: Any, store_name: str) -> Record:
     """Return the record of an MLflow run of a cell; `shown` names the store in messages.
 
     Raises
@@ -174,7 +174,7 @@ def record_of(run: Any, shown: str) -> Record:
             absent += METRICS
     if absent:
         raise TrackingError(
-            f"The run {info.run_name!r} ({info.run_id}) in {shown} has lost its {absent[0]!r}; "
+            f"The run {info.run_name!r} ({info.run_id}) in {store_name} has lost its {absent[0]!r}; "
             "delete the run, and run its cell again."
         )
     try:
@@ -183,7 +183,7 @@ def record_of(run: Any, shown: str) -> Record:
         limit = int(tags["limit"]) if "limit" in tags else None
     except ValueError as error:
         raise TrackingError(
-            f"The run {info.run_name!r} ({info.run_id}) in {shown} was changed ({error}); "
+            f"The run {info.run_name!r} ({info.run_id}) in {store_name} was changed ({error}); "
             "delete the run, and run its cell again."
         ) from error
     return Record(

@@ -1,8 +1,8 @@
-"""The MLflow store: what is written there, and how it is read back.
+"""The MLflow store: writes results, and reads them back.
 
 One experiment per dataset (``adbench-text/20news``). In it a parent run per sweep, below it a
 child run per cell that carries every identifying param itself. A summary run per detector and
-contamination level holds means and spreads over splits and seeds; it stands beside the sweeps, so
+contamination level holds means and spreads over splits and seeds; it is listed beside the sweeps, so
 that MLflow's pages, which fold children away, open on the comparison. The kind of a run is in its
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
@@ -196,10 +196,10 @@ class Store:
 
     def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str], is_of_grid: bool) -> str:
         preset = definition.get("preset", DEFAULT)
-        how = definition["configuration"] if preset == DEFAULT else preset
+        suffix = definition["configuration"] if preset == DEFAULT else preset
         if is_of_grid:
-            how = f"{preset}: {definition['configuration']}"
-        what = f"{definition['detector']} {how}".strip()
+            suffix = f"{preset}: {definition['configuration']}"
+        what = f"{definition['detector']} {suffix}".strip()
         name = f"{what} | {percent(float(definition['contamination']))} | mean"
         tags = {
             f"{TAG}kind": "summary",
@@ -247,7 +247,7 @@ class Store:
         try:
             if folder_here is not None:  # many times as fast as MLflow's copy of it
                 return (folder_here / name).read_text(encoding="utf-8")
-            with TemporaryDirectory() as folder:  # else what comes from a server would stay
+            with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
                 path = self._client.download_artifacts(record.run_id, name, folder)
                 return Path(path).read_text(encoding="utf-8")
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, or no text

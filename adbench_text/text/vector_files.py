@@ -80,17 +80,18 @@ def read(path: Path, wanted: Iterable[str]) -> WordVectors:
     """
     word_of = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
     try:
-        n_dimensions, found = _read(path, word_of.keys())
+        n_dimensions, vector_of = _read(path, word_of.keys())
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} is damaged or truncated ({error}). Delete it and get it again, "
             "for gensim's vectors by adbench-text fetch NAME."
         ) from error
-    words = [word_of.pop(word) for word in found]
-    matrix = np.array([vector for _, vector in found.values()], dtype=np.float32).reshape(-1, n_dimensions)
+    words = [word_of.pop(word) for word in vector_of]
+    rows = [vector for _, vector in vector_of.values()]
+    matrix = np.array(rows, dtype=np.float32).reshape(-1, n_dimensions)
     for row in np.flatnonzero(~np.isfinite(matrix).all(axis=1)):
         raise DataError(f"{path}: the vector of {words[row]!r} has a number that is not finite.")
-    ranks = np.array([rank for rank, _ in found.values()], dtype=np.int64)
+    ranks = np.array([rank for rank, _ in vector_of.values()], dtype=np.int64)
     return WordVectors(words, matrix, ranks, frozenset(word_of.values()))
 
 
@@ -125,7 +126,7 @@ def _header(path: Path, stream: io.BufferedReader) -> tuple[int | None, int, Ite
 
 def _read_text(path: Path, stream: io.BufferedReader, wanted: Set[bytes]) -> Found:
     n_words, n_dimensions, lines = _header(path, stream)
-    found: dict[bytes, tuple[int, Vector]] = {}
+    vector_of: dict[bytes, tuple[int, Vector]] = {}
     n_read = 0
     try:
         for line in lines:
@@ -136,10 +137,10 @@ def _read_text(path: Path, stream: io.BufferedReader, wanted: Set[bytes]) -> Fou
                     break  # empty lines at the end
                 raise ValueError(f"fewer than {n_dimensions} numbers with a space before each")
             word = line[: line.index(b" ")]
-            if word in wanted and word not in found:
+            if word in wanted and word not in vector_of:
                 fields = line.split()
                 if len(fields) <= n_dimensions + 1 or _is_number(fields[1]):  # else a word with spaces
-                    found[word] = n_read, _vector(fields[1:], n_dimensions)
+                    vector_of[word] = n_read, _vector(fields[1:], n_dimensions)
             n_read += 1
     except ValueError as error:
         number = n_read + (1 if n_words is None else 2)
@@ -149,7 +150,7 @@ def _read_text(path: Path, stream: io.BufferedReader, wanted: Set[bytes]) -> Fou
             f"{path} is damaged or truncated: it holds {n_read:,} words, "
             f"but its first line promises {n_words:,}. Get it again."
         )
-    return n_dimensions, found
+    return n_dimensions, vector_of
 
 
 def _is_number(field: bytes) -> bool:
@@ -174,7 +175,7 @@ def _read_word2vec_binary(path: Path, stream: io.BufferedReader, wanted: Set[byt
         raise DataError(
             f"{path} is not a word2vec file in binary format: it does not begin with two numbers."
         )
-    found: dict[bytes, tuple[int, Vector]] = {}
+    vector_of: dict[bytes, tuple[int, Vector]] = {}
     for rank in range(n_words):
         letters = []
         while (letter := stream.read(1)) not in (b" ", b""):
@@ -185,13 +186,13 @@ def _read_word2vec_binary(path: Path, stream: io.BufferedReader, wanted: Set[byt
         if len(data) < 4 * n_dimensions:
             raise EOFError(f"it ends after {rank:,} of the {n_words:,} words that its first line promises")
         word = b"".join(letters).lstrip(b"\n")
-        if word in wanted and word not in found:
-            found[word] = rank, np.frombuffer(data, "<f4").astype(np.float32)
+        if word in wanted and word not in vector_of:
+            vector_of[word] = rank, np.frombuffer(data, "<f4").astype(np.float32)
     if stream.read(2).strip():
         raise DataError(
             f"{path} continues after the {n_words:,} words of its first line; is it in binary format?"
         )
-    return n_dimensions, found
+    return n_dimensions, vector_of
 
 
 def _read_fasttext_model(path: Path, wanted: Set[bytes]) -> Found:
@@ -228,12 +229,12 @@ def _read_fasttext_model(path: Path, wanted: Set[bytes]) -> Found:
             f"{path} is damaged, truncated or no fastText model that can be read: {error}."
         ) from error
     matrix = matrix.reshape(n_rows, n_columns)
-    found = {}
+    vector_of = {}
     for word in sorted(wanted):
         rows = [row_of[word]] if word in row_of else []
         if bucket:
             text = word.decode("utf-8", "surrogatepass")
             rows += [n_words + number for number in ft_ngram_hashes(text, min_n, max_n, bucket)]
         if rows:
-            found[word] = row_of.get(word, n_words), matrix[rows].mean(axis=0)
-    return n_dimensions, found
+            vector_of[word] = row_of.get(word, n_words), matrix[rows].mean(axis=0)
+    return n_dimensions, vector_of

@@ -112,7 +112,7 @@ class WordPiece:
 
     def words(self, text: str) -> list[Piece]:
         """Return the words of a document in order; their pieces, put together, are those of `encode`."""
-        found = []
+        words = []
         for chunk in _CHUNK.finditer(text):
             encoding = self._tokenizer.encode(_sound(chunk.group()), add_special_tokens=False)
             places: dict[int | None, list[tuple[int, int]]] = {}
@@ -120,8 +120,8 @@ class WordPiece:
                 places.setdefault(number, []).append(place)
             for of_word in places.values():
                 start, end = chunk.start() + of_word[0][0], chunk.start() + of_word[-1][1]
-                found.append(Piece(start, end, len(of_word)))
-        return found
+                words.append(Piece(start, end, len(of_word)))
+        return words
 
 
 def _sound(word: str) -> str:
@@ -186,10 +186,10 @@ def train(texts: Iterable[str], size: int) -> WordPiece:
 
 
 @remember(2)
-def _train(what: tuple[HashedTexts, int]) -> WordPiece:
+def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
     from tokenizers import trainers
 
-    texts, size = what
+    texts, size = corpus_and_size
     counts = Counter(_sound(word) for text in texts for word in text.split())
     tokenizer = _tokenizer(None)
     forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one

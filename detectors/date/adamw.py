@@ -151,10 +151,10 @@ def _flatten(module: nn.Module, table: Tensor | None, dtype: torch.dtype) -> Ten
     return flat
 
 
-def _spread(flat: Tensor, module: nn.Module, table: Tensor | None, what: str) -> None:
+def _spread(flat: Tensor, module: nn.Module, table: Tensor | None, name: str) -> None:
     parameters = _own(module, table)
     for p, part in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
-        setattr(p, what, part.view(p.shape))
+        setattr(p, name, part.view(p.shape))
 
 
 class LazyRows:

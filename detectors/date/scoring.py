@@ -19,7 +19,7 @@ _TOKENS = 8192  # of a batch
 class TokenNormality(NamedTuple):
     """A score of section 3.5: the normality of a token from p = P(replaced), and the most it can be."""
 
-    of: Callable[[Tensor], Tensor]
+    function: Callable[[Tensor], Tensor]
     most: float
 
 
@@ -47,10 +47,10 @@ def window_scores(discriminator: Discriminator, windows: Windows, score: str) ->
     float64 array of shape (n_windows,)
         At least 0.
     """
-    of, most = SCORES[score]
+    normality_of, most = SCORES[score]
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
-        normality = of(discriminator(ids, lengths).rtd.sigmoid())
+        normality = normality_of(discriminator(ids, lengths).rtd.sigmoid())
         counted = _counted(windows, ids, lengths)
         abnormality: Tensor = most - (normality * counted).sum(1) / counted.sum(1)
         return abnormality
@@ -94,12 +94,12 @@ def rmd_scores(
 
 def token_scores(discriminator: Discriminator, windows: Windows, score: str) -> list[NDArray[np.float64]]:
     """Return how abnormal each piece of each document is; where windows overlap, the mean of theirs."""
-    of, most = SCORES[score]
+    normality_of, most = SCORES[score]
     n_pieces = windows.n_pieces
     sums, counts = ([np.zeros(n) for n in n_pieces] for _ in range(2))
     for rows, p in _in_batches(windows, lambda ids, lengths: discriminator(ids, lengths).rtd.sigmoid()):
         # float64: a piece of several windows adds up its scores.
-        abnormality = (most - of(p)).double().cpu().numpy()
+        abnormality = (most - normality_of(p)).double().cpu().numpy()
         for row, values in zip(rows, abnormality, strict=True):
             # 2: [CLS] and [SEP] are not pieces of the document.
             text, begin, held = windows.text[row], windows.begin[row], windows.lengths[row] - 2

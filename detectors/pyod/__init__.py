@@ -29,7 +29,7 @@ def _classes() -> dict[str, tuple[str, str]]:
     """Map each name to module and class: the class that is called as its module is."""
     spec = find_spec("pyod")
     folder = Path(str((spec.submodule_search_locations or [""])[0])) / "models" if spec else Path()
-    found = {}
+    classes = {}
     for path in sorted(folder.glob("*.py")):
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
             continue
@@ -39,8 +39,8 @@ def _classes() -> dict[str, tuple[str, str]]:
                 and _plain(node.name) == _plain(path.stem)
                 and _fits_a_matrix(node)
             ):
-                found[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
-    return found
+                classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
+    return classes
 
 
 def _plain(name: str) -> str:

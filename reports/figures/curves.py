@@ -56,7 +56,7 @@ def contamination(
     curves : mapping of str to sequence of (float, float, float or None)
         For each detector: share of outliers in [0, 1], metric in percent, and its spread.
     metric : str
-        What stands at the axis, for example ``"AUROC"``.
+        Label of the axis, for example ``"AUROC"``.
     among : sequence of str
         All names of the report in their order, so that each looks the same in every figure.
 
@@ -90,7 +90,7 @@ def contamination(
 
 
 def _columns(points: Sequence[tuple[float, ...] | Sequence[Any]]) -> tuple[Array, ...]:
-    """Return the columns of a table as arrays, NaN for what is None or infinite."""
+    """Return the columns of a table as arrays, NaN for None and infinite values."""
     table = np.array([[np.nan if value is None else value for value in row] for row in points], np.float64)
     table[~np.isfinite(table)] = np.nan
     return tuple(table.T)
@@ -128,7 +128,7 @@ def training_curves(
     curves : mapping of str to sequence of (int, float)
         For each name: steps, and the quantity at each.
     quantity : str
-        What stands at the axis, for example ``"loss"``.
+        Label of the axis, for example ``"loss"``.
     among : sequence of str
         See `contamination`.
     """
@@ -157,7 +157,7 @@ def _means(values: Array) -> Array:
 def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]], metric: str) -> Figure:
     """Draw mean and spread of configurations, one panel per dataset, one row per configuration.
 
-    These are dots, not bars: a bar says by its length how much there is, and the axis does not begin
+    These are dots, not bars: the length of a bar would mislead, since the axis does not begin
     at zero. Each panel has limits of its own.
 
     Parameters
@@ -166,7 +166,7 @@ def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]
         For each dataset: configuration, metric in percent, and its spread. The rows are in the order
         in which the configurations first appear.
     metric : str
-        What stands at the axis, for example ``"AUROC"``.
+        Label of the axis, for example ``"AUROC"``.
     """
     check_any("configurations", groups)
     rows = list(dict.fromkeys(name for group in groups.values() for name, _, _ in group))
@@ -208,7 +208,7 @@ def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     Parameters
     ----------
     bounds : mapping of int to sequence of (int, float)
-        For each N: p, and the bound. Where it is above 1 it says nothing: a grey line is there.
+        For each N: p, and the bound. A grey line marks 1; above it the bound is trivial.
 
     Notes
     -----
@@ -239,7 +239,7 @@ def _power(value: float) -> str:
 def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence[str] = ()) -> Figure:
     """Draw a metric against the seconds it took, one labelled marker per detector.
 
-    The labels stand beside the plot, in the order of the metric.
+    The labels are beside the plot, in the order of the metric.
 
     Parameters
     ----------
@@ -247,7 +247,7 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
         For each detector: seconds, and metric in percent. Seconds that are 0 or less have no place on
         the logarithmic axis, and are left out.
     metric : str
-        What stands at the axis, for example ``"AUROC"``.
+        Label of the axis, for example ``"AUROC"``.
     among : sequence of str
         See `contamination`.
     """

@@ -15,18 +15,18 @@ from adbench_text.storage import atomic_path
 
 @styled
 def svg(figure: Figure, title: str, prefix: str) -> str:
-    """Return a figure as an ``<svg>`` element that can stand in an HTML page.
+    """Return a figure as an ``<svg>`` element for an HTML page.
 
-    It has no background, its black is the page's colour of text, and its text is text. It is as wide as
-    there is room, up to 1.4 times its size in print. The same figure gives the same letters.
+    It has no background, its black is the text colour of the page, and its text can be selected. It fills the
+    width of the page, up to 1.4 times its size in print. The same figure gives the same SVG.
 
     Parameters
     ----------
     figure : Figure
     title : str
-        What it shows, for those who do not see it.
+        A description for readers who do not see it.
     prefix : str
-        Of all its ids; no two elements of a page may have the same. A letter, then letters, digits,
+        Prefix of all its ids, which must be unique in a page. A letter, then letters, digits,
         ``-`` and ``_``.
 
     Raises
@@ -52,7 +52,7 @@ def svg(figure: Figure, title: str, prefix: str) -> str:
             "role": "img",
             "aria-labelledby": f"{prefix}-title",
             "fill": "currentColor",
-            # matplotlib sets these in a <style> for *, which would be the whole page's
+            # matplotlib sets these in a <style> for *, which would change the rest of the page
             "stroke-linejoin": "round",
             "stroke-linecap": "butt",
         },
@@ -96,7 +96,7 @@ def write(figure: Figure, stem: Path) -> list[Path]:
     ----------
     figure : Figure
     stem : Path
-        The files without their endings; the folder is made if it is not there.
+        The files without suffix; a missing folder is created.
     """
     metadata: dict[str, dict[str, Any]] = {
         "svg": {"Date": None},

@@ -28,7 +28,7 @@ def critical_differences(
 ) -> Figure:
     """Draw the mean ranks of detectors, and bars over those that do not differ significantly.
 
-    The best is at the left. Where the names are too long to stand on both sides, all stand at the left.
+    The best is on the left. If the names are too long for both sides, all are on the left.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def _check_ranking(names: Sequence[str], ranks: Sequence[float], cliques: Sequen
 
 
 def _sides(labels: Sequence[str]) -> tuple[int, float, float]:
-    """Return how many labels stand at the left, and the widths of both sides in inches."""
+    """Return the number of labels on the left, and the widths of both sides in inches."""
 
     def room(side: Sequence[str]) -> float:
         return max(map(text_width, side), default=0.0) + 0.25

@@ -91,13 +91,13 @@ def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, Look]:
     return {name: Look(*(cycle[i % len(cycle)] for cycle in cycles)) for i, name in enumerate(every)}
 
 
-def check_any(what: str, things: Mapping[Any, Sized] | Sized) -> None:
+def check_any(name: str, things: Mapping[Any, Sized] | Sized) -> None:
     """Raise InvalidValueError if there is nothing to draw, or nothing of one of the names."""
     if not len(things):
-        raise InvalidValueError(f"There is nothing to draw: no {what} were given.")
+        raise InvalidValueError(f"There is nothing to draw: no {name} were given.")
     for name, part in things.items() if isinstance(things, Mapping) else ():
         if not len(part):
-            raise InvalidValueError(f"There is nothing to draw of {name!r}: it has no {what}.")
+            raise InvalidValueError(f"There is nothing to draw of {name!r}: it has no {name}.")
 
 
 def plain(name: object) -> str:
@@ -165,7 +165,7 @@ def add_legend(figure: Figure, handles: Sequence[Any], names: Iterable[str]) -> 
 
 
 def wrapped(text: str, width: float) -> str:
-    """Break a text into lines of about so many inches, between words where it can."""
+    """Break a text into lines of about this width in inches, between words where possible."""
     needed = text_width(text)
     if needed <= width:
         return text

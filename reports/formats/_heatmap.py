@@ -25,7 +25,7 @@ _SHOWN_AS = {  # in words that are true of all of a kind: no threshold is involv
 
 
 class Piece(NamedTuple):
-    """A part of a text: a word with its score and its shade (0 for none), or what is between words."""
+    """A part of a text: a word with its score and its shade (0 for none), or the characters between words."""
 
     text: str
     score: str = ""
@@ -34,7 +34,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """What the shades stand for; common to all examples of a heat map.
+    """The scores that the shades represent, common to all examples of a heat map.
 
     Attributes
     ----------
@@ -110,8 +110,8 @@ def prepare(heatmap: Heatmap) -> Map:
     scale = Scale.of([token.score for example in heatmap.examples for token in example.tokens])
     of_words = _digits(scale.high)
     of_texts = _digits(max((abs(example.score) for example in heatmap.examples), default=0.0))
-    shown = [_shown(example, scale, of_words, of_texts) for example in heatmap.examples]
-    groups = [list(group) for _, group in groupby(shown, key=lambda each: each.example.why)]
+    prepared = [_shown(example, scale, of_words, of_texts) for example in heatmap.examples]
+    groups = [list(group) for _, group in groupby(prepared, key=lambda each: each.example.why)]
     low, high = (_number(value, of_words) for value in (scale.low, scale.high))
     return Map(heatmap.title, groups, low, high, scale.is_empty)
 

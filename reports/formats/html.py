@@ -32,8 +32,8 @@ _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as one HTML page that needs no other file and no network.
 
-    The pictures are taken as they are; every other text is escaped, and characters that cannot
-    stand in a page (control characters, lone surrogates) are replaced by U+FFFD.
+    Pictures are included unchanged; all other text is escaped. Characters that HTML does not allow
+    (control characters, lone surrogates) are replaced by U+FFFD.
     """
     tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []

@@ -100,7 +100,7 @@ def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE accounts (x)")
     before = path.read_bytes()
-    assert "accounts.db is the database of something else; choose another" in refused(f"sqlite:///{path}")
+    assert "accounts.db belongs to another program; choose another" in refused(f"sqlite:///{path}")
     assert path.read_bytes() == before
 
 
@@ -118,7 +118,7 @@ def test_a_process_killed_while_it_wrote_locks_nobody_out(tmp_path):
 def test_a_database_of_something_else_whose_writer_was_killed_is_refused_too(tmp_path):
     path = tmp_path / "accounts.db"
     kill_writer(path)
-    assert "accounts.db is the database of something else; choose another" in refused(f"sqlite:///{path}")
+    assert "accounts.db belongs to another program; choose another" in refused(f"sqlite:///{path}")
 
 
 def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch):

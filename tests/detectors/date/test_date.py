@@ -419,12 +419,12 @@ def test_a_window_scores_the_mean_over_its_tokens_without_cls_pads_and_the_sep_o
 
 def test_the_three_scores_of_a_token_by_hand():
     p = torch.tensor([0.25], dtype=torch.float64)
-    assert SCORES["pl"].of(p).item() == 0.75
-    assert SCORES["mp"].of(p).item() == 0.75
-    assert SCORES["ne"].of(p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
+    assert SCORES["pl"].function(p).item() == 0.75
+    assert SCORES["mp"].function(p).item() == 0.75
+    assert SCORES["ne"].function(p).item() == pytest.approx(1.25 * np.log2(1.25) + 1.75 * np.log2(1.75))
     sure = torch.tensor([0.0, 1.0])
     for name in ("mp", "ne"):
-        assert (SCORES[name].of(sure) == SCORES[name].most).all()
+        assert (SCORES[name].function(sure) == SCORES[name].most).all()
 
 
 def test_a_long_text_scores_the_mean_of_its_windows():
