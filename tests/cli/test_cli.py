@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
 from adbench_text.plugins import registry
-from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
 PLUGINS = Path(__file__).parents[1] / "toy"
@@ -30,10 +29,8 @@ COLUMNS = (
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Path:
-    """A folder with what takes seconds to make: an empty store, and the cache of corpora."""
-    folder = tmp_path_factory.mktemp("shared")
-    Store(f"sqlite:///{folder / 'mlflow.db'}").datasets()
-    return folder
+    """A folder that all tests use: the cache of corpora takes seconds to make."""
+    return tmp_path_factory.mktemp("shared")
 
 
 @pytest.fixture(autouse=True)
@@ -51,9 +48,9 @@ def here(shared, tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def store(shared, here) -> Path:
-    """The default store is there, and empty."""
-    return Path(shutil.copy(shared / "mlflow.db", here))
+def store(empty_database, here) -> Path:
+    """The default store exists, and is empty."""
+    return Path(shutil.copy(empty_database, here / "mlflow.db"))
 
 
 def adbench(*words: str) -> Result:
@@ -88,7 +85,7 @@ def runs(kind: str) -> list[tuple[str, ...]]:
 # A story for each command
 
 
-def test_run_and_report_on_real_text(store):
+def test_run_and_report_on_real_text(store, quick_pydocs):
     command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
     first = adbench(command, "--contamination 0 --contamination 0.05")
     assert first.exit_code == 0
@@ -722,7 +719,7 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     assert "llr" not in table
 
 
-def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, here):
+def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
     assert adbench("run --sweep quick.toml --contamination 0").exit_code == 0
@@ -815,7 +812,7 @@ def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
     assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
 
 
-def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store):
+def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
     of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny"
     assert adbench(of_tiny).exit_code == 0
     result = adbench(f"{of_tiny} -s pydocs --limit 20 --report")

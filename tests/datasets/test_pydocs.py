@@ -56,9 +56,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 @pytest.fixture(scope="module")
-def parts() -> Parts:
+def parts(read_pydocs) -> Parts:
     """The real corpus, read once."""
-    return PyDocs().read()
+    return read_pydocs()
 
 
 def test_every_class_fills_at_least_nine_tenths_of_its_cap_and_never_more(parts: Parts) -> None:

@@ -71,14 +71,6 @@ def log(store: Store, *results: Result, edition: Corpus | None = None, **changes
         store.summarise(definition(each, **changes) for each in results)
 
 
-@pytest.fixture(scope="module")
-def empty_database(tmp_path_factory) -> Path:
-    """A new database takes seconds: it is made once and copied."""
-    path = tmp_path_factory.mktemp("store") / "mlflow.db"
-    Store(f"sqlite:///{path}").datasets()
-    return path
-
-
 @pytest.fixture
 def store(empty_database, tmp_path) -> Store:
     shutil.copy(empty_database, tmp_path / "mlflow.db")
