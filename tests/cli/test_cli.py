@@ -33,18 +33,25 @@ def shared(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("shared")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _toy():
+    """The plug-ins of tests/toy are installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGINS)
+        registry.plugins.cache_clear()
+        yield
+    registry.plugins.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def here(shared, tmp_path, monkeypatch) -> Path:
-    """An empty folder to run in; the plug-ins of tests/toy are installed."""
+    """An empty folder to run in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.syspath_prepend(PLUGINS)
-    registry.plugins.cache_clear()
-    yield tmp_path
-    registry.plugins.cache_clear()
+    return tmp_path
 
 
 @pytest.fixture
