@@ -30,7 +30,7 @@ REAL_DATA = Path(
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real data; tests that need it are skipped where there is none."""
+    """The folder of real data; tests that need it are skipped without it."""
     if not (REAL_DATA / "20news").is_dir():
         pytest.skip("no real data here: set ADBENCH_TEXT_DATA to a folder that holds it")
     return REAL_DATA
@@ -57,7 +57,7 @@ def empty_database(common: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def read_pydocs(common: Path) -> Callable[[], tuple[Documents, Documents]]:
-    """Reads pydocs, which takes ten seconds, in one of the test processes; the others read its copy."""
+    """Return a function that reads pydocs in one test process; the others read a copy, for it takes seconds."""
 
     @lru_cache
     def read() -> tuple[Documents, Documents]:
@@ -72,16 +72,16 @@ def read_pydocs(common: Path) -> Callable[[], tuple[Documents, Documents]]:
 
 @pytest.fixture
 def quick_pydocs(read_pydocs, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The dataset pydocs gives the documents that were read for all tests."""
+    """The dataset pydocs returns the documents that were read for all tests."""
     parts = read_pydocs()
     monkeypatch.setattr(PyDocs, "read", lambda self: parts)
 
 
 @pytest.fixture(scope="session")
 def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
-    """Loads a corpus from the folder of real data, once; its cache is temporary.
+    """Return a function that loads a corpus from the real data once; its cache is temporary.
 
-    A dataset that asks whether it may download skips the test. Whatever else goes wrong fails it.
+    A dataset that asks whether it may download skips the test. All other errors fail it.
     """
 
     def is_offline() -> bool:
@@ -113,7 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Clock:
-    """A clock that goes on only when a test says so."""
+    """A clock that goes on only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -168,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A web server on this machine that has nothing yet."""
+    """A web server on this machine without any answers yet."""
     with Server() as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
         thread.start()

@@ -61,7 +61,7 @@ def store(empty_database, here) -> Path:
 
 
 def adbench(*words: str) -> Result:
-    """Run a command; whatever goes wrong, there is no traceback."""
+    """Run a command; no error shows a traceback."""
     result = CliRunner().invoke(main, [part for word in words for part in word.split(" ")])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -255,7 +255,7 @@ def dry_run(*words: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_a_sweep_file_says_what_options_say_and_options_go_first(here):
+def test_a_sweep_file_sets_what_options_set_and_options_go_first(here):
     (here / "sweep.toml").write_text(
         """
         dataset = "tiny"
@@ -653,7 +653,7 @@ def test_a_deleted_experiment_is_one_line(store):
     assert run("-d counting --inlier sea --experiment new").exit_code == 0
 
 
-def test_what_the_command_line_says_goes_before_the_sweep_file(tmp_path):
+def test_options_of_the_command_line_go_before_the_sweep_file(tmp_path):
     path = tmp_path / "sweep.toml"
     path.write_text(
         'dataset = "tiny"\ninlier = "sea"\ncontamination = 0\npreset = "paper-grid"\n'
@@ -670,7 +670,7 @@ def test_a_level_is_shown_as_it_is():
     assert shown == "llr on tiny/sea at 2.5%, seed 0\n"
 
 
-def test_the_notes_of_a_csv_stand_on_stderr(store):
+def test_the_notes_of_a_csv_are_printed_on_stderr(store):
     adbench("run -s tiny -d counting --inlier sea --contamination 0")
     result = adbench("report --format csv")
     assert "edition" not in result.stdout

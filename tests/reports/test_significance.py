@@ -84,7 +84,7 @@ def test_one_detector_has_no_pairs():
 
 
 @pytest.mark.parametrize("figures", [[[0.5, 0.6]], [0.5, 0.6], [[0.5, np.nan], [0.5, 0.6]], [[], []]])
-def test_what_cannot_be_compared_is_said(figures):
+def test_what_cannot_be_compared_is_an_error(figures):
     with pytest.raises(InvalidValueError, match="at least 2 splits, got an array of shape"):
         wilcoxon_holm(figures)
 

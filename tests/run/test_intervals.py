@@ -36,7 +36,7 @@ def by_scikit_learn(outlier: np.ndarray, scores: np.ndarray, n_resamples: int) -
 
 @pytest.mark.parametrize("decimals", [None, 2, 1, 0])
 @pytest.mark.parametrize("n", [5, 40, 300])
-def test_intervals_are_the_percentiles_of_what_scikit_learn_says_of_each_resample(n, decimals):
+def test_intervals_are_the_percentiles_of_the_metrics_of_scikit_learn_on_each_resample(n, decimals):
     outlier, scores = ranking(n, seed=n, decimals=decimals)
     intervals = bootstrap_intervals(outlier, scores, n_resamples=60, level=0.8)
     expected = by_scikit_learn(outlier, scores, 60)
@@ -95,7 +95,7 @@ def test_four_times_the_documents_halve_the_interval():
         assert widths[0][name] / widths[1][name] == pytest.approx(2, rel=0.3)
 
 
-def test_the_interval_of_auroc_covers_the_true_figure_as_often_as_it_says():
+def test_the_interval_of_auroc_covers_the_true_figure_as_often_as_its_level():
     truth = stats.norm.cdf(1 / np.sqrt(2))  # two normal distributions, one standard deviation apart
     hits = []
     for seed in range(200):
@@ -125,6 +125,6 @@ def test_a_perfect_ranking_is_certain(n):
         ([True, False], [0.0, 1], {"level": 1}, "level must be .* got 1"),
     ],
 )
-def test_what_has_no_interval_is_said(outlier, scores, options, message):
+def test_what_has_no_interval_is_an_error(outlier, scores, options, message):
     with pytest.raises(InvalidValueError, match=message):
         bootstrap_intervals(np.array(outlier, dtype=bool), np.array(scores), **options)

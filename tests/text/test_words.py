@@ -3,7 +3,7 @@ import pytest
 from adbench_text.text.words import count_words, digest, word_positions, words
 
 
-def test_words_stand_where_word_positions_says():
+def test_words_are_where_word_positions_finds_them():
     text = "Don’t PANIC: it's 42, İx!"
     assert [text[w.start : w.end].lower() for w in word_positions(text)] == [
         w.word for w in word_positions(text)

@@ -435,7 +435,7 @@ def test_bars_are_over_the_cliques_and_touch_no_other():
     assert "mean rank over 10 splits" in words(parsed(figure))
 
 
-def test_short_names_stand_on_both_sides_and_long_ones_on_one():
+def test_short_names_are_on_both_sides_and_long_ones_on_one():
     for names, n_sides in ((["a", "b", "c", "d"], 2), (FIFTEEN[:4], 1)):
         figure = critical_differences(names)
         sides = {text.get_ha() for text in figure.texts if any(name in text.get_text() for name in names)} - {
