@@ -57,7 +57,7 @@ def empty_database(common: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def read_pydocs(common: Path) -> Callable[[], tuple[Documents, Documents]]:
-    """Return a function that reads pydocs in one test process; the others read a copy, for it takes seconds."""
+    """Return a function that reads pydocs once; other test processes read a copy."""
 
     @lru_cache
     def read() -> tuple[Documents, Documents]:
