@@ -15,7 +15,7 @@ test: .venv/installed-for-tests build/assembled
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
 
 slow: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m slow

@@ -1,4 +1,5 @@
 import os
+import pickle
 import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -6,11 +7,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from adbench_text import storage
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
+from adbench_text.plugins.dataset import Documents
+from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
@@ -25,19 +30,59 @@ REAL_DATA = Path(
 
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
-    """The folder of real data; tests that need it are skipped where there is none."""
+    """The folder of real data; tests that need it are skipped without it."""
     if not (REAL_DATA / "20news").is_dir():
         pytest.skip("no real data here: set ADBENCH_TEXT_DATA to a folder that holds it")
     return REAL_DATA
 
 
 @pytest.fixture(scope="session")
-def real_corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Corpus]:
-    """Loads a corpus from the folder of real data, once; its cache is temporary.
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A temporary folder that all processes of one pytest command share."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "common"
+    folder.mkdir(exist_ok=True)
+    return folder
 
-    A dataset that asks whether it may download skips the test. Whatever else goes wrong fails it.
+
+@pytest.fixture(scope="session")
+def empty_database(common: Path) -> Path:
+    """The file of an empty store. It takes seconds to make: tests work on copies."""
+    path = common / "empty.db"
+    with FileLock(common / "empty.lock"):
+        if not path.exists():
+            Store(f"sqlite:///{path}").datasets()
+    return path
+
+
+@pytest.fixture(scope="session")
+def read_pydocs(common: Path) -> Callable[[], tuple[Documents, Documents]]:
+    """Return a function that reads pydocs once; other test processes read a copy."""
+
+    @lru_cache
+    def read() -> tuple[Documents, Documents]:
+        copy = common / "pydocs.pickle"
+        with FileLock(common / "pydocs.lock"):
+            if not copy.exists():
+                copy.write_bytes(pickle.dumps(PyDocs().read()))
+        return pickle.loads(copy.read_bytes())
+
+    return read
+
+
+@pytest.fixture
+def quick_pydocs(read_pydocs, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The dataset pydocs returns the documents that were read for all tests."""
+    parts = read_pydocs()
+    monkeypatch.setattr(PyDocs, "read", lambda self: parts)
+
+
+@pytest.fixture(scope="session")
+def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
+    """Return a function that loads a corpus from the real data once; its cache is temporary.
+
+    A dataset that asks whether it may download skips the test. All other errors fail it.
     """
-    cache = tmp_path_factory.mktemp("cache")
 
     def is_offline() -> bool:
         pytest.skip(f"real data is missing in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
@@ -46,8 +91,11 @@ def real_corpus(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Cor
     def load(name: str) -> Corpus:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ADBENCH_TEXT_DATA", str(REAL_DATA))
-            patch.setenv("ADBENCH_TEXT_CACHE", str(cache))
+            patch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
             patch.setattr(storage, "is_offline", is_offline)
+            if name == "pydocs":
+                parts = read_pydocs()
+                patch.setattr(PyDocs, "read", lambda self: parts)
             return corpus.load(registry.dataset(name))
 
     return load
@@ -65,7 +113,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 class Clock:
-    """A clock that goes on only when a test says so."""
+    """A clock that goes on only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -120,7 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    """A web server on this machine that has nothing yet."""
+    """A web server on this machine without any answers yet."""
     with Server() as running:
         thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
         thread.start()

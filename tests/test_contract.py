@@ -146,7 +146,7 @@ def test_a_fitted_detector_can_be_pickled(fitted, name):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_an_unfitted_detector_says_so(make, name):
+def test_an_unfitted_detector_is_an_error(make, name):
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         make(name).decision_function(TEST)
     assert not hasattr(make(name), "decision_scores_")
@@ -215,7 +215,7 @@ def lacks_a_package(error: Exception) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL_PYOD)
-def test_every_detector_of_pyod_runs_or_says_what_it_lacks(make, name):
+def test_every_detector_of_pyod_runs_or_names_what_it_lacks(make, name):
     try:
         scores = make(name).fit(TRAIN).decision_function(TEST)
     except (DetectorError, PluginError) as error:

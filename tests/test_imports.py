@@ -1,5 +1,6 @@
 """Which libraries a command imports: only those that it uses."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -38,9 +39,10 @@ def run(command: str, uri: str = "") -> tuple[int, str, set[str]]:
 
 
 @pytest.fixture(scope="module")
-def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+def uri(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with results of two detectors on a dataset that is installed."""
-    uri = f"sqlite:///{tmp_path_factory.mktemp('store') / 'mlflow.db'}"
+    folder = tmp_path_factory.mktemp("store")
+    uri = f"sqlite:///{shutil.copy(empty_database, folder / 'mlflow.db')}"
     labels = np.arange(6) % 2
     documents = Documents([f"text {i}" for i in range(6)], labels)
     corpus = Corpus("pydocs", ("numpy", "scipy"), documents, documents, "published")

@@ -123,7 +123,7 @@ def test_lower_is_better_of_an_error_rate_alone():
     assert METRICS["auroc"].best([3, 1, 2]) == 3
 
 
-def test_each_metric_stands_in_the_table_by_its_name():
+def test_each_metric_is_listed_in_the_table_by_its_name():
     assert all(name == metric.name for name, metric in METRICS.items())
 
 

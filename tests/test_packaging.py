@@ -1,8 +1,10 @@
-"""The wheel holds what the folders hold; the command starts quickly and light."""
+"""The wheel holds what the folders hold, editable installations work, and the command imports little."""
 
+import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -23,19 +25,31 @@ def in_folders() -> set[str]:
     return found
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    # setuptools is taken from this environment, so that nothing is downloaded
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
+def copy_source(folder: Path) -> Path:
+    """Copy what an installation is made from; builds write into it."""
     for name in (*FOLDERS, "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
         origin = ROOT / name
         if origin.is_dir():
-            shutil.copytree(origin, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(origin, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
         else:
-            shutil.copy(origin, source / name)
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(source)]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
+            shutil.copy(origin, folder / name)
+    return folder
+
+
+def output_of(*command: object) -> str:
+    """Run a command that does not find this checkout by PYTHONPATH; return what it prints."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environment, cwd=os.sep)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # setuptools is taken from this environment, so that nothing is downloaded
+    source, out = copy_source(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("wheel")
+    output_of(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source)
     return next(out.glob("*.whl"))
 
 
@@ -66,6 +80,41 @@ def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
     assert lines[1] == "['20news', 'agnews', 'pydocs']"
     assert lines[2] == "adbench_text.detectors.llr"
     assert lines[3].startswith(str(tmp_path))
+
+
+@pytest.fixture
+def environment(tmp_path) -> Path:
+    """A new virtual environment with the packages of this one, except ours."""
+    folder = tmp_path / "environment"
+    output_of(sys.executable, "-m", "venv", "--without-pip", folder)
+    # the .pth files of a folder that is named in a .pth file are not read: our own is not installed in it
+    (packages,) = folder.glob("lib/python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return folder
+
+
+@pytest.mark.parametrize("mode", ["lenient", "strict"])
+def test_an_editable_installation_works(mode, environment, tmp_path):
+    (tmp_path / "source").mkdir()
+    source, scripts = copy_source(tmp_path / "source"), environment / "bin"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", scripts / "python"]
+    offline = ["--no-index", "--no-deps", "--no-build-isolation"]
+    settings = ["--config-settings", f"editable_mode={mode}"]
+    output_of(*pip, "install", *offline, *settings, "--editable", source)
+    listed = {
+        line.split()[0] for line in output_of(scripts / "adbench-text", "list", "detectors").splitlines()
+    }
+    assert {"cvdd", "date", "llr", "pyod-knn"} <= listed
+    code = (
+        "import importlib, adbench_text\n"
+        "for name in ('', '.run.engine', '.detectors.date', '.datasets.pydocs', '.reports.formats.html'):\n"
+        "    print(importlib.import_module(f'adbench_text{name}').__file__)"
+    )
+    files = [Path(line) for line in output_of(scripts / "python", "-c", code).splitlines()]
+    assert len(files) == 5
+    assert all(file.is_relative_to(source) for file in files)
+    links = source / "build"  # a strict installation sees links to the files, not the folders
+    assert all(file.is_relative_to(links) == (mode == "strict") for file in files)
 
 
 def test_nothing_is_installed_under_a_bare_name(wheel):

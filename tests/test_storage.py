@@ -31,7 +31,7 @@ def test_the_folders_come_from_the_environment(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("empty", [True, False])
-def test_without_settings_the_platform_says_where_files_lie(monkeypatch, empty):
+def test_without_settings_the_platform_decides_where_files_are(monkeypatch, empty):
     for name in ("ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE"):
         monkeypatch.setenv(name, "") if empty else monkeypatch.delenv(name, raising=False)
     assert storage.data_dir() != storage.cache_dir()

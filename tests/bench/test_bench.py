@@ -1,4 +1,4 @@
-"""Benchmarks, run by `make bench`: each line stands beside its reference of the same run.
+"""Benchmarks, run by `make bench`: compare each line with its reference of the same run.
 
 Machines differ and drift; what to read is the ratio of two lines of one run.
 """

@@ -29,7 +29,7 @@ DEVICES = [
 
 @pytest.fixture(scope="module")
 def texts():
-    """Word numbers of each text, in the order in which they stand."""
+    """Word numbers of each text, in their order."""
     rng = np.random.default_rng(0)
     zipf = 1 / (np.arange(N_WORDS) + 2.7)
     lengths = np.clip(rng.lognormal(4, 1, N_TEXTS), 3, 4000).astype(int)

@@ -18,7 +18,6 @@ from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
 from adbench_text.plugins import registry
-from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
 PLUGINS = Path(__file__).parents[1] / "toy"
@@ -30,34 +29,39 @@ COLUMNS = (
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory) -> Path:
-    """A folder with what takes seconds to make: an empty store, and the cache of corpora."""
-    folder = tmp_path_factory.mktemp("shared")
-    Store(f"sqlite:///{folder / 'mlflow.db'}").datasets()
-    return folder
+    """A folder that all tests use: the cache of corpora takes seconds to make."""
+    return tmp_path_factory.mktemp("shared")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _toy():
+    """The plug-ins of tests/toy are installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGINS)
+        registry.plugins.cache_clear()
+        yield
+    registry.plugins.cache_clear()
 
 
 @pytest.fixture(autouse=True)
 def here(shared, tmp_path, monkeypatch) -> Path:
-    """An empty folder to run in; the plug-ins of tests/toy are installed."""
+    """An empty folder to run in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.syspath_prepend(PLUGINS)
-    registry.plugins.cache_clear()
-    yield tmp_path
-    registry.plugins.cache_clear()
+    return tmp_path
 
 
 @pytest.fixture
-def store(shared, here) -> Path:
-    """The default store is there, and empty."""
-    return Path(shutil.copy(shared / "mlflow.db", here))
+def store(empty_database, here) -> Path:
+    """The default store exists, and is empty."""
+    return Path(shutil.copy(empty_database, here / "mlflow.db"))
 
 
 def adbench(*words: str) -> Result:
-    """Run a command; whatever goes wrong, there is no traceback."""
+    """Run a command; no error shows a traceback."""
     result = CliRunner().invoke(main, [part for word in words for part in word.split(" ")])
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -88,7 +92,7 @@ def runs(kind: str) -> list[tuple[str, ...]]:
 # A story for each command
 
 
-def test_run_and_report_on_real_text(store):
+def test_run_and_report_on_real_text(store, quick_pydocs):
     command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
     first = adbench(command, "--contamination 0 --contamination 0.05")
     assert first.exit_code == 0
@@ -251,7 +255,7 @@ def dry_run(*words: str) -> list[str]:
     return result.stdout.splitlines()
 
 
-def test_a_sweep_file_says_what_options_say_and_options_go_first(here):
+def test_a_sweep_file_sets_what_options_set_and_options_go_first(here):
     (here / "sweep.toml").write_text(
         """
         dataset = "tiny"
@@ -649,7 +653,7 @@ def test_a_deleted_experiment_is_one_line(store):
     assert run("-d counting --inlier sea --experiment new").exit_code == 0
 
 
-def test_what_the_command_line_says_goes_before_the_sweep_file(tmp_path):
+def test_options_of_the_command_line_go_before_the_sweep_file(tmp_path):
     path = tmp_path / "sweep.toml"
     path.write_text(
         'dataset = "tiny"\ninlier = "sea"\ncontamination = 0\npreset = "paper-grid"\n'
@@ -666,7 +670,7 @@ def test_a_level_is_shown_as_it_is():
     assert shown == "llr on tiny/sea at 2.5%, seed 0\n"
 
 
-def test_the_notes_of_a_csv_stand_on_stderr(store):
+def test_the_notes_of_a_csv_are_printed_on_stderr(store):
     adbench("run -s tiny -d counting --inlier sea --contamination 0")
     result = adbench("report --format csv")
     assert "edition" not in result.stdout
@@ -722,7 +726,7 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     assert "llr" not in table
 
 
-def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, here):
+def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
     assert adbench("run --sweep quick.toml --contamination 0").exit_code == 0
@@ -815,7 +819,7 @@ def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
     assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
 
 
-def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store):
+def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
     of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny"
     assert adbench(of_tiny).exit_code == 0
     result = adbench(f"{of_tiny} -s pydocs --limit 20 --report")

@@ -103,7 +103,7 @@ def test_the_time_left_is_that_of_the_cells_so_far(capsys, monkeypatch):
     assert lines[2].endswith("20 s left")
 
 
-def test_a_long_training_says_how_far_it_is_now_and_then(capsys, monkeypatch):
+def test_a_long_training_reports_its_progress_now_and_then(capsys, monkeypatch):
     now = [0.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     watch = Watch()
@@ -138,7 +138,7 @@ def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     assert "step 50/5,000; rtd 0.123; date on tiny/sea" in written()
 
 
-def test_when_nothing_is_run_nothing_is_said_at_the_end(capsys):
+def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
     watch_a_sweep([])
     assert capsys.readouterr().err.splitlines() == ["loading tiny", "0 cells to run, 5 finished before"]
 

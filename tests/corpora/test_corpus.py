@@ -244,7 +244,7 @@ def test_a_text_moved_from_training_to_test_changes_the_digest(colours):
     assert moved.digest != colours.digest
 
 
-def test_limited_keeps_at_most_so_many_of_a_class_in_their_order(colours):
+def test_limited_keeps_at_most_the_given_number_per_class_in_their_order(colours):
     limited = colours.limited(25)
     for part, whole in ((limited.train, colours.train), (limited.test, colours.test)):
         assert np.bincount(part.labels).tolist() == [20, 25, 25]

@@ -56,9 +56,9 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
 
 
 @pytest.fixture(scope="module")
-def parts() -> Parts:
+def parts(read_pydocs) -> Parts:
     """The real corpus, read once."""
-    return PyDocs().read()
+    return read_pydocs()
 
 
 def test_every_class_fills_at_least_nine_tenths_of_its_cap_and_never_more(parts: Parts) -> None:
@@ -69,7 +69,7 @@ def test_every_class_fills_at_least_nine_tenths_of_its_cap_and_never_more(parts:
         assert documents.labels.dtype == np.int64
 
 
-def test_each_cleaned_text_stands_once_and_has_enough_words(parts: Parts) -> None:
+def test_each_cleaned_text_occurs_once_and_has_enough_words(parts: Parts) -> None:
     cleaned = [clean(text) for documents in parts for text in documents.texts]
     assert len(set(cleaned)) == len(cleaned)
     assert min(len(text.split()) for text in cleaned) >= MIN_WORDS
@@ -112,7 +112,7 @@ def test_about_one_module_in_three_goes_to_the_test_part() -> None:
     assert 0.3 < parts.count("test") / len(parts) < 0.37
 
 
-def test_a_text_of_two_modules_or_two_libraries_stands_once(install: Install) -> None:
+def test_a_text_of_two_modules_or_two_libraries_is_taken_once(install: Install) -> None:
     texts = [sentence(i) for i in range(3)]
     files = {f"{library}/m{i}.py": module(*texts) for library in ("liba", "libb") for i in range(8)}
     train, test = install(files)().read()
@@ -214,7 +214,7 @@ def test_the_digest_changes_with_a_version_and_with_the_extraction(monkeypatch: 
     assert editions[0].name == editions[1].name != editions[2].name
 
 
-def test_a_missing_library_is_an_error_that_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_an_error_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_scikit_learn(distribution: str) -> str:
         if distribution == "scikit-learn":
             raise PackageNotFoundError(distribution)

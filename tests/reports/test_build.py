@@ -47,7 +47,7 @@ def test_what_there_is_nothing_for_is_left_out():
     assert len(report.tables) == 3  # main, intervals, cost
 
 
-def test_who_is_not_ranked_is_said():
+def test_detectors_that_are_not_ranked_are_named():
     late = record("late", "a")
     assert (
         "Not ranked, because they lack splits that the others have: late."
@@ -56,14 +56,14 @@ def test_who_is_not_ranked_is_said():
     assert not [note for note in build([*RECORDS, late], "auroc").notes if "Not ranked" in note]
 
 
-def test_which_edition_is_ranked_is_said():
+def test_the_ranked_edition_is_named():
     other = [of_another_edition(r) for r in RECORDS]
     assert "Not ranked, because another edition of the dataset is: made-up (2)." in (
         build([*RECORDS, *other], "auroc", ["ranks"]).notes
     )
 
 
-def test_why_a_table_that_was_asked_for_is_not_there_is_said():
+def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     alone = [record()]
     names = ["published", "levels", "ranks", "significance", "ablations"]
     report = build(alone, "auroc", names, only=True)
@@ -79,7 +79,7 @@ def test_why_a_table_that_was_asked_for_is_not_there_is_said():
     assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).notes)
 
 
-def test_a_report_of_a_sweep_has_its_inlier_classes_and_says_what_was_not_run():
+def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run():
     cells = [
         Cell(name, "default", {}, "agnews", inlier, 0, seed)
         for inlier in ("world", "sci")
@@ -96,7 +96,7 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_says_what_was_not_run():
     assert not any("were not run" in note for note in build(held, "auroc", cells=cells).notes)
 
 
-def test_scores_that_cannot_be_read_are_told_even_where_nothing_else_can_be_drawn():
+def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_drawn():
     class Emptied:
         def artifact(self, record, name):
             return None
@@ -135,7 +135,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     return {p.name.partition("-")[0] for p in illustrations.pictures} | before, illustrations.notes
 
 
-def test_scores_that_are_whole_are_drawn():
+def test_complete_scores_are_drawn():
     kinds = {"cost", "scores", "before", "loss", "roc"}
     assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
 
@@ -168,6 +168,7 @@ def test_scores_that_are_whole_are_drawn():
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
     monkeypatch.setattr(illustrating, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
+    monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc"})
     assert notes == [
@@ -181,7 +182,7 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
     assert note.startswith("The scores of 1 finished cells cannot be read")
 
 
-def test_a_page_of_cells_from_before_a_metric_shows_that_one_as_missing_and_says_why():
+def test_a_page_of_cells_from_before_a_metric_reports_it_as_missing_and_why():
     older = [record(x, "a") for x in "xy"]
     for cell in older:
         del cell.metrics["fpr95"]

@@ -127,7 +127,7 @@ def test_failures_are_named_once_for_each_reason():
 # Columns
 
 
-def test_the_regime_of_an_oracle_is_said_too():
+def test_the_regime_of_an_oracle_is_named_too():
     records = [record("x", regime="from scratch"), record("y", oracle="true", regime="word vectors")]
     assert "What they know besides the training texts: from scratch: x; word vectors: y (oracle)." in (
         notes(*records)
@@ -171,7 +171,7 @@ def test_an_oracle_as_good_as_the_best_is_not_in_bold():
     ]
 
 
-def test_detectors_that_know_more_stand_in_a_block_of_their_own_after_those_that_know_less():
+def test_detectors_that_know_more_are_listed_in_a_block_after_those_that_know_less():
     scratch, words = "from scratch", "word frequencies or vectors"
     records = [record("llr", regime=words), record("mine"), record("date", regime=scratch)]
     table = main_table(Comparison(records, "auroc"))
@@ -195,7 +195,7 @@ def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
     assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
 
 
-def test_a_grid_of_which_one_configuration_was_run_is_an_oracle_and_incomplete():
+def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():
     part = record("x", preset="grid", configuration="k=1", n_configurations=3)
     table = main_table(Comparison([part, record("y")], "auroc"))
     assert table.header[2:] == ["y", "x grid (oracle)"]
@@ -233,7 +233,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
 # Corpora, and what is superseded
 
 
-def test_editions_of_a_dataset_stand_apart_and_are_explained():
+def test_editions_of_a_dataset_are_listed_apart_and_explained():
     records = [record(), record(figure=0.5, dataset_digest="d2", edition="half of it")]
     assert [row[::2] for row in split_texts(*records)] == [
         ["made-up (1)", "90.0"],
@@ -253,14 +253,14 @@ def test_each_corpus_begins_a_group():
 
 
 @pytest.mark.parametrize("change", [{"code_version": "2"}, {"resource.vectors": "other"}])
-def test_a_result_of_other_code_or_resources_supersedes_the_older_one_and_that_is_said(change):
+def test_a_result_of_other_code_or_resources_supersedes_the_older_one_with_a_note(change):
     records = [record(figure=0.5), record(figure=0.9, **change)]
     assert split_texts(*records)[0][2] == "90.0"
     assert notes(*records)[-1] == "Left out: 1 older results, made by other code, libraries or resources."
     assert len(current(records)) == 1
 
 
-def test_where_seeds_differ_is_said():
+def test_different_seeds_have_a_note():
     both = [record(name, level=level, seed=seed) for name in "xy" for level in (0, 0.1) for seed in (0, 1)]
     assert not any("seeds" in note and "same" in note for note in notes(*both))
     more = [*both, record("y", level=0.1, seed=2)]
@@ -270,7 +270,7 @@ def test_where_seeds_differ_is_said():
     assert "Not all figures are of the same seeds: x: 0; y: 0, 1." in notes(*everywhere)
 
 
-def test_results_of_different_code_stand_apart_and_that_is_told():
+def test_results_of_different_code_are_listed_apart_with_a_note():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
     table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["x", "x (older code)", "y"]
@@ -285,7 +285,7 @@ def test_results_of_different_code_stand_apart_and_that_is_told():
     ]
 
 
-def test_results_of_different_resources_side_by_side_are_told():
+def test_results_of_different_resources_side_by_side_have_a_note():
     records = [record("x", "a", **{"resource.vectors": "1"}), record("x", "b", **{"resource.vectors": "2"})]
     assert main_table(Comparison(records, "auroc")).header[2:] == ["x"]
     assert [note for note in notes(*records) if "different versions" in note] == [
@@ -294,7 +294,7 @@ def test_results_of_different_resources_side_by_side_are_told():
     ]
 
 
-def test_another_code_on_another_corpus_stands_apart_too():
+def test_another_code_on_another_corpus_is_listed_apart_too():
     records = [record("x"), record("x", code_version="2", dataset="other", dataset_digest="d2")]
     assert main_table(Comparison(records, "auroc")).header[2:] == ["x", "x (older code)"]
     assert "x: results of different versions of its code" in " ".join(notes(*records))
@@ -333,7 +333,7 @@ def test_with_one_level_there_is_no_second_table():
 # Published figures
 
 
-def test_published_figures_stand_beside_ours_and_are_averaged_over_the_same_splits():
+def test_published_figures_are_listed_beside_ours_and_averaged_over_the_same_splits():
     table = main_table(Comparison([record(inlier="sci", dataset="agnews")], "auroc"))
     assert table.header[3:] == ["DATE (paper)", "CVDD† (paper)", "OCSVM† (paper)", "IForest† (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
@@ -450,7 +450,7 @@ def test_the_cells_have_the_columns_that_programs_expect():
     ]
 
 
-def test_the_cells_tell_editions_failures_and_what_is_left_out():
+def test_the_cells_list_editions_failures_and_what_is_left_out():
     records = [
         record(figure=0.4),
         record(code_version="2"),

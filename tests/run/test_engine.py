@@ -84,7 +84,7 @@ def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora,
     assert_equal(engine.run(todo[1:], corpora), list(engine.run(todo, corpora))[1:])
 
 
-def test_one_process_runs_the_cells_in_order_and_tells_of_each(corpora):
+def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
     todo, begun = cells("counting", "llr"), []
     results = engine.run(todo, corpora, on_start=begun.append)
     assert next(results).cell == todo[0]
@@ -140,7 +140,7 @@ def test_after_a_worker_has_died_others_work(corpora):
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_sweep_that_is_left_ends_its_workers_and_says_nothing(corpora, capfd):
+def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd):
     slow = cells(*(DetectorChoice("counting", settings={"weight": w}) for w in range(20)))
     results = engine.run(slow, corpora, 2)
     next(results)

@@ -199,7 +199,7 @@ def test_a_training_that_fails_keeps_its_curves_and_its_device(corpus, monkeypat
 
 
 class Oracle(TextDetector):
-    """Knows the outliers when it is told them."""
+    """A detector that scores only with the test labels."""
 
     is_oracle = True
 
@@ -216,7 +216,7 @@ class Oracle(TextDetector):
         return {"answers": pd.DataFrame({"answer": [42]})}
 
 
-def test_an_interval_over_the_test_documents_stands_around_each_metric(run):
+def test_each_metric_has_an_interval_over_the_test_documents(run):
     noise = np.random.default_rng(0).normal(size=N)
     metrics = run(answers(noise + np.arange(N) % 2)).metrics
     for name in ("auroc", "aupr_in", "aupr_out"):
@@ -227,7 +227,7 @@ def test_the_peak_memory_is_measured(run):
     assert 50 < run(Spy()).metrics["peak_memory_mb"] < 1e5
 
 
-def test_an_oracle_is_told_the_test_labels(run):
+def test_an_oracle_gets_the_test_labels(run):
     result = run(Oracle())
     assert result.status == "ok"
     assert result.metrics["auroc"] == 1

@@ -28,7 +28,7 @@ def test_mistakes_come_first_and_no_document_twice():
     ]
 
 
-def test_a_small_test_set_is_shown_whole():
+def test_a_small_test_set_is_shown_completely():
     chosen = choose(np.array([False, True]), np.array([0.1, 0.2]))
     assert sorted(place for _, place in chosen) == [0, 1]
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.timeout(60)  # MLflow itself would try again for many m
 
 @pytest.fixture
 def deaf_port():
-    """A port that takes connections and never says anything."""
+    """A port that accepts connections and never answers."""
     with closing(socket.create_server(("127.0.0.1", 0))) as listening:
         yield listening.getsockname()[1]
 

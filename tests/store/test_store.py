@@ -71,14 +71,6 @@ def log(store: Store, *results: Result, edition: Corpus | None = None, **changes
         store.summarise(definition(each, **changes) for each in results)
 
 
-@pytest.fixture(scope="module")
-def empty_database(tmp_path_factory) -> Path:
-    """A new database takes seconds: it is made once and copied."""
-    path = tmp_path_factory.mktemp("store") / "mlflow.db"
-    Store(f"sqlite:///{path}").datasets()
-    return path
-
-
 @pytest.fixture
 def store(empty_database, tmp_path) -> Store:
     shutil.copy(empty_database, tmp_path / "mlflow.db")
@@ -324,7 +316,7 @@ def test_other_code_or_another_corpus_has_its_own_summary(store):
     assert sorted(run.data.metrics["auroc"] for run in runs(store, "summary")) == [0.3, 0.4, 0.5, 0.9]
 
 
-def test_a_summary_says_how_many_cells_failed_and_keeps_no_figure_of_a_time_when_they_did_not(store):
+def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed(store):
     log(store, result(0.9), failure(inlier="law"))
     metrics = runs(store, "summary")[0].data.metrics
     assert (metrics["cells"], metrics["failed_cells"], metrics["auroc"]) == (1, 1, 0.9)
@@ -370,7 +362,7 @@ def test_a_finished_cell_without_any_metric_has_lost_them(store):
         store.cells(["tiny"])
 
 
-def test_the_summaries_of_a_grid_tell_its_configurations(store):
+def test_the_summaries_of_a_grid_name_its_configurations(store):
     for nu in (0.05, 0.1):
         made = result()
         of_grid = replace(made, cell=replace(made.cell, n_configurations=2))
@@ -522,7 +514,7 @@ def test_reading_makes_no_store(content, tmp_path):
     assert not path.exists() or path.read_bytes() == content
 
 
-def test_a_deleted_experiment_is_told_before_anything_is_written(store):
+def test_a_deleted_experiment_is_reported_before_anything_is_written(store):
     from mlflow import MlflowClient
 
     log(store, result(dataset="gone"))

@@ -28,7 +28,7 @@ def test_a_sweep_runs_every_class_at_every_level():
     assert sorted({cell.contamination for cell in cells}) == [0, 0.05, 0.1, 0.15]
 
 
-def test_cells_that_share_training_texts_stand_together():
+def test_cells_that_share_training_texts_are_next_to_each_other():
     cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["agnews"], seeds=[0, 1]).expand()
     splits = [cell.split for cell in cells]
     assert splits == [split for split in dict.fromkeys(splits) for _ in range(2)]
@@ -85,7 +85,7 @@ def test_a_setting_goes_to_the_detectors_that_have_it():
     ]
 
 
-def test_what_a_choice_says_for_itself_goes_first():
+def test_the_settings_of_a_choice_itself_go_first():
     own = DetectorChoice("ocsvm", "paper-grid", {"nu": 0.5})
     assert choose([own, "iforest"], "default", {"nu": 0.2}) == [own, DetectorChoice("iforest", "default")]
 
@@ -215,7 +215,7 @@ def test_a_wrong_threshold_is_refused_though_no_metric_needs_it():
 
 
 class Duck:
-    """A detector of somebody else: fit, decision_function, and nothing else."""
+    """A detector of another package: only fit and decision_function."""
 
     def __init__(self, power: int = 1) -> None:
         self.power = power

@@ -17,7 +17,7 @@ def sweep(tmp_path):
     return sweep
 
 
-def test_everything_the_options_can_say_can_be_said_in_a_file(sweep):
+def test_everything_that_options_set_can_be_set_in_a_file(sweep):
     said = sweep(
         """
         dataset = ["20news", "agnews"]
@@ -74,7 +74,7 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
     assert sweep(text) == {"set": {"ocsvm.nu": 0.2}}
 
 
-def test_an_empty_file_says_nothing(sweep):
+def test_an_empty_file_sets_nothing(sweep):
     assert sweep("") == {}
 
 

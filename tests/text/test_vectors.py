@@ -115,13 +115,13 @@ def test_rows_are_minus_one_for_unknown_words(write):
 
 
 @pytest.mark.parametrize("header", [b"", b"5 2\n"])
-def test_of_a_word_that_stands_twice_the_first_is_taken(write, header):
+def test_the_first_vector_of_a_repeated_word_is_taken(write, header):
     loaded = vectors.load(write(header + b"x 9 9\na 1 2\nb 0 0\na 3 4\nb 5 6\n"), ["a", "b"])
     assert as_dict(loaded) == {"a": [1, 2], "b": [0, 0]}
     assert loaded.ranks.tolist() == [1, 2]
 
 
-def test_of_a_word_that_stands_twice_in_a_binary_file_the_first_is_taken(write):
+def test_the_first_vector_of_a_repeated_word_in_a_binary_file_is_taken(write):
     one, two = word2vec_binary({"a": [1, 1, 1]}), word2vec_binary({"a": [2, 2, 2]})
     loaded = vectors.load(write(b"2" + one[1:] + two[4:], "twice.bin"), ["a"])
     assert as_dict(loaded) == {"a": [1, 1, 1]}
@@ -254,7 +254,7 @@ def test_a_truncated_file_is_refused_wherever_it_is_cut(write, name, share):
     assert "\n" not in str(caught.value)
 
 
-def test_a_truncated_binary_file_says_how_far_it_goes(write):
+def test_the_error_on_a_truncated_binary_file_names_where_it_ends(write):
     path = write(b"9" + word2vec_binary()[1:], "my.bin")
     with pytest.raises(DataError, match="ends after 6 of the 9 words"):
         vectors.load(path, ["cat"])

@@ -57,7 +57,7 @@ def test_a_damaged_vocabulary_is_refused(home, pieces, message):
 
 
 @pytest.mark.parametrize("end", ["\n", ""])
-def test_pieces_are_numbered_as_they_stand_in_the_file(home, end):
+def test_pieces_are_numbered_in_the_order_of_the_file(home, end):
     write(home, ["[PAD]", "x", "[MASK]", "[SEP]", "[CLS]", "[UNK]", "y"], end)
     pieces = wordpiece.bert()
     assert pieces.size == 7
@@ -95,7 +95,7 @@ def test_encode(small, text, pieces):
     assert encoded(small, text) == pieces
 
 
-def test_pieces_of_several_texts_stand_one_after_the_other(small):
+def test_pieces_of_several_texts_follow_one_another(small):
     ids, ends = small.encode(["the cafe", "", "unaffable the", "the"])
     assert ids.tolist() == [9, 8, 5, 6, 7, 9, 9]
     assert ends.tolist() == [0, 2, 2, 6, 7]
@@ -148,7 +148,7 @@ def test_words_say_how_many_pieces_of_encode_are_theirs(small):
         ("", []),
     ],
 )
-def test_words_stand_where_they_stand_in_the_original_text(small, text, words):
+def test_words_are_where_they_are_in_the_original_text(small, text, words):
     assert [(text[word.start : word.end], word.n_pieces) for word in small.words(text)] == words
 
 

@@ -171,7 +171,7 @@ def test_a_short_training_has_phases_too(epochs):
 
 
 class Watcher:
-    """An observer that keeps what it is told."""
+    """An observer that keeps what it receives."""
 
     def __init__(self, trace_every=0):
         self.trace_every = trace_every

@@ -112,7 +112,7 @@ def test_top_words_come_from_the_nearest_texts_and_the_most_attended_words(make)
     assert (table.groupby("context")["texts"].sum() == 5 * 2).all()
 
 
-def test_context_best_takes_the_best_head_and_says_that_it_looks(make, fitted):
+def test_context_best_takes_the_best_head_and_declares_that_it_looks(make, fitted):
     best = make(min_count=0, score="context_best").fit(TRAIN)
     assert best.is_oracle
     assert not fitted.is_oracle

@@ -38,7 +38,7 @@ def small(**settings) -> DATE:
 
 
 class Watching:
-    """Notes what it is told, and does something at a step."""
+    """An observer that keeps what it receives, and does something at a step."""
 
     def __init__(self, trace_every: int = 0, at: int = 0, action=lambda: None) -> None:
         self.trace_every, self.at, self.action = trace_every, at, action
@@ -71,7 +71,7 @@ def interrupt():
     raise KeyboardInterrupt
 
 
-def test_the_losses_are_told_and_fall():
+def test_the_losses_are_logged_and_fall():
     detector = small(steps=120)
     detector.observer = watching = Watching()
     detector.fit(TRAIN)

@@ -68,9 +68,7 @@ def corruption(ids, lengths, seed=1):
 @pytest.mark.parametrize(
     ("n_patterns", "length", "share"), [(50, 128, 0.5), (25, 498, 0.25), (5, 128, 0.15), (3, 100, 0.29)]
 )
-def test_patterns_differ_and_mask_the_same_share_of_what_stands_between_cls_and_the_last_sep(
-    n_patterns, length, share
-):
+def test_patterns_differ_and_mask_the_same_share_between_cls_and_the_last_sep(n_patterns, length, share):
     patterns = mask_patterns(n_patterns, length, share, seeded())
     assert patterns.shape == (n_patterns, length + 2)
     assert patterns.dtype == torch.bool

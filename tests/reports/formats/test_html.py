@@ -180,7 +180,7 @@ def test_what_is_empty_is_left_out(part):
     assert not root.all("a", href=f"#{part}")
 
 
-def test_a_table_says_what_its_headers_are_of():
+def test_a_table_names_what_its_headers_are():
     first = parsed(whole()).all("table", class_="figures")[0]
     assert first.one("caption").one("h3").text == "AUROC (%)"
     above, heads = first.one("thead").all("tr")
@@ -209,7 +209,7 @@ def test_a_table_says_what_its_headers_are_of():
     assert [row.attributes.get("class") for row in rows] == [None, None, "group", None]
 
 
-def test_the_rows_of_means_are_told_apart():
+def test_the_rows_of_means_are_set_apart():
     rows = parsed(Report([table_with_means()], None, [])).one("tbody").all("tr")
     assert [row.attributes.get("class") for row in rows] == [None, None, "mean", "group", "mean"]
 
@@ -254,7 +254,7 @@ def test_a_table_with_marks_links_to_the_notes(entry):
     assert [caption.one("h3").text for caption in captions] == ["plain", "entry", "header"]
 
 
-def test_no_link_leads_to_notes_that_are_not_there():
+def test_no_link_leads_to_missing_notes():
     spread = Table("t", ["a"], [[replace(figure(9.5), spread=0.1)]])
     assert not parsed(Report([spread], None, [])).all("a", href="#notes")
 
@@ -321,7 +321,7 @@ def test_a_table_without_a_title_has_a_number():
     assert parsed(Report([untitled], untitled, [])).one("caption").one("h3").text == "Table 1"
 
 
-def test_a_picture_is_drawn_in_the_page_and_said_in_words():
+def test_a_picture_is_drawn_in_the_page_and_described_in_words():
     first = parsed(whole()).all("figure")[0]
     heading, drawn, caption = [part for part in first.parts if isinstance(part, Element)]
     assert (heading.tag, heading.text) == ("h3", "By level")
@@ -376,7 +376,7 @@ def test_the_first_heat_map_is_open():
         ("of another kind", "of another kind"),
     ],
 )
-def test_headings_say_no_more_than_is_true_and_are_told_apart(why, shown):
+def test_headings_claim_no_more_than_is_true_and_differ(why, shown):
     examples = [example("a", [0.1], why=why, label=label) for label in ("sea", "law")]
     root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", examples)]))
     headings = [heading.text for heading in root.all("h4")]
@@ -419,7 +419,7 @@ def test_words_below_0_are_never_coloured():
 
 
 @pytest.mark.parametrize("scores", [[], [0.3, 0.3, 0.3], [-1.0, -2.0], [float("nan")]])
-def test_where_no_word_stands_out_none_is_coloured_and_the_legend_says_so(scores):
+def test_where_no_word_stands_out_none_is_coloured_and_the_legend_notes_it(scores):
     scale = Scale.of(scores)
     assert scale.is_empty
     assert not any(scale.shade(score) for score in scores)
@@ -531,7 +531,7 @@ def test_text_is_never_markup():
     assert attributes <= {"class", "title"}
 
 
-def test_characters_that_cannot_stand_in_a_page_are_replaced(tmp_path):
+def test_characters_that_a_page_cannot_hold_are_replaced(tmp_path):
     page = report_format("html").render(nasty_report())
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     assert not re.search("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]", page)
@@ -562,7 +562,7 @@ def mixed(colour: str, ground: str, percent: int) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_can_be_read_on_whatever_it_stands(theme):
+def test_text_can_be_read_on_every_background(theme):
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
     colours = {name: light if theme == "light" else dark for name, light, dark in found}
@@ -578,7 +578,7 @@ def test_text_can_be_read_on_whatever_it_stands(theme):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_every_shade_can_be_told_from_the_page_and_from_its_neighbours_and_be_read_on(theme):
+def test_every_shade_differs_from_the_page_and_from_its_neighbours_and_can_be_read_on(theme):
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
     colours = {name: light if theme == "light" else dark for name, light, dark in found}
@@ -786,7 +786,7 @@ def test_all_heat_maps_are_open_on_paper_and_as_before_after_it(seen):
     assert is_first_open
 
 
-def test_a_tap_or_an_arrow_key_says_the_score_of_a_word(seen):
+def test_a_tap_or_an_arrow_key_shows_the_score_of_a_word(seen):
     assert seen["quiet"] == [0, "", "polite"]
     steps = ["calm: 0.000", "sea: 0.100", "storm: 0.900", "storm: 0.900", "sea: 0.100", "sea: 0.100"]
     assert seen["steps"] == [[said, 1] for said in steps]

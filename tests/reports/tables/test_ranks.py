@@ -149,7 +149,7 @@ def test_ablations_are_compared_with_the_first_configuration():
     ]
 
 
-def test_the_ablations_of_the_paper_stand_beside_ours():
+def test_the_ablations_of_the_paper_are_listed_beside_ours():
     names = {"paper": 0.9, "paper rmd_weight=0": 0.8, "paper score=mp steps=9": 0.7}
     records = [
         record(
