@@ -13,7 +13,7 @@ from adbench_text.plugins.detector import TokenScore
 from adbench_text.reports.declared import report_format
 from adbench_text.reports.formats import _heatmap, html
 from adbench_text.reports.formats._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
-from adbench_text.reports.report import NONE, Entry, Heatmap, Mark, Picture, Report, Table, figure
+from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(_heatmap.__file__).parent
@@ -83,13 +83,23 @@ def parsed(report: Report) -> Element:
     return Tree(page).root
 
 
+def typed(text: str, best: bool = False) -> Entry:
+    """An entry of figures: a number with what follows it, or the reason why there is none."""
+    kind = {"failed": Kind.FAILED, "missing": Kind.MISSING, "–": Kind.NONE}.get(text)
+    if kind:
+        return Entry(text, kind)
+    number = re.match(r"[-+]?[\d,.]+", text)
+    return Entry(text, Kind.FIGURE, float(number[0].replace(",", "")), best=best)
+
+
 def table(title: str = "AUROC (%)") -> Table:
-    rows = [
-        [Entry("made-up"), Entry("sea"), Entry("9.5 ± 0.1"), Entry("95.0", best=True), Entry("1,000")],
-        [Entry("made-up"), Entry("law"), Entry("failed"), Entry("80.0"), Entry("20")],
-        [Entry("20news"), Entry("sea"), Entry("10.1 (1 of 2)", best=True), Entry("–"), Entry("300")],
-        [Entry("20news"), Entry("law"), Entry("-1"), Entry("missing"), Entry("4")],
-    ]
+    figures = {
+        ("made-up", "sea"): [typed("9.5 ± 0.1"), typed("95.0", best=True), typed("1,000")],
+        ("made-up", "law"): [typed("failed"), typed("80.0"), typed("20")],
+        ("20news", "sea"): [typed("10.1 (1 of 2)", best=True), typed("–"), typed("300")],
+        ("20news", "law"): [typed("-1"), typed("missing"), typed("4")],
+    }
+    rows = [[*map(Entry, labels), *entries] for labels, entries in figures.items()]
     blocks = [("from scratch", 1), ("word vectors", 2)]
     return Table(title, ["dataset", "inlier", "llr", "ocsvm nu=0.2", "n"], rows, {0, 2}, blocks=blocks)
 
@@ -102,7 +112,9 @@ def table_with_means() -> Table:
         ("20news (1)", "sea"): ["+1.2", "7.5", "20news (3)"],
         ("20news (1)", "mean"): ["-9.9", "1 of 10", "20news (0)"],
     }
-    rows = [[Entry(text) for text in [*labels, *texts]] for labels, texts in figures.items()]
+    rows = [
+        [*map(Entry, labels), *map(typed, texts[:2]), Entry(texts[2])] for labels, texts in figures.items()
+    ]
     return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3}, summaries={2, 4})
 
 
@@ -741,7 +753,7 @@ def seen(tmp_path_factory) -> dict:
     return shown
 
 
-def test_figures_are_sorted_by_their_leading_number_and_what_is_absent_comes_last(seen):
+def test_figures_are_sorted_by_their_value_and_absent_ones_come_last(seen):
     assert seen["buttons"] == [1] * 5
     down, groups_down, up, back, groups_back = seen["figures"]
     assert down == ["descending", ["10.1 (1 of 2)", "9.5 ± 0.1", "-1", "failed"]]
@@ -763,7 +775,7 @@ def test_means_come_last_whichever_way_a_table_is_sorted(seen):
     assert up == ["ascending", ["-0.5†", "+1.2", "+5.4†", "-9.9", "+9.9"]]
 
 
-def test_a_column_is_of_figures_only_if_all_that_follows_its_numbers_is_known(seen):
+def test_a_column_of_names_is_sorted_as_text_whatever_numbers_they_hold(seen):
     *_, figures, names, labels = seen["means"]
     assert figures == [
         "descending",
