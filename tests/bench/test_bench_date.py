@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from adbench_text.detectors._devices import find_dtype
 from adbench_text.detectors.date import DATE
 from adbench_text.detectors.date.corruption import RandomGenerator, mask_patterns
 from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
@@ -95,9 +96,7 @@ class Clock:
 @pytest.mark.parametrize(("corpus", "batch_size"), [("AG News", 16), ("AG News", 64), ("20 Newsgroups", 16)])
 def test_training(capsys, device, corpus, batch_size):
     windows = made_up(corpus, 3000).to(torch.device(device))
-    detector = DATE(device=device)
-    detector._device = torch.device(device)
-    dtype = detector._dtype()
+    dtype = find_dtype(DATE().precision, torch.device(device))
     patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0)).to(device)
     clock, steps = Clock(device), 250
     training = Training(steps, batch_size, 1e-5, 0.1, patterns, 0.5, 0, dtype)
