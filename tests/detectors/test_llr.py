@@ -12,7 +12,7 @@ TRAIN = ["ship sails", "ship ship anchor"]
 
 
 def test_the_score_by_hand():
-    detector = LLR(background="uniform", smoothing=10, shrinkage=2).fit(TRAIN)
+    detector = LLR(background="uniform", smoothing=10, shrinkage=2, cap=None).fit(TRAIN)
     q = 1 / 400_000
     ship, law = (log((n + 10 * q) / (5 + 10) / q) for n in (3, 0))
     scores = detector.decision_function(["ship", "law ship law"])
@@ -20,13 +20,13 @@ def test_the_score_by_hand():
 
 
 def test_the_background_of_wordfreq_is_its_frequency():
-    detector = LLR(smoothing=10, shrinkage=0).fit(TRAIN)
+    detector = LLR(smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
     q = get_frequency_dict("en", wordlist="best")["ship"]
     assert detector.decision_function(["ship"]) == pytest.approx([-log((3 + 10 * q) / 15 / q)])
 
 
 def test_a_word_that_wordfreq_does_not_know_has_a_frequency_of_one_in_a_hundred_million():
-    detector = LLR(smoothing=10, shrinkage=0).fit(TRAIN)
+    detector = LLR(smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
     assert detector.decision_function(["zzqxv"]) == pytest.approx([-log(10 / 15)])
 
 
@@ -41,7 +41,7 @@ def zipf(rank):
 
 def test_the_background_of_vectors_is_zipfs_law_over_their_order(tmp_path):
     path = vectors_file(tmp_path / "order.vec")
-    detector = LLR(background="vectors", vectors=path, smoothing=10, shrinkage=0).fit(TRAIN)
+    detector = LLR(background="vectors", vectors=path, smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
     q = zipf(2)
     unknown = zipf(400_000)
     assert detector.decision_function(["ship", "zzqxv"]) == pytest.approx(
@@ -51,7 +51,7 @@ def test_the_background_of_vectors_is_zipfs_law_over_their_order(tmp_path):
 
 def test_the_background_mean_is_the_mean_of_both(tmp_path):
     path = vectors_file(tmp_path / "order.vec")
-    detector = LLR(background="mean", vectors=path, smoothing=10, shrinkage=0).fit(TRAIN)
+    detector = LLR(background="mean", vectors=path, smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
     q = (zipf(2) + get_frequency_dict("en", wordlist="best")["ship"]) / 2
     assert detector.decision_function(["ship"]) == pytest.approx([-log((3 + 10 * q) / 15 / q)])
 

@@ -1,0 +1,310 @@
+"""Log-likelihood ratio of words: training documents against general language; no network.
+
+A document is abnormal when its words are less frequent in the training documents than in the
+language at large. With w the words of a document, its score is
+
+    - sum over w of min(log[ p(w) / q(w) ], cap) / (length + k),   p(w) = (n(w) + a q(w)) / (N + a)
+
+where n(w) is the count of w in the training documents, N their number of words, q(w) the frequency
+of w in the background, a the smoothing and k the length shrinkage (short documents carry less
+evidence). It is what DATE's token score is nearly equal to: the best prediction of replaced
+tokens that looks only at the token (Manolache et al., NAACL 2021, section 3, with a random
+generator) is a monotone function of n(w) / (N q(w)).
+
+The background is knowledge from outside the training documents, and defines what is "ordinary":
+
+- ``wordfreq``: frequencies of a language in subtitles, web, books, news and encyclopaedia, from
+  the library of that name; a word it does not know has frequency 1e-8.
+- ``vectors``: Zipf's law over the order of a file of word vectors, 1 / (rank + 2.7); for GloVe 6B
+  that is the order of encyclopaedia and newswire text, closer to news than to conversation.
+- ``mean``: the mean of the two frequencies.
+- ``uniform``: every word is equally ordinary (one in 400,000); no outside knowledge.
+
+The cap is for jargon: general language hardly knows a word that all documents of a field share, so
+each of them would count as overwhelming evidence for whichever class was seen in training. Evidence
+against a document has no cap.
+
+The training documents are scored by counts without their own words.
+
+- ``preset robust``, for training data with outliers: training documents that the background explains
+  better move into the background, which learns the field from them (``em_rounds``; see `mixture`); and
+  the score adds the coherence of a document's word vectors (see `coherence`), the alternative
+  hypothesis "it is about some one thing".
+- ``preset batch``: the documents to be scored, unlabelled, are the background as well, by EM from the
+  robust start. This is another regime: a document's score depends on its company, and what it gains
+  comes from batches with many outliers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.checks import check_choice, check_number, check_whole
+from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
+from adbench_text.detectors.llr.coherence import Directions, coherence
+from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batch, set_aside
+from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
+from adbench_text.text import vectors
+from adbench_text.text.words import count_words, word_positions
+
+_ROBUST = {"background": "mean", "cap": 3, "em_rounds": 5, "coherence": 2}
+_BATCH = {**_ROBUST, "coherence": 0, "batch_rounds": 5}
+
+
+class LLR(TextDetector):
+    """Log-likelihood ratio of words against a background; see the head of the module.
+
+    Parameters
+    ----------
+    background : {"wordfreq", "vectors", "mean", "uniform"}, default "wordfreq"
+        Where the ordinary frequency of a word comes from.
+    vectors : str, default "glove-wiki-gigaword-50"
+        For the backgrounds ``vectors`` and ``mean``, and for the coherence: word vectors in order of
+        frequency.
+    language : str, default "en"
+        For the backgrounds ``wordfreq`` and ``mean``: one of wordfreq's languages.
+    smoothing : float, default 1e4
+        Weight of the background in the training frequencies, in words; positive.
+    shrinkage : float, default 5
+        Words of no evidence added to every document; at least 0.
+    cap : float or None, default 4
+        Largest evidence of one word for the training documents, as a natural logarithm; positive. None
+        for no limit.
+    em_rounds : int, default 0
+        Rounds in which training documents are set aside; 0 for none.
+    least_aside, most_aside : float, default 0.05 and 0.2
+        Shares of the training documents that are set aside at least and at most, in [0, 0.5].
+    aside_weight : float, default 0.3
+        Weight of the background in the frequencies of the documents set aside, as a share of the words
+        of the training documents; positive.
+    coherence : float, default 0
+        Weight of the coherence of a document's word vectors; at least 0.
+    batch_rounds : int, default 0
+        Rounds in which the documents to be scored become part of the background; 0 for none.
+    contamination, random_state
+        See `TextDetector`; nothing is random.
+
+    Attributes
+    ----------
+    kept_ : bool array of shape (n_train,), or None
+        Training documents that were not set aside; None without `em_rounds`.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = LLR(background="wordfreq").fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "the court heard a witness"])
+    >>> bool(far > near)
+    True
+    >>> max(detector.token_scores(["the ship hit a lawyer"])[0], key=lambda token: token.score).token
+    'lawyer'
+    """
+
+    def __init__(
+        self,
+        *,
+        background: str = "wordfreq",
+        vectors: str = "glove-wiki-gigaword-50",
+        language: str = "en",
+        smoothing: float = 1e4,
+        shrinkage: float = 5.0,
+        cap: float | None = 4.0,
+        em_rounds: int = 0,
+        least_aside: float = 0.05,
+        most_aside: float = 0.2,
+        aside_weight: float = 0.3,
+        coherence: float = 0.0,
+        batch_rounds: int = 0,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.background = background
+        self.vectors = vectors
+        self.language = language
+        self.smoothing = smoothing
+        self.shrinkage = shrinkage
+        self.cap = cap
+        self.em_rounds = em_rounds
+        self.least_aside = least_aside
+        self.most_aside = most_aside
+        self.aside_weight = aside_weight
+        self.coherence = coherence
+        self.batch_rounds = batch_rounds
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``robust`` and ``batch``, the same for every dataset."""
+        return {"robust": [_ROBUST], "batch": [_BATCH]}
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        check_choice("background", self.background, BACKGROUNDS)
+        check_number("smoothing", self.smoothing, "(0, inf)")
+        check_number("shrinkage", self.shrinkage)
+        if self.cap is not None:
+            check_number("cap", self.cap, "(0, inf)")
+        check_whole("em_rounds", self.em_rounds, 0)
+        check_number("least_aside", self.least_aside, "[0, 0.5]")
+        check_number("most_aside", self.most_aside, "[0, 0.5]")
+        if self.least_aside > self.most_aside:
+            raise InvalidValueError(
+                f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
+            )
+        check_number("aside_weight", self.aside_weight, "(0, inf)")
+        check_number("coherence", self.coherence)
+        check_whole("batch_rounds", self.batch_rounds, 0)
+        if self._reads_vectors:
+            vectors.check_name(self.vectors)
+            if self.vectors == vectors.LOCAL:
+                raise InvalidValueError(
+                    f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
+                )
+        if self._reads_wordfreq:
+            check_choice("language of wordfreq", self.language, languages())
+            wordfreq(self.language)  # reads the list now: the time of a later fit is measured
+
+    @property
+    def _reads_vectors(self) -> bool:
+        return self.background in ("vectors", "mean") or self.coherence > 0
+
+    @property
+    def _reads_wordfreq(self) -> bool:
+        return self.background in ("wordfreq", "mean")
+
+    @property
+    def regime(self) -> str:
+        """Knowledge besides the training documents."""
+        if self.batch_rounds:
+            return TEST_BATCH
+        return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up the places of all words of a corpus in one pass over the file of vectors."""
+        if self._reads_vectors:
+            vectors.load(self.vectors, count_words(texts).vocabulary)
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of wordfreq and the digest of the file of vectors, where used."""
+        used = {}
+        if self._reads_wordfreq:
+            used["wordfreq"] = version("wordfreq")
+        if self._reads_vectors:
+            used["vectors"] = vectors.digest(self.vectors)
+        return used
+
+    def _fit(self, texts: list[str]) -> None:
+        matrix, vocabulary = count_words(texts)
+        counts = Counts(matrix)
+        self._row_of = {word: row for row, word in enumerate(vocabulary)}
+        self._background = self._frequencies(vocabulary)
+        self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
+        self._aside = np.zeros(len(texts), dtype=np.bool_)
+        for _ in range(self.em_rounds):
+            inliers, aside = counts.totals(~self._aside), counts.totals(self._aside)
+            mixture = self._mixture(inliers, aside, self._background)
+            self._aside = set_aside(counts, mixture, self._aside, self.least_aside, self.most_aside)
+        self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
+        self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
+        self.kept_ = ~self._aside if self.em_rounds else None
+
+    def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
+        return frequencies(self.background, self.language, self.vectors, words)
+
+    def _mixture(
+        self,
+        inliers: NDArray[np.float64],
+        aside: NDArray[np.float64],
+        background: NDArray[np.float64],
+        aside_smoothing: float | None = None,
+    ) -> Mixture:
+        """Return the mixture of counts of all words of both sets."""
+        return Mixture(
+            Side(inliers, float(inliers.sum()), self.smoothing),
+            Side(aside, float(aside.sum()), aside_smoothing or self._aside_smoothing),
+            background,
+            np.inf if self.cap is None else self.cap,
+            self.shrinkage,
+        )
+
+    def _evidence(self, words: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the evidence of each word; positive where the training documents prefer it."""
+        rows = np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
+        fitted = self._mixture(self._n_inliers, self._n_aside, self._background)
+        inliers, aside = (
+            side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
+            for side in (fitted.inliers, fitted.aside)
+        )
+        return replace(fitted, inliers=inliers, aside=aside, background=self._frequencies(words)).evidence()
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        matrix, vocabulary = count_words(texts)
+        counts = Counts(matrix)
+        # a document without words has a sum of 0: no evidence either way, a ratio of 1
+        sums = counts.sums(self._evidence(vocabulary)[counts.columns])
+        scores = self._with_coherence(sums, counts, vocabulary)
+        return self._score_batch(counts, vocabulary, scores) if self.batch_rounds else scores
+
+    def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
+        """Score the training documents, each by counts without its own words."""
+        matrix, vocabulary = count_words(texts)
+        counts = Counts(matrix)
+        mixture = self._mixture(self._n_inliers, self._n_aside, self._background)
+        return self._with_coherence(mixture.sums(counts, ~self._aside, self._aside), counts, vocabulary)
+
+    def _with_coherence(
+        self, sums: NDArray[np.float64], counts: Counts, vocabulary: NDArray[Any]
+    ) -> NDArray[np.float64]:
+        score = -sums
+        if self._directions is not None:
+            score = score + self.coherence * coherence(counts, self._directions.of(vocabulary))
+        return np.asarray(score / np.maximum(counts.lengths + self.shrinkage, 1), dtype=np.float64)
+
+    def _score_batch(
+        self, batch: Counts, vocabulary: NDArray[Any], scores: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Score documents with each other as background; `scores` are those without."""
+        train = Counts(count_words(self._training_texts).counts)
+        is_new = np.array([word not in self._row_of for word in vocabulary], dtype=np.bool_)
+        # columns of the training words, then of the new ones
+        column_of = np.zeros(len(vocabulary), dtype=np.int64)
+        column_of[is_new] = len(self._row_of) + np.arange(is_new.sum())
+        column_of[~is_new] = [self._row_of[word] for word in vocabulary[~is_new]]
+        width = len(self._row_of) + int(is_new.sum())
+        background = np.concatenate([self._background, self._frequencies(vocabulary[is_new])])
+        return score_batch(
+            train.widened(width),
+            self._aside,
+            batch.widened(width, column_of),
+            scores,
+            lambda inliers, rest: self._mixture(inliers, rest, background, self.smoothing),
+            self.batch_rounds,
+            self.most_aside,
+        )
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the negative evidence of every word; its shrunk mean is the score of the document.
+
+        The coherence belongs to the document, not to its words, and is left out.
+
+        Raises
+        ------
+        DetectorError
+            With `batch_rounds`: the evidence of a word depends on the batch.
+        """
+        if self.batch_rounds:
+            raise DetectorError("With batch_rounds llr has no scores of words: they depend on the batch.")
+        scored = []
+        for text in self._check_fitted(texts):
+            words = list(word_positions(text))
+            ratios = self._evidence(np.array([word.word for word in words], dtype=object))
+            scored.append(
+                [TokenScore(*word, -ratio) for word, ratio in zip(words, ratios.tolist(), strict=True)]
+            )
+        return scored

@@ -1,0 +1,70 @@
+"""The ordinary frequency of a word: knowledge from outside the training documents."""
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.text import vectors
+
+BACKGROUNDS = ("wordfreq", "vectors", "mean", "uniform")
+
+_UNKNOWN = 1e-8  # wordfreq's own floor for its large lists
+_N_WORDS = 400_000  # size of GloVe's vocabulary: the rank of an unknown word
+_ZIPF_SHIFT = 2.7  # Mandelbrot's correction for the most frequent words
+_ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
+
+
+@cache
+def languages() -> frozenset[str]:
+    """Return the languages of wordfreq."""
+    from wordfreq import available_languages
+
+    return frozenset(available_languages())
+
+
+@cache
+def wordfreq(language: str) -> dict[str, float]:
+    """Return the frequency of each word of a language, as a share of all words."""
+    from wordfreq import get_frequency_dict
+
+    return get_frequency_dict(language, wordlist="best")
+
+
+def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    """Return frequencies by Zipf's law over the order of a file of word vectors."""
+    loaded = vectors.load(name, words)
+    rows = loaded.rows(words)
+    ranks = np.where(rows >= 0, loaded.ranks[rows], _N_WORDS)
+    return np.asarray(1 / (ranks + _ZIPF_SHIFT) / _ZIPF_TOTAL, dtype=np.float64)
+
+
+def frequencies(background: str, language: str, name: str, words: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the background frequency of each word.
+
+    Parameters
+    ----------
+    background : {"wordfreq", "vectors", "mean", "uniform"}
+    language : str
+        A language of wordfreq.
+    name : str
+        Name or path of word vectors.
+    words : object array of shape (n_words,)
+
+    Returns
+    -------
+    float64 array of shape (n_words,)
+        Positive.
+    """
+    if background == "uniform":
+        return np.full(len(words), 1 / _N_WORDS)
+    found = []
+    if background in ("wordfreq", "mean"):
+        table = wordfreq(language)
+        found.append(np.array([table.get(word, _UNKNOWN) for word in words], dtype=np.float64))
+    if background in ("vectors", "mean"):
+        found.append(zipf(name, words))
+    mean: NDArray[np.float64] = np.mean(found, axis=0)
+    return mean

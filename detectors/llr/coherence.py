@@ -1,0 +1,71 @@
+"""How much the words of a document have in common, by their vectors."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.detectors.llr.background import zipf
+from adbench_text.detectors.llr.mixture import Counts
+from adbench_text.text import vectors
+
+Array = NDArray[np.float64]
+
+
+class Directions:
+    """Unit vectors of words, without what all words share: the mean and the first principal component.
+
+    Both are those of the given words, weighted by the square roots of their frequencies.
+
+    Parameters
+    ----------
+    name : str
+        Name or path of word vectors in order of frequency.
+    words : object array of shape (n_words,)
+        Words of the training documents.
+    """
+
+    def __init__(self, name: str, words: NDArray[Any]) -> None:
+        self._name = name
+        matrix, is_known = self._look_up(words)
+        weights = np.sqrt(zipf(name, words)) * is_known
+        self._mean = weights @ matrix / max(float(weights.sum()), 1e-12)
+        centred = (matrix - self._mean) * weights[:, None]
+        self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+
+    def _look_up(self, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
+        loaded = vectors.load(self._name, words)
+        rows = loaded.rows(words)
+        return loaded.matrix[rows].astype(np.float64), rows >= 0  # row -1 is any row; it is not used
+
+    def of(self, words: NDArray[Any]) -> Array:
+        """Return the direction of each word, zeros for an unknown one; of shape (n_words, n_dimensions)."""
+        matrix, is_known = self._look_up(words)
+        matrix = matrix - self._mean
+        matrix -= np.outer(matrix @ self._component, self._component)
+        norms = np.linalg.norm(matrix, axis=1)
+        return np.where((is_known & (norms > 0))[:, None], matrix / np.maximum(norms, 1e-12)[:, None], 0.0)
+
+
+def coherence(counts: Counts, directions: Array) -> Array:
+    """Return the length of the sum of the directions of a document's words, without chance.
+
+    It is sqrt(max(0, |sum n(w) u(w)|^2 - sum n(w)^2)): words that have nothing in common, or a single
+    word, have a coherence of 0.
+
+    Parameters
+    ----------
+    counts : Counts
+    directions : float64 array of shape (n_words, n_dimensions)
+        Of length 1, or 0 for an unknown word.
+
+    Returns
+    -------
+    float64 array of shape (n_texts,)
+    """
+    total = (np.asarray(counts.matrix @ directions) ** 2).sum(axis=1)
+    is_known: NDArray[np.bool_] = np.any(directions != 0, axis=1)
+    alone = np.bincount(
+        counts.rows, counts.values**2 * is_known[counts.columns], minlength=len(counts.lengths)
+    )
+    return np.asarray(np.sqrt(np.maximum(total - alone, 0.0)), dtype=np.float64)

@@ -1,0 +1,189 @@
+"""Two sets of documents as unigram models: the inliers, and those that are set aside.
+
+With n(w) the count of a word in the inliers and N their number of words, m(w) and M the same of the
+documents that are set aside, q(w) the background frequency, a and A the smoothing in words:
+
+    p(w) = (n(w) + a q(w)) / (N + a)        b(w) = (m(w) + A q(w)) / (M + A)
+
+The evidence of a word is min(log[ p(w) / b(w) ], cap). A document's ratio is the sum of the evidence of
+its words over (length + shrinkage); its score is the negative ratio. A document of either set is judged
+by counts without its own: a text must not be evidence for itself.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class Counts:
+    """Sparse word counts of documents.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n_texts, n_words), in CSR format
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.lengths: Array = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
+        self.rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))  # of each entry
+        self.columns = matrix.indices
+        self.values: Array = matrix.data.astype(np.float64)
+
+    def widened(self, width: int, column_of: NDArray[np.int64] | None = None) -> "Counts":
+        """Return the same counts among more words, perhaps in other columns."""
+        columns = self.columns if column_of is None else column_of[self.columns]
+        shape = len(self.lengths), width
+        return Counts(csr_array((self.matrix.data, columns, self.matrix.indptr), shape=shape))
+
+    def totals(self, chosen: Mask) -> Array:
+        """Return the count of each word in the chosen documents."""
+        weights = self.values * chosen[self.rows]
+        totals = np.bincount(self.columns, weights, minlength=self.matrix.shape[1])
+        return totals.astype(np.float64)
+
+    def sums(self, of_entries: Array) -> Array:
+        """Return for each document the sum over its entries, each times its count."""
+        sums = np.bincount(self.rows, self.values * of_entries, minlength=self.matrix.shape[0])
+        return sums.astype(np.float64)
+
+
+class Side(NamedTuple):
+    """Word counts of one of the two sets: `total` words in all, `smoothing` words of background added."""
+
+    counts: Array
+    total: float
+    smoothing: float
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The two models; see the head of the module.
+
+    Attributes
+    ----------
+    inliers, aside : Side
+        Their counts are of shape (n_words,).
+    background : float64 array of shape (n_words,)
+        Frequencies q, positive.
+    cap : float
+        Positive, perhaps infinite.
+    shrinkage : float
+    """
+
+    inliers: Side
+    aside: Side
+    background: Array
+    cap: float
+    shrinkage: float
+
+    def evidence(self) -> Array:
+        """Return the evidence of each word."""
+        p, b = (
+            (side.counts + side.smoothing * self.background) / (side.total + side.smoothing)
+            for side in (self.inliers, self.aside)
+        )
+        return np.minimum(np.log(p / b), self.cap)
+
+    def sums(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
+        """Return the evidence of documents, each left out of the counts that contain it.
+
+        Parameters
+        ----------
+        counts : Counts
+        of_inliers, of_aside : bool array of shape (n_texts,)
+            Which documents the counts of the inliers, and of those set aside, contain.
+        """
+        p = self._left_out(counts, self.inliers, of_inliers)
+        b = self._left_out(counts, self.aside, of_aside)
+        return counts.sums(np.minimum(np.log(p / b), self.cap))
+
+    def scores(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
+        """Return the scores of documents; the parameters are those of `sums`."""
+        return -self.sums(counts, of_inliers, of_aside) / np.maximum(counts.lengths + self.shrinkage, 1)
+
+    def _left_out(self, counts: Counts, side: Side, contains: Mask) -> Array:
+        """Return the frequency of the word of each entry, without the document of the entry."""
+        own = contains[counts.rows]
+        n = side.counts[counts.columns] - np.where(own, counts.values, 0.0)
+        total = side.total - np.where(own, counts.lengths[counts.rows], 0.0)
+        frequency = n + side.smoothing * self.background[counts.columns]
+        return np.asarray(frequency / (total + side.smoothing), dtype=np.float64)
+
+
+def set_aside(counts: Counts, mixture: Mixture, aside: Mask, least: float, most: float) -> Mask:
+    """Choose the training documents that the other model explains better: one round of hard EM.
+
+    It judges every document by counts without its own, and sets aside those whose evidence for the other
+    model outweighs the prior odds of being set aside. It sets aside at least the share `least` of highest
+    scores, so that the other model can learn from them, and at most the share `most`: without that limit
+    the two models could change places.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of the training documents.
+    mixture : Mixture
+        Of the documents that are not set aside so far, and of those that are.
+    aside : bool array of shape (n_texts,)
+        Those set aside so far.
+    least, most : float
+        Shares in [0, 1).
+    """
+    scores = mixture.scores(counts, ~aside, aside)
+    share = max(float(aside.mean()), _LEAST_SHARE)
+    prior = np.log((1 - share) / share) / np.maximum(counts.lengths + mixture.shrinkage, 1)
+    chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - most))
+    chosen |= scores > np.quantile(scores, 1 - least)
+    return chosen
+
+
+def score_batch(
+    train: Counts,
+    aside: Mask,
+    batch: Counts,
+    scores: Array,
+    mixture_of: Callable[[Array, Array], Mixture],
+    rounds: int,
+    most: float,
+) -> Array:
+    """Score documents with the others of the batch that look like outliers as background.
+
+    Documents with a positive score join the background, which is learned again, `rounds` times; then the
+    training documents are judged by it once, and the same rounds follow with what is left of them. All
+    documents are judged by counts without their own.
+
+    Parameters
+    ----------
+    train, batch : Counts
+        Of the same words.
+    aside : bool array of shape (n_train,)
+        Training documents that are set aside at the start.
+    scores : float64 array of shape (n_batch,)
+        Scores at the start.
+    mixture_of : callable
+        Returns the mixture, given the counts of the inliers and of the background.
+    rounds : int
+    most : float
+        Largest share of the training documents that is set aside.
+    """
+    none = np.zeros(len(batch.lengths), dtype=np.bool_)
+    for is_last in (False, True):
+        inliers, own = train.totals(~aside), train.totals(aside)
+        for _ in range(rounds):
+            rest = scores > 0
+            background = own + batch.totals(rest)
+            scores = mixture_of(inliers, background).scores(batch, none, rest)
+        if not is_last:
+            aside = set_aside(train, mixture_of(inliers, background), aside, 0.0, most)
+    return scores
+
+
+_LEAST_SHARE = 0.01  # of documents set aside, for the prior odds
