@@ -104,8 +104,8 @@ class RemoteFile:
         Path relative to the data directory.
     url : str
         Address to download it from.
-    md5 : str
-        Digest of the published file, in hexadecimal.
+    md5, sha256 : str
+        Digest of the published file, in hexadecimal: one of the two.
 
     Examples
     --------
@@ -117,12 +117,13 @@ class RemoteFile:
 
     path: str
     url: str
-    md5: str
+    md5: str = ""
+    sha256: str = ""
 
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.
 
-        An existing file is not verified; compare its `file_digest` with `md5` for that.
+        An existing file is not verified; compare its `file_digest` with the digest for that.
 
         Raises
         ------
@@ -140,11 +141,12 @@ class RemoteFile:
             )
         import pooch
 
+        algorithm, digest = ("md5", self.md5) if self.md5 else ("sha256", self.sha256)
         pooch.get_logger().setLevel(logging.WARNING)
         try:
             pooch.retrieve(  # writes beside the target, verifies, then moves
                 self.url,
-                known_hash=f"md5:{self.md5}",
+                known_hash=f"{algorithm}:{digest}",
                 path=local.parent,
                 fname=local.name,
                 downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=30),
@@ -153,7 +155,7 @@ class RemoteFile:
             reason = " ".join(str(error).split())
             raise DataError(
                 f"Could not download {self.url}: {reason}. "
-                f"Get the file (md5 {self.md5}) by hand and put it at {local}."
+                f"Get the file ({algorithm} {digest}) by hand and put it at {local}."
             ) from error
         return local
 

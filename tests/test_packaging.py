@@ -77,7 +77,7 @@ def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
     )
     lines = ran.stdout.splitlines()
     assert lines[0].startswith(str(tmp_path))
-    assert lines[1] == "['20news', 'agnews', 'pydocs']"
+    assert lines[1] == "['20news', 'agnews', 'pydocs', 'reuters']"
     assert lines[2] == "adbench_text.detectors.llr"
     assert lines[3].startswith(str(tmp_path))
 

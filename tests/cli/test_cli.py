@@ -199,6 +199,7 @@ def test_list(here):
         "20news",
         "agnews",
         "pydocs",
+        "reuters",
         "tiny",
     ]
     assert "glove-wiki-gigaword-50 " in known.stdout
