@@ -84,7 +84,7 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("detectors.llr", "return -evidence", "return evidence", {"llr"}),
+        ("detectors.llr", "score = -sums", "score = sums", {"llr"}),
         ("detectors.llr", "smoothing: float = 1e4", "smoothing: float = 1e3", {"llr"}),
         ("detectors.date.electra", "F.gelu", "F.relu", {"date"}),
         ("detectors.date.training", "_REPORT_EVERY = 50", "_REPORT_EVERY = 51", {"date"}),

@@ -80,6 +80,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Watches the training of a detector that trains in steps; set it before ``fit``.
     ran_on_ : mapping of str to str
         Device and precision of the last fit, for a detector that has a choice of them.
+    kept_ : bool array of shape (n_train,), or None
+        Training documents that a robust detector learned from in the end; None for one that uses all.
+        The harness logs the others as ``set_aside.csv``.
     threshold_params : frozenset of str
         Hyper-parameters that move the threshold and never a score. Of the class.
     test_settings : mapping of str to object
@@ -104,6 +107,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     observer: Observer | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
+    kept_: "NDArray[np.bool_] | None" = None
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     test_settings: ClassVar[Mapping[str, Any]] = {}
 

@@ -3,6 +3,7 @@
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from adbench_text.run.memory import PeakMemory
 from adbench_text.run.result import Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _N_EARLY = 1000  # test documents scored before a training: enough for a histogram
 
@@ -67,7 +71,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             scores,
             training.curves,
             dict(detector.ran_on_),
-            detector.tables(),
+            {**detector.tables(), **_set_aside(detector, split, measured)},
             examples_of(detector, corpus, cell.inlier, scores),
             training.early,
         )
@@ -121,6 +125,23 @@ def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.boo
     if detector.is_oracle:
         return detector.oracle_scores(texts, outlier.copy())
     return detector.decision_function(texts)
+
+
+def _set_aside(detector: TextDetector, split: Split, measured: dict[str, float]) -> "dict[str, pd.DataFrame]":
+    """Return the training documents that a robust detector set aside, the most abnormal first."""
+    if detector.kept_ is None:
+        return {}
+    import pandas as pd
+
+    places = np.flatnonzero(~detector.kept_)
+    measured["set_aside_share"] = len(places) / len(split.train)
+    columns = {
+        "document": places,
+        "score": detector.decision_scores_[places],
+        "outlier": split.train_outlier[places].astype(int),
+    }
+    table = pd.DataFrame(columns).sort_values("score", ascending=False, kind="stable")
+    return {"set_aside": table}
 
 
 class _Training:

@@ -69,7 +69,8 @@ class Result:
         their 95 % bootstrap intervals over the test documents; ``fit_seconds``, ``score_seconds``, each with
         what the detector would have had to do itself if other cells had not shared it;
         ``peak_memory_mb``, what this process held at most meanwhile, in 10^6 bytes;
-        ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``. What was not reached
+        ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``; ``set_aside_share``, the share of
+        the training documents that a robust detector set aside. What was not reached
         in a failed cell is not there.
     scores : float64 array of shape (n_test,), or None
         Abnormality of each test document, None in a failed cell.

@@ -1,10 +1,16 @@
-from math import log
+from collections import Counter
+from math import log, sqrt
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
+from sklearn.metrics import roc_auc_score
+from topics import texts_about
 from wordfreq import get_frequency_dict
 
-from adbench_text.errors import DataError
+from adbench_text.detectors.llr.coherence import Directions, coherence
+from adbench_text.detectors.llr.mixture import Counts
+from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 
 LLR = registry.detector("llr")
@@ -98,3 +104,171 @@ def test_another_language_has_another_background():
     german = LLR(language="de").fit(["schiff und anker"])
     english = LLR(language="en").fit(["schiff und anker"])
     assert german.decision_function(["und"])[0] > english.decision_function(["und"])[0]
+
+
+# Training documents leave themselves out
+
+SEA = texts_about("sea", 40, seed=0)
+LAW = texts_about("law", 4, seed=1)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"cap": None}, {"background": "uniform", "smoothing": 3, "shrinkage": 0}]
+)
+def test_the_score_of_a_training_document_is_that_of_a_fit_without_it(settings):
+    texts = [*SEA[:8], "a word of its own: xylophone", ""]
+    scores = LLR(**settings).fit(texts).decision_scores_
+    for place, text in enumerate(texts):
+        without = LLR(**settings).fit(texts[:place] + texts[place + 1 :])
+        assert scores[place] == pytest.approx(without.decision_function([text])[0], abs=1e-12)
+
+
+def test_an_odd_training_document_is_ranked_first_although_it_was_learned():
+    texts = [*SEA, "gavel testimony verdict"]
+    assert LLR().fit(texts).decision_scores_.argmax() == len(SEA)
+
+
+def test_evidence_for_the_training_documents_is_capped_and_evidence_against_is_not():
+    detector = LLR(background="uniform", cap=2).fit(["ship"] * 100)
+    (tokens,) = detector.token_scores(["ship law"])
+    assert tokens[0].score == -2
+    assert tokens[1].score == pytest.approx(-log(1e4 / (100 + 1e4)))
+
+
+@pytest.mark.parametrize("settings", [{}, {"em_rounds": 2, "background": "uniform"}])
+def test_the_score_of_a_document_does_not_depend_on_its_company(settings):
+    detector = LLR(**settings).fit(SEA)
+    assert detector.decision_function(LAW) == pytest.approx([detector.decision_function([t])[0] for t in LAW])
+
+
+# Documents that are set aside
+
+
+def by_hand(texts: list[str], n_rounds: int, least: float, most: float, *, a=1e4, weight=0.3, k=5, cap=4):
+    """Hard EM as the page in reports/results describes it, document by document."""
+    q, out = 1 / 400_000, [False] * len(texts)
+    docs = [Counter(text.split()) for text in texts]
+    total = sum(sum(doc.values()) for doc in docs)
+
+    def evidence(doc, is_out):
+        kept = sum((d for d, o in zip(docs, out, strict=True) if not o), Counter())
+        aside = sum((d for d, o in zip(docs, out, strict=True) if o), Counter())
+        (aside if is_out else kept).subtract(doc)
+        p = {w: (kept[w] + a * q) / (sum(kept.values()) + a) for w in doc}
+        b = {w: (aside[w] + weight * total * q) / (sum(aside.values()) + weight * total) for w in doc}
+        return sum(n * min(log(p[w] / b[w]), cap) for w, n in doc.items())
+
+    for _ in range(n_rounds):
+        lengths = np.array([sum(doc.values()) for doc in docs])
+        z = -np.array([evidence(doc, o) for doc, o in zip(docs, out, strict=True)]) / (lengths + k)
+        share = max(np.mean(out), 0.01)
+        chosen = (z > log((1 - share) / share) / (lengths + k)) & (z > np.quantile(z, 1 - most))
+        out = list(chosen | (z > np.quantile(z, 1 - least)))
+    return np.array(out), z
+
+
+def test_the_documents_set_aside_are_those_of_em_by_hand():
+    texts = [*SEA, *LAW]
+    for n_rounds in (1, 2, 5):
+        detector = LLR(background="uniform", em_rounds=n_rounds).fit(texts)
+        out, _ = by_hand(texts, n_rounds, least=0.05, most=0.2)
+        assert detector.kept_.tolist() == (~out).tolist()
+    assert not detector.kept_[len(SEA) :].any()  # the contamination
+
+
+def test_no_more_than_the_largest_share_is_set_aside():
+    detector = LLR(background="uniform", em_rounds=5, most_aside=0.1, aside_weight=1e-3).fit(
+        [*SEA, *LAW, *LAW]
+    )
+    assert (~detector.kept_).mean() <= 0.1
+    assert LLR().fit(SEA).kept_ is None
+
+
+def test_contaminated_training_data_hurt_the_robust_detector_less():
+    texts = [*SEA, *LAW]
+    test, outlier = texts_about("sea", 30, seed=5) + texts_about("law", 30, seed=6), np.arange(60) >= 30
+    plain, robust = (
+        roc_auc_score(outlier, LLR(background="uniform", em_rounds=n).fit(texts).decision_function(test))
+        for n in (0, 5)
+    )
+    assert robust >= plain
+
+
+# Coherence
+
+
+def test_coherence_is_the_length_of_the_sum_of_directions_without_the_words_themselves(tmp_path):
+    path = tmp_path / "order.vec"
+    path.write_text("the 1 0 1\nlaw 0 1 0\nship 0 1 0.2\nsail 0.1 -1 0\n")
+    words = np.array(["the", "law", "ship", "sail", "xyzzy"], dtype=object)
+    directions = Directions(str(path), words).of(words)
+    norms = np.linalg.norm(directions, axis=1)
+    assert norms == pytest.approx([1, 1, 1, 1, 0])
+    counts = Counts(csr_array(np.array([[0, 2, 1, 0, 3], [0, 2, 0, 0, 0], [0, 0, 0, 0, 4], [0] * 5])))
+    total = np.linalg.norm(2 * directions[1] + directions[2]) ** 2
+    expected = [sqrt(max(total - 5, 0)), 0, 0, 0]  # one word alone has none
+    assert coherence(counts, directions) == pytest.approx(expected, abs=1e-6)
+
+
+def test_the_weight_of_the_coherence_is_added_to_the_score(tmp_path):
+    path = vectors_file(tmp_path / "order.vec")
+    plain, coherent = (
+        LLR(background="vectors", vectors=path, coherence=c)
+        .fit(TRAIN)
+        .decision_function(["law ship", "ship"])
+        for c in (0, 3)
+    )
+    directions = Directions(path, np.array(["ship", "sails", "anchor"], dtype=object)).of(
+        np.array(["law", "ship"], dtype=object)
+    )
+    extra = sqrt(max(np.linalg.norm(directions.sum(axis=0)) ** 2 - directions.any(axis=1).sum(), 0))
+    assert coherent - plain == pytest.approx([3 * extra / 7, 0])
+
+
+# The batch
+
+
+def test_in_the_batch_regime_a_document_is_scored_in_company():
+    detector = LLR(background="uniform", batch_rounds=3).fit(SEA)
+    assert detector.regime == "unlabelled test batch"
+    test = texts_about("sea", 10, seed=2) + texts_about("law", 30, seed=3)
+    scores = detector.decision_function(test)
+    alone = np.array([detector.decision_function([text])[0] for text in test])
+    assert not np.allclose(scores, alone)
+    assert roc_auc_score(np.arange(40) >= 10, scores) == 1
+    with pytest.raises(DetectorError, match="depend on the batch"):
+        detector.token_scores(test)
+
+
+def test_the_batch_teaches_words_that_neither_training_nor_background_know():
+    train = [f"ship sails {w}" for w in ("calm", "fast", "home", "away")] * 5
+    test = ["calm ship", "fast ship"] + [
+        f"flurble {w}" for w in ("grax", "norp", "zib", "calm ship", "fast ship")
+    ]
+    batch, plain = (
+        LLR(background="uniform", batch_rounds=n).fit(train).decision_function(test) for n in (3, 0)
+    )
+    assert batch[-1] > plain[-1]  # ordinary words, but in the company of the outliers' word
+
+
+def test_the_presets_are_one_configuration_each():
+    for name, regime in (("robust", "word frequencies or vectors"), ("batch", "unlabelled test batch")):
+        (settings,) = LLR.presets("any")[name]
+        assert LLR(**settings).regime == regime
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"cap": 0}, "cap must be positive, got 0"),
+        ({"em_rounds": 1.5}, "em_rounds must be"),
+        ({"most_aside": 0.6}, "most_aside must be"),
+        ({"least_aside": 0.3}, "least_aside must be at most most_aside"),
+        ({"aside_weight": 0}, "aside_weight must be"),
+        ({"coherence": -1}, "coherence must be"),
+        ({"batch_rounds": -1}, "batch_rounds must be"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        LLR(**settings).fit(TRAIN)
