@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from adbench_text.plugins.regimes import REGIMES
+from adbench_text.plugins.regimes import REGIMES, TEST_BATCH
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import DEFAULT
@@ -55,6 +55,11 @@ class Column:
     def block_title(self) -> str:
         """The title over its block."""
         return ORACLES if self.is_oracle else self.regime_title
+
+    @property
+    def uses_test_batch(self) -> bool:
+        """Whether its scores depend on the other test documents; such columns compete among themselves."""
+        return self.regime == TEST_BATCH
 
     @property
     def regime_title(self) -> str:

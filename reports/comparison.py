@@ -199,6 +199,7 @@ class Comparison:
         notes += notes_on.marks(marks)
         if self.blocks():
             notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
+        notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])
         notes += notes_on.seeds(self._seeds)
         return notes + notes_on.versions(self.records, self.n_superseded, are_apart=True)
 

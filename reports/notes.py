@@ -43,6 +43,16 @@ def regimes(labelled: Sequence[tuple[str, str]]) -> str:
     return f"What they know besides the training texts: {listed}."
 
 
+def test_batch(labels: Sequence[str]) -> list[str]:
+    """Explain the detectors that use the test batch, if there are any."""
+    if not labels:
+        return []
+    return [
+        f"{', '.join(labels)}: the score of a test document depends on the other test documents; the best of "
+        "these detectors is marked apart from the best of the others."
+    ]
+
+
 def failures(records: Sequence[Record]) -> list[str]:
     """Name one failed cell for each reason, and the number of others of its detector that share it."""
     groups: dict[tuple[str, ...], list[Record]] = {}

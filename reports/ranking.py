@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.reports import significance
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
@@ -16,9 +17,9 @@ _Split = tuple[str, str]  # label of the corpus, and inlier class
 class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
-    Columns chosen on the test labels are left out, and so are columns with few splits, where they would
-    leave fewer figures for the others. Only one edition of a dataset counts: the published one, otherwise
-    the one with most figures.
+    Columns chosen on the test labels or scored by the test batch are left out, and so are columns with few
+    splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
+    published one, otherwise the one with most figures.
 
     Attributes
     ----------
@@ -28,6 +29,8 @@ class Ranking:
         The ranked ones.
     left_out : list of Column
         Columns with fewer splits.
+    by_batch : list of Column
+        Columns that use the unlabelled test batch.
     other_editions : list of str
         Labels of the corpora that do not count.
     splits : list of (str, str)
@@ -40,7 +43,9 @@ class Ranking:
 
     def __init__(self, comparison: Comparison) -> None:
         self.metric = comparison.metric
-        figures = {c: _figures(comparison, c) for c in comparison.columns if not c.is_oracle}
+        fair = [column for column in comparison.columns if not column.is_oracle]
+        self.by_batch = [column for column in fair if column.uses_test_batch]
+        figures = {c: _figures(comparison, c) for c in fair if not c.uses_test_batch}
         counted = _one_edition_each(comparison, figures)
         self.other_editions = [label for label in comparison.corpora.values() if label not in counted]
         figures = {
@@ -76,6 +81,9 @@ class Ranking:
     def notes(self) -> list[str]:
         """What is left out of the ranking, and why."""
         notes = []
+        if self.by_batch:
+            names = ", ".join(column.label for column in self.by_batch)
+            notes.append(f"Not ranked, because they use the {TEST_BATCH}: {names}.")
         if self.left_out:
             names = ", ".join(column.label for column in self.left_out)
             notes.append(f"Not ranked, because they lack splits that the others have: {names}.")

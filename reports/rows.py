@@ -44,17 +44,20 @@ def values(comparison: Comparison, digest: str, inlier: str | None, level: float
 
 
 def with_best(comparison: Comparison, entries: Sequence[Entry]) -> list[Entry]:
-    """Mark the best complete figures of a row, as printed; none that was chosen on the test labels."""
-    fair = [
-        entry.is_complete and not column.is_oracle
-        for column, entry in zip(comparison.columns, entries, strict=True)
-    ]
-    printed = [float(e.words) if is_fair else None for e, is_fair in zip(entries, fair, strict=True)]
-    candidates = [value for value in printed if value is not None]
-    if len(candidates) < 2:
-        return list(entries)
-    best = comparison.metric.best(candidates)
-    return [replace(entry, best=value == best) for entry, value in zip(entries, printed, strict=True)]
+    """Mark the best complete figures of a row, as printed; none that was chosen on the test labels.
+
+    Detectors that use the unlabelled test batch have a best one of their own.
+    """
+    printed: dict[bool, dict[int, float]] = {}
+    for place, (column, entry) in enumerate(zip(comparison.columns, entries, strict=True)):
+        if entry.is_complete and not column.is_oracle:
+            printed.setdefault(column.uses_test_batch, {})[place] = float(entry.words)
+    marked = list(entries)
+    for candidates in printed.values():
+        best = comparison.metric.best(candidates.values())
+        for place, value in candidates.items():
+            marked[place] = replace(entries[place], best=value == best and len(candidates) > 1)
+    return marked
 
 
 def published_columns(comparison: Comparison) -> list[str]:

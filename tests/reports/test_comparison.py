@@ -513,6 +513,33 @@ def test_a_regime_of_its_own_has_a_block_between_ours_and_the_undeclared():
     assert [entry.best for entry in table.rows[0][2:]] == [True] * 4 + [False]
 
 
+BATCH = "unlabelled test batch"
+
+
+def test_detectors_that_use_the_test_batch_have_a_block_and_a_best_of_their_own():
+    records = [record("ecod", figure=0.97, regime=BATCH), record("copod", figure=0.95, regime=BATCH)]
+    records += [record("x", figure=0.8), record("date", figure=0.9, regime="pre-trained")]
+    comparison = Comparison(records, "auroc")
+    table = main_table(comparison)
+    assert table.header[2:] == ["date", "ecod", "copod", "x"]
+    assert table.blocks == [("pre-trained", 1), (BATCH, 2), ("not declared", 1)]
+    assert texts(table)[0][2:] == ["*90.0", "*97.0", "95.0", "80.0"]
+    (note,) = (note for note in notes(*records) if note.startswith("ecod, copod: "))
+    assert note.endswith("is marked apart from the best of the others.")
+
+
+def test_a_single_detector_that_uses_the_test_batch_is_never_the_best():
+    records = [record("ecod", figure=0.97, regime=BATCH), record("x", figure=0.8), record("y", figure=0.7)]
+    assert split_texts(*records)[0][2:] == ["97.0", "*80.0", "70.0"]
+    assert split_texts(*records[:2])[0][2:] == ["97.0", "80.0"]
+
+
+def test_an_oracle_that_uses_the_test_batch_belongs_to_the_oracles():
+    records = [record("x"), record("z", oracle="true", regime=BATCH)]
+    assert main_table(Comparison(records, "auroc")).blocks[-1] == ("chosen on the test labels", 1)
+    assert not [note for note in notes(*records) if "test documents;" in note]
+
+
 def test_entries_hold_their_values():
     records = [record("x", "a", f, seed) for seed, f in enumerate((0.7, 0.9))] + [failed("x", "b")]
     table = main_table(Comparison(records, "auroc"))

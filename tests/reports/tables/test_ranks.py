@@ -47,6 +47,15 @@ def test_detectors_are_ranked_over_the_splits_that_all_of_them_have():
     np.testing.assert_allclose(ranked.figures.T, expected)
 
 
+def test_detectors_that_use_the_test_batch_are_not_ranked():
+    batch = [record("ecod", f"c{i}", 0.99, regime="unlabelled test batch") for i in range(6)]
+    ranked = ranking(*batch)
+    assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
+    assert ranked.left_out == []
+    assert ranked.notes == ["Not ranked, because they use the unlabelled test batch: ecod."]
+    assert not Ranking(Comparison(batch, "auroc")).is_possible
+
+
 def test_a_failed_split_is_left_out_for_all_unless_that_costs_more_figures_than_its_detector_has():
     rest = [record("late", f"c{i}") for i in range(4)]
     ranked = ranking(*rest, record("late", "c4"), failed("late", "c5"))
