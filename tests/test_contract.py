@@ -12,6 +12,7 @@ from topics import texts_about, write_vectors
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.plugins import registry
+from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.sweep.construct import parameters
 from adbench_text.text.cleaning import clean
 
@@ -19,10 +20,6 @@ OWN = [name for name in registry.names("detectors") if not name.startswith("pyod
 QUICK_PYOD = ["pyod-copod", "pyod-ecod", "pyod-hbos", "pyod-knn", "pyod-lof", "pyod-pca"]
 ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
 QUICK = [*OWN, *QUICK_PYOD]
-
-# These rank a text within the batch they are given (empirical distributions, neighbours in the
-# batch, robust scaling of it), by PyOD's own design.
-BATCH_DEPENDENT = {"pyod-copod", "pyod-ecod", "pyod-qmcd", "pyod-rod", "pyod-sos"}
 
 TRAIN = texts_about("sea", 80, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
@@ -82,13 +79,22 @@ def test_a_clone_with_the_same_seed_gives_the_same_scores(fitted, name):
     np.testing.assert_array_equal(second.decision_function(TEST), fitted(name).decision_function(TEST))
 
 
-@pytest.mark.parametrize("name", [name for name in QUICK if name not in BATCH_DEPENDENT])
-def test_scores_do_not_depend_on_the_batch_or_its_order(fitted, name):
+@pytest.mark.parametrize("name", QUICK)
+def test_scores_do_not_depend_on_the_batch_or_its_order_unless_the_regime_names_the_batch(fitted, name):
     detector = fitted(name)
-    whole = detector.decision_function(TEST)
-    np.testing.assert_allclose(detector.decision_function(TEST[::-1])[::-1], whole, rtol=1e-5, atol=1e-6)
+    scores = detector.decision_function(TEST)
     single = [detector.decision_function([text])[0] for text in TEST[15:25]]
-    np.testing.assert_allclose(single, whole[15:25], rtol=1e-5, atol=1e-6)
+    if detector.regime == TEST_BATCH:
+        assert np.abs(single - scores[15:25]).max() > 0.01 * scores.std()
+    else:
+        backwards = detector.decision_function(TEST[::-1])[::-1]
+        np.testing.assert_allclose(backwards, scores, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(single, scores[15:25], rtol=1e-5, atol=1e-6)
+
+
+def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
+    regimes = {name: make(name).regime for name in QUICK_PYOD}
+    assert {name for name, regime in regimes.items() if regime == TEST_BATCH} == {"pyod-copod", "pyod-ecod"}
 
 
 @pytest.mark.parametrize("name", QUICK)
@@ -217,13 +223,18 @@ def lacks_a_package(error: Exception) -> bool:
 @pytest.mark.parametrize("name", ALL_PYOD)
 def test_every_detector_of_pyod_runs_or_names_what_it_lacks(make, name):
     try:
-        scores = make(name).fit(TRAIN).decision_function(TEST)
+        detector = make(name).fit(TRAIN)
+        scores = detector.decision_function(TEST)
     except (DetectorError, PluginError) as error:
         if not lacks_a_package(error):
             raise
         pytest.skip(str(error))
     assert np.isfinite(scores).all()
     assert scores.shape == (40,)
+    half = detector.decision_function(TEST[:20])  # no smaller: some look for neighbours in the batch
+    again = detector.decision_function(TEST[:20])
+    if detector.regime != TEST_BATCH and np.array_equal(half, again):  # not random
+        np.testing.assert_allclose(half, scores[:20], rtol=1e-3, atol=1e-3 * scores.std())
 
 
 @pytest.mark.parametrize("name", registry.names("datasets"))

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice
+from adbench_text.detectors.pyod.batch import scores_by_batch
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import Scores
+from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -66,6 +68,12 @@ class PyODDetector(VectorDetector):
         """Set hyper-parameters, PyOD's own among them."""
         type(self).__init__(self, **(self.get_params() | params))
         return self
+
+    @property
+    def regime(self) -> str:
+        """Whether it uses the unlabelled test batch; otherwise the knowledge of its encoder."""
+        wrapped: type = self.wrapped
+        return TEST_BATCH if scores_by_batch(wrapped) else super().regime
 
     def resources(self) -> dict[str, str]:
         """Return the version of PyOD, and the digest of the file of word vectors if one is read."""
