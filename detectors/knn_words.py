@@ -1,0 +1,127 @@
+"""k nearest neighbours by cosine distance on TF-IDF word counts, without reduction or word vectors.
+
+A document is abnormal when it shares few words with the training documents that are nearest to it. Its
+score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
+``method="mean"``; Angiulli and Pizzuti, 2002). The weight of a word in a document is
+
+    (1 + log n) * (log[(1 + N) / (1 + N_w)] + 1)
+
+where n is its count in the document, N the number of training documents, and N_w the number of those
+that contain it (scikit-learn's smoothed TF-IDF with sublinear counts, as in the encoder ``svd``). A word
+that no training document contains has N_w = 0: it matches nothing, and counts in the length of the
+document. So a document without any known word has distance 1 from everything, and so has one without
+words.
+
+The similarities of a block of documents to all training documents are one sparse product. A block has
+at most four million similarities, which take about 150 MB. Memory does not grow with the number of
+similarities.
+
+The sublinear counts were chosen on `pydocs` (seed 0, ``adbench-text run -d knn-words -s pydocs``): mean
+AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with plain counts. So was k:
+with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
+
+from adbench_text.checks import check_whole
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.text.words import count_words
+
+_BLOCK = 2**22  # similarities that are in memory at a time
+
+
+class KNNWords(TextDetector):
+    """k nearest neighbours on TF-IDF word counts; see the head of the module.
+
+    Parameters
+    ----------
+    k : int, default 20
+        Number of neighbours; all training documents if there are fewer.
+    contamination, random_state
+        See `TextDetector`; nothing is random.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 array of shape (n_train,)
+        Scores of the training documents; each leaves itself out. The word frequencies are those of all
+        of them.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = KNNWords(k=5).fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "a court heard the witness"])
+    >>> bool(far > near)
+    True
+    """
+
+    name = "knn-words"
+
+    def __init__(self, *, k: int = 20, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.k = k
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        check_whole("k", self.k, least=1)
+
+    def _fit(self, texts: list[str]) -> None:
+        counts, vocabulary = count_words(texts)
+        frequency = np.bincount(counts.indices, minlength=len(vocabulary))  # each word once per document
+        self._column_of = {word: column for column, word in enumerate(vocabulary)}
+        self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
+        self._idf_unknown = float(np.log(1 + len(texts)) + 1)
+        self._neighbours = self._vectors(texts).T.tocsr()
+
+    def _score(self, texts: list[str]) -> NDArray[np.float64]:
+        return self._mean_distances(self._vectors(texts))
+
+    def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
+        return self._mean_distances(self._neighbours.T.tocsr(), leave_out=True)
+
+    def _vectors(self, texts: list[str]) -> "csr_array[Any]":
+        """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
+
+        Those of documents with unknown words are shorter.
+        """
+        counts, vocabulary = count_words(texts)
+        columns = np.array([self._column_of.get(word, -1) for word in vocabulary], dtype=np.int64)
+        idf = np.where(columns >= 0, np.append(self._idf, 0.0)[columns], self._idf_unknown)
+        tf = csr_array((1 + np.log(counts.data), counts.indices, counts.indptr), shape=counts.shape)
+        weights = tf @ diags_array(idf)
+        length = np.sqrt(weights.power(2).sum(axis=1))
+        scaled = (diags_array(1 / np.where(length > 0, length, 1)) @ weights).tocoo()
+        rows, words = scaled.coords
+        is_known = columns[words] >= 0
+        places = rows[is_known], columns[words[is_known]]
+        return csr_array((scaled.data[is_known], places), shape=(len(texts), len(self._idf)))
+
+    def _mean_distances(self, vectors: "csr_array[Any]", leave_out: bool = False) -> NDArray[np.float64]:
+        """Return the mean cosine distance of each row to its nearest training documents.
+
+        Parameters
+        ----------
+        vectors : csr_array of shape (n_texts, n_known)
+        leave_out : bool
+            Whether the rows are the training documents, each of which leaves itself out.
+        """
+        n_train = self._neighbours.shape[1]
+        k = min(self.k, n_train - leave_out)
+        if k == 0:  # a single training document has no neighbours
+            return np.ones(vectors.shape[0])
+        step = max(1, _BLOCK // n_train)
+        means = []
+        for start in range(0, vectors.shape[0], step):
+            similarity = (vectors[start : start + step] @ self._neighbours).toarray()
+            if leave_out:
+                rows = np.arange(len(similarity))
+                similarity[rows, start + rows] = -1
+            similarity.partition(n_train - k, axis=1)
+            means.append(similarity[:, n_train - k :].mean(axis=1))
+        distances: NDArray[np.float64] = np.maximum(1 - np.concatenate(means), 0)  # -1e-16 by rounding
+        return distances

@@ -1,0 +1,105 @@
+import tracemalloc
+from collections import Counter
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from topics import texts_about
+
+from adbench_text.detectors import knn_words
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.plugins.regimes import FROM_SCRATCH
+from adbench_text.text.words import words
+
+KNNWords = registry.detector("knn-words")
+TRAIN = [*texts_about("sea", 12, seed=0), "the crew", "crew the crew", "", "a law of the sea"]
+TEST = [
+    "the crew of a ship",
+    "ship ship ship crew",
+    "zzqxv",
+    "",
+    "zzqxv crew",
+    *texts_about("law", 2, seed=0),
+]
+
+
+def weights(text, train):
+    frequency = Counter(word for other in train for word in set(words(other)))
+    return {
+        word: (1 + log(n)) * (log((1 + len(train)) / (1 + frequency[word])) + 1)
+        for word, n in Counter(words(text)).items()
+    }
+
+
+def cosine_distance(a, b):
+    lengths = sqrt(sum(x * x for x in a.values())) * sqrt(sum(x * x for x in b.values()))
+    return 1 - sum(x * b.get(word, 0) for word, x in a.items()) / lengths if lengths else 1
+
+
+def brute_force(text, train, k, without=None):
+    others = [other for place, other in enumerate(train) if place != without]
+    own = weights(text, train)
+    distances = sorted(cosine_distance(own, weights(other, train)) for other in others)
+    return np.mean(distances[:k])
+
+
+@pytest.mark.parametrize("k", [1, 3, 15, 16, 100])
+@pytest.mark.parametrize("block", [1, 40, 2**22])
+def test_it_is_the_mean_distance_to_the_nearest_training_documents(monkeypatch, k, block):
+    monkeypatch.setattr(knn_words, "_BLOCK", block)
+    detector = KNNWords(k=k).fit(TRAIN)
+    expected = [brute_force(text, TRAIN, k) for text in TEST]
+    np.testing.assert_allclose(detector.decision_function(TEST), expected, atol=1e-12)
+    expected = [brute_force(text, TRAIN, k, without=place) for place, text in enumerate(TRAIN)]
+    np.testing.assert_allclose(detector.decision_scores_, expected, atol=1e-12)
+
+
+def test_a_copy_of_a_training_document_has_distance_zero_but_a_training_document_is_no_copy_of_itself():
+    detector = KNNWords(k=1).fit(["ship sail", "court judge", "ship anchor"])
+    assert detector.decision_function(["ship sail"]) == pytest.approx([0])
+    assert detector.decision_scores_[1] == 1
+    assert KNNWords(k=1).fit(["ship", "ship", "court"]).decision_scores_ == pytest.approx([0, 0, 1])
+
+
+def test_more_unknown_words_are_farther():
+    texts = ["ship", "ship zzqxv", "ship zzqxv zzqxw", "zzqxv", ""]
+    scores = KNNWords(k=2).fit(["ship sail", "ship anchor", "sail anchor"]).decision_function(texts)
+    assert (np.diff(scores[:4]) > 0).all()
+    assert scores[3:].tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("train", [["ship sail"], ["", ""], ["!?"]])
+def test_a_corpus_without_neighbours_is_far_from_everything_else(train):
+    detector = KNNWords().fit(train)
+    assert detector.decision_scores_.tolist() == [1] * len(train)
+    assert detector.decision_function(["court", ""]).tolist() == [1, 1]
+
+
+def test_memory_does_not_grow_with_the_number_of_documents_to_be_scored(monkeypatch):
+    monkeypatch.setattr(knn_words, "_BLOCK", 50_000)
+    detector = KNNWords().fit(texts_about("sea", 500, seed=0))
+
+    def peak(texts):
+        vectors = detector._vectors(texts)
+        tracemalloc.start()
+        detector._mean_distances(vectors)
+        try:
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    few, many = (peak(texts_about("sea", n, seed=1)) for n in (500, 5000))
+    assert few < 40 * 50_000
+    assert many < few + 500_000  # a matrix of all similarities has 20 million bytes
+
+
+def test_it_knows_nothing_but_the_training_documents():
+    assert KNNWords().regime == FROM_SCRATCH
+    assert KNNWords().resources() == {}
+
+
+@pytest.mark.parametrize("k", [0, 1.5, "many"])
+def test_a_wrong_number_of_neighbours_is_refused(k):
+    with pytest.raises(InvalidValueError, match="k must be a whole number of at least 1"):
+        KNNWords(k=k).fit(TRAIN)
