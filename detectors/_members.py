@@ -1,0 +1,170 @@
+"""Detectors that are made of other detectors: how their members are given, built and put on one scale.
+
+Members are given as one text: names, separated by commas, each with settings in brackets if it needs
+some: ``llr, knn-words(k=5), ocsvm(encoder=svd, nu=0.2)``. A value that is not JSON is text. Brackets may
+be nested: ``refit(detector=knn-words(k=5)), llr``.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.checks import check_choice
+from adbench_text.code_version import code_version, libraries
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.plugins.detector import Scores, TextDetector
+from adbench_text.plugins.regimes import REGIMES
+
+
+class Composite(TextDetector):
+    """Base of detectors that are made of other detectors.
+
+    A subclass has a hyper-parameter that names its members, and returns it as `_given`. The members get
+    the seed of the detector.
+
+    Examples
+    --------
+    >>> class FirstOfTwo(Composite):
+    ...     _given = "llr, knn-words(k=5)"
+    ...
+    ...     def _fit(self, texts):
+    ...         self._first = self._build()[0].fit(texts)
+    ...
+    ...     def _score(self, texts):
+    ...         return self._first.decision_function(texts)
+    >>> FirstOfTwo().regime
+    'word frequencies or vectors'
+    >>> list(FirstOfTwo().resources())
+    ['member1.code', 'member1.libraries', 'member1.wordfreq', 'member2.code', 'member2.libraries']
+    """
+
+    @property
+    def _given(self) -> Any:
+        """The members, as the user gives them."""
+        raise NotImplementedError
+
+    def _build(self) -> list[TextDetector]:
+        """Return the members, unfitted and with checked hyper-parameters."""
+        return [self._built(name, settings) for name, settings in parse_members(self._given)]
+
+    def _built(self, name: str, settings: dict[str, Any]) -> TextDetector:
+        kind = registry.detector(name)
+        if issubclass(kind, type(self)):
+            raise InvalidValueError(f"{name} cannot be a member of itself, got {self._given!r}.")
+        accepted = kind.default_params()
+        for setting in settings:
+            check_choice(f"parameter of {name}", setting, accepted.keys() - {"random_state"})
+        if "random_state" in accepted:
+            settings = {**settings, "random_state": self.random_state}
+        member = kind(**settings)
+        member.check_params()
+        if member.is_oracle:
+            raise InvalidValueError(
+                f"{name} in {self._given!r} cannot be a member: its scores are chosen by the test labels, "
+                "so its training documents have none."
+            )
+        return member
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range, those of the members included."""
+        super().check_params()
+        self._build()
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up the resources of all members."""
+        for member in self._build():
+            member.prepare(texts)
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of the code of each member, its libraries and its resources."""
+        used: dict[str, str] = {}
+        for position, member in enumerate(self._build(), start=1):
+            kind = member.implementation
+            of_member = {"code": code_version(kind), "libraries": libraries(kind), **member.resources()}
+            used |= {f"member{position}.{name}": value for name, value in of_member.items()}
+        return used
+
+    @property
+    def regime(self) -> str | None:
+        """Knowledge of the member that knows most; None if one does not declare it."""
+        regimes = [member.regime for member in self._build()]
+        return None if None in regimes else max(regimes, key=REGIMES.index)
+
+
+def parse_members(text: Any) -> list[tuple[str, dict[str, Any]]]:
+    """Return the name and the settings of each member.
+
+    Raises
+    ------
+    InvalidValueError
+        If the text is not a list of members.
+
+    Examples
+    --------
+    >>> parse_members("llr, ocsvm(encoder=svd, nu=0.2)")
+    [('llr', {}), ('ocsvm', {'encoder': 'svd', 'nu': 0.2})]
+    """
+    expected = f"expected detectors as in 'llr, knn-words(k=5)', got {text!r}."
+    if not isinstance(text, str):
+        raise InvalidValueError(expected)
+    members = []
+    for part in _split(text):
+        name, bracket, inner = part.partition("(")
+        settings: dict[str, Any] = {}
+        if not name or (bracket and not inner.endswith(")")):
+            raise InvalidValueError(expected)
+        for setting in _split(inner[:-1]) if bracket else []:
+            key, equals, value = setting.partition("=")
+            if not equals or not key.strip():
+                raise InvalidValueError(expected)
+            settings[key.strip()] = _read(value.strip())
+        members.append((name.strip(), settings))
+    return members
+
+
+def _split(text: str) -> list[str]:
+    """Split at the commas that are not in brackets."""
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts]
+
+
+def _read(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except ValueError:
+        return value
+
+
+class RobustScale(NamedTuple):
+    """Median of scores, and 1.4826 times their median absolute deviation.
+
+    The factor makes it the standard deviation of normally distributed scores. If more than half of the
+    scores are equal, the scale is the standard deviation. It is 0 if all scores are equal.
+    """
+
+    median: float
+    scale: float
+
+    @classmethod
+    def fit(cls, scores: Scores) -> Self:
+        """Return the scale of scores."""
+        median = float(np.median(scores))
+        zero = 1e-12 * float(np.abs(scores).max())  # differences by rounding
+        scale = 1.4826 * float(np.median(np.abs(scores - median)))
+        if scale <= zero:
+            scale = float(scores.std())
+        return cls(median, scale if scale > zero else 0.0)
+
+    def z(self, scores: Scores) -> NDArray[np.float64]:
+        """Return (scores - median) / scale; zeros if the scale is 0."""
+        return (scores - self.median) / self.scale if self.scale else np.zeros(len(scores))

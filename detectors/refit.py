@@ -1,0 +1,156 @@
+"""Another detector, fitted again without the training documents that look most abnormal.
+
+The detector is fitted on all training documents. Those whose score lies more than `cutoff` robust standard
+deviations (1.4826 times the median absolute deviation) above the median are set aside, but never more
+than a share of `max_dropped`, and the detector is fitted on the rest. The scores are those that the
+detector gives its own training documents: leave-one-out, where it has such. In further rounds a document
+that was set aside is scored as an unseen one, and may return. No label is used.
+
+This is trimming, as in the C-steps of least trimmed squares (Rousseeuw and Van Driessen, 2006), with a
+cutoff and a cap in place of a fixed share.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.checks import check_number, check_whole
+from adbench_text.detectors._members import Composite, RobustScale
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Refit(Composite):
+    """A detector that is fitted again on the training documents that it finds normal.
+
+    Parameters
+    ----------
+    detector : str, default "llr"
+        The detector, with its settings in brackets: ``"ocsvm(encoder=svd, nu=0.2)"``.
+    rounds : int, default 1
+        Maximum number of times that it is fitted again; each costs one more training. It ends early when
+        a round would fit the same documents.
+    cutoff : float, default 2.5
+        Robust standard deviations above the median at which a training document is set aside.
+    max_dropped : float, default 0.2
+        Largest share of the training documents that is set aside.
+    contamination, random_state
+        See `TextDetector`; the seed is that of the detector.
+
+    Attributes
+    ----------
+    kept_ : bool array of shape (n_train,)
+        The training documents of the last fit.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = Refit(detector="knn-words(k=5)").fit([*sea, "a court heard the witness"])
+    >>> detector.kept_.sum()
+    np.int64(30)
+    """
+
+    def __init__(
+        self,
+        *,
+        detector: str = "llr",
+        rounds: int = 1,
+        cutoff: float = 2.5,
+        max_dropped: float = 0.2,
+        **shared: Any,
+    ) -> None:
+        super().__init__(**shared)
+        self.detector = detector
+        self.rounds = rounds
+        self.cutoff = cutoff
+        self.max_dropped = max_dropped
+
+    @property
+    def _given(self) -> Any:
+        return self.detector
+
+    def _build(self) -> list[TextDetector]:
+        members = super()._build()
+        if len(members) != 1:
+            raise InvalidValueError(f"refit fits one detector, got {self.detector!r}; use mean for several.")
+        return members
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        super().check_params()
+        check_whole("rounds", self.rounds, least=1)
+        check_number("cutoff", self.cutoff)
+        check_number("max_dropped", self.max_dropped, "[0, 0.5]")
+
+    def _fit(self, texts: list[str]) -> None:
+        (self._detector,) = self._build()
+        self.kept_ = np.ones(len(texts), dtype=np.bool_)
+        watch = _Watch(self.observer) if self.observer else None
+        self._detector.observer = watch
+        self._detector.fit(texts)
+        for _ in range(self.rounds):
+            kept = _select(self._score_training(texts), self.cutoff, self.max_dropped)
+            if (kept == self.kept_).all():
+                break
+            self.kept_ = kept
+            if watch:
+                watch.begin_again()
+            self._detector.fit(list(compress(texts, kept)))
+        self._detector.observer = None  # it belongs to this training
+        self.ran_on_ = dict(self._detector.ran_on_)
+
+    def _score(self, texts: list[str]) -> Scores:
+        return self._detector.decision_function(texts)
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        scores = np.empty(len(texts))
+        scores[self.kept_] = self._detector.decision_scores_
+        if not self.kept_.all():
+            scores[~self.kept_] = self._detector.decision_function(list(compress(texts, ~self.kept_)))
+        return scores
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the scores of words, where the detector has such."""
+        return self._detector.token_scores(self._check_fitted(texts))
+
+    def tables(self) -> "Mapping[str, pd.DataFrame]":
+        """Return the tables of the detector."""
+        return self._detector.tables()
+
+
+def _select(scores: Scores, cutoff: float, max_dropped: float) -> NDArray[np.bool_]:
+    """Return which documents are kept: all but those above the cutoff, and never fewer than allowed."""
+    z = RobustScale.fit(scores).z(scores)
+    # "higher" is a score that occurs: not more than the share of the documents is above it
+    capped = np.quantile(z, 1 - max_dropped, method="higher")
+    kept: NDArray[np.bool_] = z <= max(cutoff, capped)
+    return kept
+
+
+class _Watch:
+    """Passes several trainings on to an observer as one: the steps of a later one are added."""
+
+    def __init__(self, observer: Observer) -> None:
+        self._observer, self.trace_every = observer, observer.trace_every
+        self._before = self._last = 0
+
+    def begin_again(self) -> None:
+        """Add the steps of the next training to those until now."""
+        self._before = self._last
+
+    def begin(self) -> None:
+        if not self._before:
+            self._observer.begin()
+
+    def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        self._last = self._before + step
+        self._observer.losses(self._last, self._before + steps, losses)
+
+    def trace(self, step: int) -> None:
+        self._observer.trace(self._before + step)

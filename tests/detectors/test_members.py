@@ -1,0 +1,103 @@
+from importlib.metadata import version
+
+import numpy as np
+import pytest
+from topics import write_vectors
+
+from adbench_text.code_version import code_version, libraries
+from adbench_text.detectors._members import RobustScale, parse_members
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.plugins import registry
+from adbench_text.text import vectors
+
+Refit = registry.detector("refit")
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        ("llr", [("llr", {})]),
+        (" llr ,knn-words( k = 5 )", [("llr", {}), ("knn-words", {"k": 5})]),
+        (
+            "ocsvm(encoder=svd, nu=0.2,normalize=false)",
+            [("ocsvm", {"encoder": "svd", "nu": 0.2, "normalize": False})],
+        ),
+        (
+            "refit(detector=ocsvm(nu=0.2, kernel=linear))",
+            [("refit", {"detector": "ocsvm(nu=0.2, kernel=linear)"})],
+        ),
+        ("pyod-vae(encoder_neuron_list=[8, 4])", [("pyod-vae", {"encoder_neuron_list": [8, 4]})]),
+    ],
+)
+def test_members_are_names_with_settings_in_brackets(text, members):
+    assert parse_members(text) == members
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "llr,", "llr,,date", "llr(", "llr(a=1", "llr)a=1(", "(k=5)", "llr(5)", "llr()", "llr(=5)", None, 5],
+)
+def test_other_texts_are_refused(text):
+    with pytest.raises(InvalidValueError, match="expected detectors as in"):
+        parse_members(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "message"),
+    [
+        ("lrr", UnknownNameError, "No detector named 'lrr'. Did you mean 'llr'"),
+        (
+            "llr(smothing=5)",
+            UnknownNameError,
+            "No parameter of llr named 'smothing'. Did you mean 'smoothing'",
+        ),
+        ("llr(smoothing=0)", InvalidValueError, "smoothing must be positive, got 0"),
+        ("llr(random_state=1)", UnknownNameError, "No parameter of llr named 'random_state'"),
+        ("cvdd(score=context_best)", InvalidValueError, "its scores are chosen by the test labels"),
+        ("refit", InvalidValueError, "refit cannot be a member of itself, got 'refit'"),
+        ("refit(detector=llr)", InvalidValueError, "refit cannot be a member of itself"),
+    ],
+)
+def test_a_wrong_member_is_refused(text, error, message):
+    with pytest.raises(error, match=message):
+        Refit(detector=text).check_params()
+
+
+def test_the_robust_scale_is_that_of_median_and_median_absolute_deviation():
+    scores = np.array([1.0, 2.0, 4.0, 100.0])
+    median, scale = RobustScale.fit(scores)
+    assert (median, scale) == (3, pytest.approx(1.4826 * 1.5))
+    np.testing.assert_allclose(RobustScale(3, 2).z(scores), [-1, -0.5, 0.5, 48.5])
+
+
+def test_the_scale_of_scores_most_of_which_are_equal_is_their_standard_deviation():
+    scores = np.array([0.3, 0.1 + 0.2, 0.3, 0.3, 5.0])  # 0.1 + 0.2 differs by rounding
+    assert RobustScale.fit(scores) == (0.3, scores.std())
+
+
+@pytest.mark.parametrize("value", [0, 0.3, -7])
+def test_equal_scores_have_scale_zero_and_every_score_is_usual(value):
+    scale = RobustScale.fit(np.full(9, value))
+    assert scale == (value, 0)
+    assert scale.z(np.array([value, 1e9])).tolist() == [0, 0]
+
+
+def test_the_code_and_the_resources_of_members_are_resources(tmp_path):
+    path = write_vectors(tmp_path / "topics.vec")
+    used = Refit(detector=f"pyod-knn(vectors={path})").resources()
+    kind = registry.detector("pyod-knn")
+    assert used == {
+        "member1.code": code_version(kind),
+        "member1.libraries": libraries(kind),
+        "member1.pyod": version("pyod"),
+        "member1.vectors": vectors.digest(path),
+    }
+
+
+def test_vectors_of_members_are_read_for_all_documents_at_once(tmp_path, monkeypatch):
+    path = write_vectors(tmp_path / "topics.vec")
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    asked = []
+    monkeypatch.setattr(vectors, "load", lambda name, words: asked.append((name, sorted(words))))
+    Refit(detector=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
+    assert asked == [(path, ["court", "sail", "ship"])]
