@@ -78,7 +78,7 @@ def fit_numbers(monkeypatch):
 )
 def test_it_sets_the_contamination_aside_and_improves_the_ranking(detector, test, tmp_path):
     path = write_vectors(tmp_path / "topics.vec")
-    refitted = Refit(detector=detector.format(path=path), random_state=0).fit(TRAIN)
+    refitted = Refit(detector=detector.format(path=path), cutoff=2.5, random_state=0).fit(TRAIN)
     (plain,) = refitted._build()
     assert refitted.kept_[:60].all()
     assert refitted.kept_[60:].sum() <= 2
@@ -88,7 +88,7 @@ def test_it_sets_the_contamination_aside_and_improves_the_ranking(detector, test
 
 def test_it_fits_a_detector_of_another_package_again(detector_named):
     detector_named(OtherPackage)
-    detector = Refit(detector="another").fit(TRAIN)
+    detector = Refit(detector="another", cutoff=2.5).fit(TRAIN)
     assert detector.kept_.tolist() == [True] * 60 + [False] * 10
     assert detector.decision_function(["judge court"]) == [1]  # no longer a known word
 
