@@ -1,0 +1,67 @@
+"""The mean of other detectors, each on the robust scale of its own training scores.
+
+The score of a document is the mean over the members of
+
+    (score - median) / (1.4826 * MAD)
+
+where median and MAD (median absolute deviation) are those of the scores that the member gives its own
+training documents: leave-one-out, where it has such. No label is used, and all members have equal weight.
+A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
+0 as well. Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and Sathe,
+2015, "Theoretical foundations and algorithms for outlier ensembles").
+"""
+
+from typing import Any
+
+import numpy as np
+
+from adbench_text.detectors._members import Composite, RobustScale
+from adbench_text.plugins.detector import Scores
+
+
+class Mean(Composite):
+    """The mean of the robust z-scores of other detectors; see the head of the module.
+
+    Parameters
+    ----------
+    members : str, default "llr, knn-words"
+        The detectors, separated by commas, with their settings in brackets:
+        ``"llr, knn-words(k=5)"``. Their order does not matter. A detector that is named twice counts twice.
+    contamination, random_state
+        See `TextDetector`; the seed is that of all members.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = Mean(members="llr(background=uniform), knn-words(k=5)").fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "a court heard the witness"])
+    >>> bool(far > near)
+    True
+    """
+
+    def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
+        super().__init__(**shared)
+        self.members = members
+
+    @property
+    def _given(self) -> Any:
+        return self.members
+
+    def _fit(self, texts: list[str]) -> None:
+        self._members = self._build()
+        for member in self._members:
+            member.fit(texts)
+        self._scales = [RobustScale.fit(member.decision_scores_) for member in self._members]
+        self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
+
+    def _score(self, texts: list[str]) -> Scores:
+        return self._mean([member.decision_function(texts) for member in self._members])
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        return self._mean([member.decision_scores_ for member in self._members])
+
+    def _mean(self, scores: list[Scores]) -> Scores:
+        z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]
+        # added in the order of their size: the order of the members does not change a bit
+        mean: Scores = np.sort(z, axis=0).mean(axis=0)
+        return mean

@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+from topics import texts_about
+
+from adbench_text.code_version import code_version
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.plugins import registry
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+
+Mean = registry.detector("mean")
+TRAIN = texts_about("sea", 30, seed=0)
+TEST = texts_about("sea", 5, seed=1) + texts_about("law", 5, seed=2)
+
+
+def robust_z(scores, training_scores):
+    median = np.median(training_scores)
+    return (scores - median) / (1.4826 * np.median(np.abs(training_scores - median)))
+
+
+def fit_alone(name, **settings):
+    return registry.detector(name)(**settings).fit(TRAIN)
+
+
+def test_it_is_the_mean_of_the_robust_z_scores_of_its_members():
+    detector = Mean(members="llr(smoothing=10), knn-words(k=5)").fit(TRAIN)
+    members = fit_alone("llr", smoothing=10), fit_alone("knn-words", k=5)
+    z = [robust_z(member.decision_function(TEST), member.decision_scores_) for member in members]
+    np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
+    z = [robust_z(member.decision_scores_, member.decision_scores_) for member in members]
+    np.testing.assert_allclose(detector.decision_scores_, (z[0] + z[1]) / 2, rtol=1e-12)
+
+
+def test_the_order_of_the_members_does_not_matter():
+    names = ["llr", "knn-words(k=5)", "pyod-knn(encoder=svd)"]
+    first, *others = (
+        Mean(members=",".join(order), random_state=0).fit(TRAIN).decision_function(TEST)
+        for order in (names, names[::-1], [names[1], names[2], names[0]])
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+class Constant(TextDetector):
+    """The training documents have equal scores."""
+
+    def _fit(self, texts):
+        pass
+
+    def _score(self, texts):
+        return np.array([0.3 if "ship" in text else 7.0 for text in texts])
+
+
+class MostlyConstant(Constant):
+    """More than half of the training documents have equal scores."""
+
+    def _score(self, texts):
+        return np.array([float(len(text) > 4) for text in texts])
+
+
+class Length(Constant):
+    def _score(self, texts):
+        return np.array([float(len(text)) for text in texts])
+
+
+@pytest.fixture
+def _made_up(monkeypatch):
+    """The only detectors are those of this module."""
+    kinds = {kind.__name__.lower(): kind for kind in (Constant, MostlyConstant, Length)}
+    monkeypatch.setattr(registry, "load", lambda _, name: kinds[name])
+
+
+@pytest.mark.usefixtures("_made_up")
+def test_a_member_with_equal_training_scores_adds_nothing():
+    train = ["ship", "ship sail", "a ship", "the ship sails"]
+    detector = Mean(members="length, constant").fit(train)
+    lengths = np.array([4.0, 9, 6, 14])
+    expected = robust_z(np.array([4.0, 5, 20]), lengths) / 2
+    assert detector.decision_function(["ship", "court", "court " * 3 + "or"]) == pytest.approx(expected)
+    assert Mean(members="constant").fit(train).decision_function(["court"]) == [0]
+
+
+@pytest.mark.usefixtures("_made_up")
+def test_a_member_with_mostly_equal_training_scores_is_divided_by_their_standard_deviation():
+    detector = Mean(members="mostlyconstant").fit(["ship"] * 4 + ["ship sail"])
+    assert detector.decision_function(["ship", "court"]) == pytest.approx([0, 1 / np.std([0, 0, 0, 0, 1])])
+
+
+def test_it_has_the_regime_of_the_member_that_knows_most():
+    assert Mean(members="knn-words").regime == FROM_SCRATCH
+    assert Mean(members="knn-words, llr(background=uniform)").regime == FROM_SCRATCH
+    assert Mean(members="knn-words, llr").regime == WORDS
+
+
+def test_its_resources_are_those_of_all_members():
+    used = Mean(members="llr, refit(detector=knn-words)").resources()
+    llr, refit, knn = (code_version(registry.detector(name)) for name in ("llr", "refit", "knn-words"))
+    assert [used[f"member{place}.code"] for place in ("1", "2")] == [llr, refit]
+    assert used["member2.member1.code"] == knn
+    assert "member1.wordfreq" in used
+
+
+@pytest.mark.parametrize(
+    ("members", "error", "message"),
+    [
+        ("llr, knn-wrds", UnknownNameError, "No detector named 'knn-wrds'. Did you mean 'knn-words'"),
+        ("llr, mean", InvalidValueError, "mean cannot be a member of itself, got 'llr, mean'"),
+        ("llr, knn-words(k=0)", InvalidValueError, "k must be a whole number of at least 1, got 0"),
+        ("llr, cvdd(score=context_best)", InvalidValueError, "chosen by the test labels"),
+    ],
+)
+def test_a_wrong_member_is_refused(members, error, message):
+    with pytest.raises(error, match=message):
+        Mean(members=members).fit(TRAIN)
+
+
+def test_the_seed_is_that_of_all_members():
+    assert [member.random_state for member in Mean(members="ocsvm, llr", random_state=7)._build()] == [7, 7]
