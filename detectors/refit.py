@@ -73,6 +73,8 @@ class Refit(Composite):
     np.int64(30)
     """
 
+    kept_: NDArray[np.bool_]
+
     def __init__(
         self,
         *,
