@@ -23,8 +23,8 @@ def fit_alone(name, **settings):
 
 
 def test_it_is_the_mean_of_the_robust_z_scores_of_its_members():
-    detector = Mean(members="llr(smoothing=10), knn-words(k=5)").fit(TRAIN)
-    members = fit_alone("llr", smoothing=10), fit_alone("knn-words", k=5)
+    detector = Mean(members="llr(smoothing=10, cap=20), knn-words(k=5)").fit(TRAIN)
+    members = fit_alone("llr", smoothing=10, cap=20), fit_alone("knn-words", k=5)
     z = [robust_z(member.decision_function(TEST), member.decision_scores_) for member in members]
     np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
     z = [robust_z(member.decision_scores_, member.decision_scores_) for member in members]

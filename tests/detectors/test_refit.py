@@ -71,7 +71,7 @@ def fit_numbers(monkeypatch):
 @pytest.mark.parametrize(
     ("detector", "test"),
     [
-        ("llr(smoothing=10)", MIXED),
+        ("llr(smoothing=10, cap=20)", MIXED),
         ("knn-words(k=8)", TEST),
         ("pyod-knn(encoder=mean, vectors={path}, n_neighbors=8)", TEST),
     ],
