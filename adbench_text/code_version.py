@@ -43,6 +43,11 @@ _PROTOCOL = (
 )
 
 
+# What is evaluated in addition, where the outliers of the test set are thinned. It is no part of the
+# protocol, so that it outdates no result of a complete test set.
+_THINNING = ("adbench_text.corpora.split.thinned",)
+
+
 @cache
 def code_version(kind: Any) -> str:
     """Return the digest of the code that decides the scores of a detector or the texts of a dataset.
@@ -82,6 +87,12 @@ def libraries(kind: Any) -> str:
 def protocol_version() -> str:
     """Return the digest of the protocol: cleaning, splits, contamination, metrics and evaluation."""
     return _digest(sorted(_reach(_PROTOCOL, {"adbench_text"}).definitions))
+
+
+@cache
+def thinning_version() -> str:
+    """Return the digest of the code that thins the outliers of a test set."""
+    return _digest(sorted(_reach(_THINNING, {"adbench_text"}).definitions))
 
 
 def _digest(parts: Iterable[str]) -> str:

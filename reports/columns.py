@@ -109,7 +109,7 @@ def _without_versions(records: Sequence[Record]) -> Iterator[Column]:
         if preset != DEFAULT:
             is_grid = any(
                 n_configurations(records, detector, preset, digest) > 1
-                for digest in {record.dataset_digest for record in of_preset}
+                for digest in {record.corpus for record in of_preset}
             )
             yield Column(detector, preset, None, is_grid or first in oracles, regimes[first])
         else:
@@ -127,7 +127,7 @@ def _versions(column: Column, records: Sequence[Record]) -> list[Version]:
 def n_configurations(records: Sequence[Record], detector: str, preset: str, digest: str) -> int:
     """Return the number of configurations that a preset has on a corpus, run or not."""
     key = detector, preset, digest
-    of_preset = [r for r in records if (r.detector, r.preset, r.dataset_digest) == key]
+    of_preset = [r for r in records if (r.detector, r.preset, r.corpus) == key]
     n_run = len({record.configuration for record in of_preset})
     return max([n_run, *(record.n_configurations for record in of_preset)])
 

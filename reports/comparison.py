@@ -14,21 +14,26 @@ from adbench_text.reports import published
 from adbench_text.reports.columns import Column, blocks_of, columns_of, n_configurations
 from adbench_text.reports.report import Entry, Kind, Mark, Table
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell, percent
+from adbench_text.sweep.cell import Cell, of_test_set, percent
 
 PUBLISHED = "published"
 MISSING = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 
 
 def corpora_of(records: Sequence[Record]) -> dict[str, str]:
-    """Label each corpus digest: the dataset's name, numbered where there are several editions."""
+    """Label each `Record.corpus`: the dataset's name, numbered where there are several editions.
+
+    The share of outliers in a thinned test set is part of the label.
+    """
     digests = dict.fromkeys((record.dataset, record.dataset_digest) for record in records)
     n_editions = Counter(dataset for dataset, _ in digests)
-    labels, seen = {}, Counter[str]()
+    names, seen = {}, Counter[str]()
     for dataset, digest in sorted(digests, key=lambda item: item[0]):
         seen[dataset] += 1
-        labels[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
-    return labels
+        names[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
+    order = list(names)
+    first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
+    return {r.corpus: f"{names[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}
 
 
 def _classes(dataset: str, present: set[str]) -> list[str]:
@@ -44,7 +49,7 @@ def current(records: Sequence[Record]) -> list[Record]:
     """Return the newest record of each cell, whatever code or resources made it."""
     newest = {}
     for record in records:  # oldest first
-        newest[record.dataset_digest, *record.identity] = record
+        newest[record.corpus, *record.identity] = record
     return list(newest.values())
 
 
@@ -79,18 +84,19 @@ class Comparison:
         self.corpora = corpora_of(self.records)
         self.levels = sorted({record.contamination for record in self.records})
         self.published = published.columns(metric)
-        self._datasets = {record.dataset_digest: record.dataset for record in self.records}
+        self._datasets = {record.corpus: record.dataset for record in self.records}
+        self._thinned = {record.corpus for record in self.records if record.test_outliers is not None}
         by_column = columns_of(self.records)
         self.columns = list(by_column)
         self._of: dict[tuple[Column, str, float], list[Record]] = {}
         self._n_configurations: dict[tuple[Column, str], int] = {}
         for column, of_column in by_column.items():
             for record in of_column:
-                key = column, record.dataset_digest, record.contamination
+                key = column, record.corpus, record.contamination
                 self._of.setdefault(key, []).append(record)
         self._rows = {}
         for digest, dataset in self._datasets.items():
-            present = {record.inlier for record in self.records if record.dataset_digest == digest}
+            present = {record.inlier for record in self.records if record.corpus == digest}
             of_sweep = dict.fromkeys(cell.inlier for cell in cells if cell.dataset == dataset)
             self._rows[digest] = list(of_sweep) or _classes(dataset, present)
 
@@ -115,6 +121,16 @@ class Comparison:
     def dataset(self, digest: str) -> str:
         """Return the name of the dataset of a corpus."""
         return self._datasets[digest]
+
+    def is_thinned(self, digest: str) -> bool:
+        """Whether the outliers of the test sets were thinned; no published figure is of such."""
+        return digest in self._thinned
+
+    def figures_of_paper(self, label: str, digest: str) -> dict[str, float]:
+        """Return the published figures of a column for a corpus, by inlier class; empty if there are none."""
+        if self.is_thinned(digest):
+            return {}
+        return self.published.get(label, {}).get(self.dataset(digest), {})
 
     def records_of(self, column: Column, digest: str, level: float) -> list[Record]:
         """Return the records behind the figures of a column on a corpus at a level."""
@@ -177,8 +193,9 @@ class Comparison:
     @property
     def has_published(self) -> bool:
         """Whether there are published figures; they are all of clean training data."""
-        datasets = {dataset for figures in self.published.values() for dataset in figures}
-        return self.lowest == 0 and not datasets.isdisjoint(self._datasets.values())
+        return self.lowest == 0 and any(
+            self.figures_of_paper(label, digest) for label in self.published for digest in self.corpora
+        )
 
     @property
     def marks(self) -> frozenset[Mark]:

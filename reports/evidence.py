@@ -70,7 +70,9 @@ class Evidence:
             text = self._store.artifact(record, file)
             if text is not None:
                 try:
-                    scores[inlier] = _scored(text, int(record.metrics["n_test"]), file == _SCORES)
+                    n_test = int(record.metrics["n_test"])
+                    is_thinned = record.test_outliers is not None
+                    scores[inlier] = _scored(text, n_test, file == _SCORES, is_thinned)
                 except Exception:  # it may be damaged in any way
                     self._without_scores.append(record)
         return scores
@@ -102,12 +104,16 @@ class Evidence:
         return [_note(part, shown, records) for part, shown, records in missing if records]
 
 
-def _scored(text: str, n_test: int, is_complete: bool) -> Scored:
-    """Read scores of test documents from CSV; raise an error if they are anything else."""
+def _scored(text: str, n_test: int, is_complete: bool, is_thinned: bool) -> Scored:
+    """Read scores of test documents from CSV; raise an error if they are anything else.
+
+    The places of a thinned test set are those of the complete one, so they may be above `n_test`.
+    """
     types = {"document": np.int64, "outlier": np.int64, "score": np.float64}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types)
     places, outlier, scores = (table[name].to_numpy() for name in types)
-    is_ascending = (np.diff(places, prepend=-1, append=n_test) > 0).all()
+    last = places.max(initial=-1) + 1 if is_thinned else n_test
+    is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
     if not is_ascending or (is_complete and len(places) != n_test):
         raise ValueError("the documents are not those of the test set")
     if not (len(scores) and np.isin(outlier, (0, 1)).all() and np.isfinite(scores).all()):

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from adbench_text.metrics import Metric
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.cell import Cell, percent
 
 _OF_MARKS = {
     Mark.INCOMPLETE: "(n of m): only n of m cells are finished; the figure is of those.",
@@ -27,11 +27,20 @@ def marks(present: Collection[Mark]) -> list[str]:
 
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
     """Name the edition and count the documents of each corpus; `labels` are by its digest."""
-    first = {record.dataset_digest: record for record in reversed(records)}
+    first = {record.corpus: record for record in reversed(records)}
     return [
-        f"{label}: edition {first[digest].edition}; {first[digest].documents}."
+        f"{label}: edition {first[digest].edition}; {first[digest].documents}{_thinned(first[digest])}."
         for digest, label in labels.items()
     ]
+
+
+def _thinned(record: Record) -> str:
+    if record.test_outliers is None:
+        return ""
+    return (
+        f"; the outliers of each test set are thinned to {percent(record.test_outliers)} of it, drawn with "
+        "the seed of the cell, and compared with no published figure"
+    )
 
 
 def regimes(labelled: Sequence[tuple[str, str]]) -> str:

@@ -19,7 +19,7 @@ class Ranking:
 
     Columns chosen on the test labels or scored by the test batch are left out, and so are columns with few
     splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
-    published one, otherwise the one with most figures.
+    published one, otherwise the one with most figures; thinned test sets only if there are no others.
 
     Attributes
     ----------
@@ -112,9 +112,9 @@ def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
 def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_Split, float]]) -> set[str]:
     """Return the label of one corpus of each dataset: otherwise its splits would count several times."""
     counts = Counter(label for of_column in figures.values() for label, _ in of_column)
-    published = {record.dataset_digest for record in comparison.records if record.is_published}
-    labels: dict[str, list[tuple[bool, int, str]]] = {}
+    published = {record.corpus for record in comparison.records if record.is_published}
+    labels: dict[str, list[tuple[bool, bool, int, str]]] = {}
     for digest, label in comparison.corpora.items():
-        rank = digest in published, counts[label], label
+        rank = not comparison.is_thinned(digest), digest in published, counts[label], label
         labels.setdefault(comparison.dataset(digest), []).append(rank)
-    return {max(of_dataset)[2] for of_dataset in labels.values()}
+    return {max(of_dataset)[-1] for of_dataset in labels.values()}

@@ -73,7 +73,7 @@ def published_entries(comparison: Comparison, digest: str, inlier: str | None) -
 
 def published_value(comparison: Comparison, column: str, digest: str, inlier: str | None) -> float | None:
     """Return a published figure, or the mean of all of a dataset."""
-    figures = comparison.published.get(column, {}).get(comparison.dataset(digest), {})
+    figures = comparison.figures_of_paper(column, digest)
     inliers = comparison.inliers(digest) if inlier is None else [inlier]
     if not inliers or any(figures.get(name) is None for name in inliers):
         return None
@@ -82,12 +82,15 @@ def published_value(comparison: Comparison, column: str, digest: str, inlier: st
 
 def compared(comparison: Comparison) -> list[Column]:
     """Return the columns whose method has a published figure on some corpus."""
-    datasets = {comparison.dataset(digest) for digest in comparison.corpora}
+    labels = published.COUNTERPARTS
     return [
         column
         for column in comparison.columns
         if comparison.has_published
-        and datasets & comparison.published.get(published.COUNTERPARTS.get(column.detector, ""), {}).keys()
+        and any(
+            comparison.figures_of_paper(labels.get(column.detector, ""), digest)
+            for digest in comparison.corpora
+        )
     ]
 
 

@@ -71,7 +71,7 @@ def _cell(record: Record, corpora: Mapping[str, str]) -> list[Entry]:
     return [
         Entry(detector),
         Entry(record.preset),
-        Entry(corpora[record.dataset_digest]),
+        Entry(corpora[record.corpus]),
         Entry(record.inlier),
         Entry(record.definition["contamination"], value=record.contamination),
         Entry(record.definition["seed"], value=record.seed),

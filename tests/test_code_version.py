@@ -96,6 +96,7 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
         ("text.cleaning", "STOP_WORDS = frozenset(", "STOP_WORDS = set(", {"protocol"}),
         ("corpora.split", "rng.permutation(len(split.pool))", "np.arange(len(split.pool))", {"protocol"}),
         ("corpora.split", "round(contamination", "int(contamination", {"protocol"}),
+        ("corpora.split", "permutation(places)[:n]", "permutation(places)[-n:]", set()),
         ("corpora.split", "its_label == label else", "its_label != label else", {"protocol"}),
         ("metrics", "_trapezoid_aupr(~outlier, -scores)", "_trapezoid_aupr(outlier, -scores)", {"protocol"}),
         ("run.evaluate", "return detector.decision", "return -detector.decision", {"protocol"}),

@@ -97,6 +97,9 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     for kind, names in (("detector", detectors), ("dataset", datasets)):
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
+    share = options["test_outliers"]
+    if share in (None, ()):  # a share of 0 is an error, which the sweep reports
+        share = content.get("test_outliers")
     settings = dict(_setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
     choices = choose(detectors, content.get("preset"), content.get("set", {}))
@@ -107,6 +110,7 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
         sorted({float(level) for level in value_of("levels", "contamination", LEVELS)}),
         list(dict.fromkeys(value_of("seeds", "seed", (0,)))),
         value_of("limit", "limit", None),
+        None if share is None else float(share),
     )
 
 

@@ -21,6 +21,12 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
     type=float,
     help="Share of outliers in the training data, in [0, 0.5).  [default: 0, 0.05, 0.1, 0.15]",
 )
+@click.option(
+    "--test-outliers",
+    type=float,
+    metavar="SHARE",
+    help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
+)
 @click.option("--seed", "seeds", multiple=True, type=click.IntRange(0, 2**32 - 1), help="Seed.  [default: 0]")
 @click.option("--preset", help="Named configuration of the detectors.  [default: default]")
 @click.option(

@@ -83,6 +83,55 @@ def check_contamination(contamination: float) -> None:
         raise InvalidValueError(f"contamination must be in [0, 0.5), got {contamination}.")
 
 
+def check_test_outliers(share: float) -> None:
+    """Raise InvalidValueError unless the share of outliers in the test set is in (0, 1)."""
+    if not 0 < share < 1:
+        raise InvalidValueError(f"test_outliers must be in (0, 1), got {share:g}.")
+
+
+def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.int64]:
+    """Draw as many outliers of a test set as make up a share of it; all inliers are kept.
+
+    The draw is seeded and without replacement. For one seed a higher share contains the outliers of a
+    lower one.
+
+    Parameters
+    ----------
+    outlier : bool array of shape (n_test,)
+        Which test documents are outliers.
+    share : float
+        Share of outliers in the resulting test set, in (0, 1).
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    int64 array
+        Places of the documents that remain, in their order.
+
+    Raises
+    ------
+    InvalidValueError
+        If the share is out of range, there are too few outliers for it, or it leaves none.
+    """
+    check_test_outliers(share)
+    places = np.flatnonzero(outlier)
+    n_inliers = len(outlier) - len(places)
+    n = round(n_inliers * share / (1 - share))
+    if n > len(places):
+        raise InvalidValueError(
+            f"test_outliers {share:g} asks for {n:,} outliers beside {n_inliers:,} inliers, but the test set "
+            f"has only {len(places):,}, which is {len(places) / len(outlier):.1%} of it. Choose a lower one."
+        )
+    if n == 0:
+        raise InvalidValueError(
+            f"test_outliers {share:g} leaves no outlier beside {n_inliers:,} inliers. Choose a higher one."
+        )
+    kept = ~outlier
+    kept[np.random.default_rng(seed).permutation(places)[:n]] = True
+    return np.flatnonzero(kept)
+
+
 def contaminate(split: Split, contamination: float, seed: int) -> Split:
     """Mix outliers into the training documents and shuffle them; the test documents stay as they are.
 

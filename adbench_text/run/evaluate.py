@@ -3,13 +3,14 @@
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.split import Split, contaminate, one_vs_rest
+from adbench_text.corpora.split import Split, contaminate, one_vs_rest, thinned
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
@@ -54,6 +55,11 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
     detector, training = None, None
     try:
         split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
+        documents = None
+        if cell.test_outliers is not None:
+            documents = thinned(split.outlier, cell.test_outliers, cell.seed)
+            test = [split.test[place] for place in documents]
+            split = replace(split, test=test, outlier=split.outlier[documents])
         measured["n_train"] = len(split.train)
         measured["n_train_outliers"] = int(split.train_outlier.sum())
         measured["n_test"] = len(split.test)
@@ -72,8 +78,9 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             training.curves,
             dict(detector.ran_on_),
             {**detector.tables(), **_set_aside(detector, split, measured)},
-            examples_of(detector, corpus, cell.inlier, scores),
+            examples_of(detector, corpus, cell.inlier, scores, documents),
             training.early,
+            documents,
         )
     except (Exception, SystemExit) as error:  # a faulty detector fails its cell, not the sweep
         reason = " ".join(f"{type(error).__name__}: {error}".split())

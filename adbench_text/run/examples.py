@@ -46,12 +46,20 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
     return [(why, place) for place, why in chosen.items()]
 
 
-def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: Scores) -> list[Example]:
+def examples_of(
+    detector: "TextDetector",
+    corpus: Corpus,
+    inlier: str,
+    scores: Scores,
+    documents: NDArray[np.int64] | None = None,
+) -> list[Example]:
     """Return test documents of a one-vs-rest split with the score of each word.
 
-    The list is empty if the detector has no scores of words in its configuration.
+    The list is empty if the detector has no scores of words in its configuration. `scores` are of these
+    `documents`, by their places in the test part of the corpus; of all if None.
     """
-    texts, labels = corpus.test.texts, corpus.test.labels
+    test = corpus.test if documents is None else corpus.test.take(documents)
+    texts, labels = test.texts, test.labels
     places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
     if not len(places):
         return []
@@ -64,7 +72,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, inlier: str, scores: S
     return [
         Example(
             why,
-            place,
+            place if documents is None else int(documents[place]),
             corpus.classes[labels[place]],
             bool(outlier[place]),
             float(scores[place]),

@@ -84,6 +84,8 @@ class Result:
         Documents with the score of each word, where the detector has such.
     ran_on : dict of str to str
         Device and precision, where the detector has a choice of them.
+    documents : int64 array of shape (n_test,), or None
+        Places of the test documents in the test part of the corpus; None if they are all of it.
     reason : str
         Why the cell failed, in one line; empty if it did not.
     traceback : str
@@ -99,6 +101,7 @@ class Result:
     tables: "Mapping[str, pd.DataFrame]" = field(default_factory=dict, repr=False)
     examples: list[Example] = field(default_factory=list, repr=False)
     early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = field(default=None, repr=False)
+    documents: NDArray[np.int64] | None = field(default=None, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
 

@@ -5,12 +5,12 @@ from contextlib import AbstractContextManager, closing
 from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.split import contaminate, one_vs_rest
+from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.run import engine
 from adbench_text.run.result import Result
-from adbench_text.sweep.cell import Cell, percent
+from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import Sweep
@@ -110,9 +110,12 @@ def run_sweep(
 
 
 def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
-    """Raise InvalidValueError if a split has too few other documents for a level that is asked for."""
+    """Raise InvalidValueError if a split has too few outliers for a share that is asked for."""
     for (dataset, inlier), levels in _levels(cells).items():
         contaminate(one_vs_rest(corpora[dataset], inlier), max(levels), seed=0)
+    for dataset, inlier, share in dict.fromkeys((c.dataset, c.inlier, c.test_outliers) for c in cells):
+        if share is not None:
+            thinned(one_vs_rest(corpora[dataset], inlier).outlier, share, seed=0)
 
 
 def _levels(cells: Sequence[Cell]) -> dict[tuple[str, str], set[float]]:
@@ -143,4 +146,4 @@ def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
 def _title(sweep: Sweep) -> str:
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
     levels = ", ".join(percent(level) for level in sweep.contamination)
-    return f"{names} at {levels}"
+    return f"{names} at {levels}{of_test_set(sweep.test_outliers)}"

@@ -11,7 +11,7 @@ from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.address import without_password
 from adbench_text.store.record import TAG
-from adbench_text.sweep.cell import percent
+from adbench_text.sweep.cell import of_test_set, percent
 from adbench_text.sweep.definition import cell_id
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
     started = int(result.started * 1000)
     detector = f"{cell.detector} {cell.configuration}".strip()
     return Payload(
-        name=f"{detector} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}",
+        name=f"{detector} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
+        + of_test_set(cell.test_outliers),
         started=started,
         status="FAILED" if result.reason else "FINISHED",
         tags=_tags(result, definition, corpus),
@@ -140,9 +141,10 @@ def _inputs(result: Result, corpus: Corpus) -> list[Input]:
     source = json.dumps({"dataset": corpus.name, "edition": corpus.edition})
     names = {
         "training": f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}",
-        "testing": f"{corpus.name} test",
+        "testing": f"{corpus.name} test{of_test_set(cell.test_outliers)}",
     }
-    sizes = {"training": result.metrics.get("n_train"), "testing": len(corpus.test)}
+    n_test = len(corpus.test) if cell.test_outliers is None else result.metrics.get("n_test")
+    sizes = {"training": result.metrics.get("n_train"), "testing": n_test}
     return [
         # MLflow's own digest would read the first rows only
         Input(context, name, corpus.digest, source, json.dumps({"num_rows": sizes[context]}))
@@ -172,10 +174,12 @@ def _scores_csv(
     scores: "NDArray[np.float64]",
     places: "NDArray[np.int64] | slice" = slice(None),
 ) -> str:
+    import numpy as np
     import pandas as pd
 
     labels = corpus.test.labels
-    names = [corpus.classes[label] for label in labels[places].tolist()]
-    table = pd.DataFrame({"class": names, "score": scores}, index=pd.RangeIndex(len(labels))[places])
+    documents = np.arange(len(labels)) if result.documents is None else result.documents
+    names = [corpus.classes[label] for label in labels[documents[places]].tolist()]
+    table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
     table.insert(1, "outlier", (table["class"] != result.cell.inlier).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")

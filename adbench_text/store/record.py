@@ -6,7 +6,7 @@ from typing import Any
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS
-from adbench_text.sweep.cell import DEFAULT, IDENTITY, percent
+from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
 
 TAG = "adbench_text."  # what the names of our tags begin with
 
@@ -86,6 +86,17 @@ class Record:
         return self.definition["dataset_digest"]
 
     @property
+    def test_outliers(self) -> float | None:
+        """Share that the outliers of the test set were thinned to; None if all were kept."""
+        share = self.definition.get(TEST_OUTLIERS)
+        return None if share is None else float(share)
+
+    @property
+    def corpus(self) -> str:
+        """Digest of the corpus, with the share of outliers in a thinned test set."""
+        return f"{self.dataset_digest}{of_test_set(self.test_outliers)}"
+
+    @property
     def inlier(self) -> str:
         """The inlier class of the split."""
         return self.definition["inlier"]
@@ -138,7 +149,7 @@ class Record:
     @property
     def identity(self) -> tuple[str, ...]:
         """The `adbench_text.sweep.cell.Cell.identity` of the cell."""
-        return tuple(self.definition[name] for name in IDENTITY)
+        return identity_of(self.definition)
 
     @property
     def name(self) -> str:
@@ -149,7 +160,8 @@ class Record:
     def __str__(self) -> str:
         detector = f"{self.detector} {self.configuration}".strip()
         level = percent(self.contamination)
-        return f"{detector} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}"
+        suffix = of_test_set(self.test_outliers)
+        return f"{detector} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
@@ -178,7 +190,7 @@ def record_of(run: Any, store_name: str) -> Record:
             "delete the run, and run its cell again."
         )
     try:
-        float(params["contamination"]), int(params["seed"])
+        float(params["contamination"]), int(params["seed"]), float(params.get(TEST_OUTLIERS, 0))
         n_configurations = int(tags.get("configurations", 1))
         limit = int(tags["limit"]) if "limit" in tags else None
     except ValueError as error:

@@ -27,7 +27,7 @@ from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.payload import payload, run_tags
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key
-from adbench_text.sweep.cell import DEFAULT, percent
+from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _PAGE = 5000  # runs asked for at once
@@ -200,7 +200,9 @@ class Store:
         if is_of_grid:
             suffix = f"{preset}: {definition['configuration']}"
         what = f"{definition['detector']} {suffix}".strip()
+        share = definition.get(TEST_OUTLIERS)
         name = f"{what} | {percent(float(definition['contamination']))} | mean"
+        name += of_test_set(float(share) if share else None)
         tags = {
             f"{TAG}kind": "summary",
             f"{TAG}summary": key,

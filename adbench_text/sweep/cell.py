@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 DEFAULT = "default"
+TEST_OUTLIERS = "test_outliers"
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
 
 
@@ -29,6 +30,8 @@ class Cell:
         Seed of the contamination and of the detector.
     n_configurations : int
         Number of configurations of the preset on the dataset; more than one make it a grid.
+    test_outliers : float, optional
+        Share that the outliers of the test set are thinned to; all of them are kept if None.
 
     Examples
     --------
@@ -48,6 +51,7 @@ class Cell:
     contamination: float
     seed: int
     n_configurations: int = field(default=1, compare=False)
+    test_outliers: float | None = None
 
     @property
     def configuration(self) -> str:
@@ -61,19 +65,34 @@ class Cell:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The values of `IDENTITY` as text: they identify the cell, whatever the code and the corpus."""
+        """The values of `IDENTITY` as text, and `test_outliers` (empty if None).
+
+        They identify the cell, whatever the code and the corpus.
+        """
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
-        return tuple(numbers.get(name) or str(getattr(self, name)) for name in IDENTITY)
+        texts = {name: numbers.get(name) or str(getattr(self, name)) for name in IDENTITY}
+        return identity_of(texts | {TEST_OUTLIERS: text_of_share(self.test_outliers)})
 
     def __str__(self) -> str:
         configured = " ".join(filter(None, (self.detector, self.configuration)))
         level = percent(self.contamination)
-        return f"{configured} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}"
+        suffix = of_test_set(self.test_outliers)
+        return f"{configured} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
 
 
-def identity_of(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the `Cell.identity` of a record of a store."""
-    return tuple(record[name] for name in IDENTITY)
+def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the `Cell.identity` of the cell with this definition."""
+    return *(definition[name] for name in IDENTITY), definition.get(TEST_OUTLIERS, "")
+
+
+def text_of_share(share: float | None) -> str:
+    """Return the share of outliers in the test set as it is logged; empty if they are not thinned."""
+    return "" if share is None else f"{share:g}"
+
+
+def of_test_set(share: float | None) -> str:
+    """Return ``", 5% outliers in the test set"``; empty if they are not thinned."""
+    return "" if share is None else f", {percent(share)} outliers in the test set"
 
 
 def percent(level: float) -> str:

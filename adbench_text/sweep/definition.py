@@ -4,10 +4,10 @@ import hashlib
 import json
 from collections.abc import Mapping
 
-from adbench_text.code_version import code_version, libraries, protocol_version
+from adbench_text.code_version import code_version, libraries, protocol_version, thinning_version
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.isolation import preserved
-from adbench_text.sweep.cell import Cell, text_of_value
+from adbench_text.sweep.cell import TEST_OUTLIERS, Cell, text_of_share, text_of_value
 from adbench_text.sweep.construct import build_detector
 
 
@@ -32,6 +32,8 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         "protocol": protocol_version(),
         "libraries": libraries(kind),
     }
+    if cell.test_outliers is not None:
+        record |= {TEST_OUTLIERS: text_of_share(cell.test_outliers), "thinning": thinning_version()}
     if detector.regime is not None:
         record["regime"] = detector.regime
     if detector.is_oracle:

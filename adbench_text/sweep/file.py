@@ -29,7 +29,12 @@ _LISTS: dict[str, tuple[type, ...]] = {
     "contamination": (int, float),
     "seed": (int,),
 }
-_SINGLES: dict[str, tuple[type, ...]] = {"preset": (str,), "limit": (int,), "set": (dict,)}
+_SINGLES: dict[str, tuple[type, ...]] = {
+    "preset": (str,),
+    "limit": (int,),
+    "test_outliers": (int, float),
+    "set": (dict,),
+}
 _DETECTOR_KEYS: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
 _MINIMUM: dict[str, int] = {"seed": 0, "limit": 1}
 _TYPE_NAMES = {str: "text", dict: "a table", int: "a whole number", float: "a number"}

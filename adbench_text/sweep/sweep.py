@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from adbench_text.corpora.split import LEVELS, check_contamination
+from adbench_text.corpora.split import LEVELS, check_contamination, check_test_outliers
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import DEFAULT, Cell, canonical, text_of_settings, text_of_value
@@ -87,6 +87,8 @@ class Sweep:
     seeds : sequence of int
     limit : int or None
         Maximum number of documents per class, for a quick look.
+    test_outliers : float or None
+        Share that the outliers of each test set are thinned to, in (0, 1).
 
     Examples
     --------
@@ -111,6 +113,7 @@ class Sweep:
     contamination: Sequence[float] = LEVELS
     seeds: Sequence[int] = (0,)
     limit: int | None = None
+    test_outliers: float | None = None
 
     def expand(self) -> list[Cell]:
         """Return all cells; those that share their training texts are neighbours.
@@ -122,6 +125,8 @@ class Sweep:
         """
         for level in self.contamination:
             check_contamination(level)
+        if self.test_outliers is not None:
+            check_test_outliers(self.test_outliers)
         cells = []
         for dataset, inliers in self._classes().items():
             chosen = [
@@ -129,7 +134,10 @@ class Sweep:
             ]
             for inlier, level, seed in product(inliers, self.contamination, self.seeds):
                 cells += [
-                    Cell(choice.name, choice.label, settings, dataset, inlier, level, seed)
+                    Cell(
+                        *(choice.name, choice.label, settings, dataset, inlier, level, seed),
+                        test_outliers=self.test_outliers,
+                    )
                     for choice, settings in chosen
                 ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():

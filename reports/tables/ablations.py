@@ -27,7 +27,8 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
     marks: set[Mark] = set()
     for digest, label in comparison.corpora.items():
         header += [label, f"{label}: difference from the first"]
-        has_published = any(comparison.dataset(digest) in figures for figures in theirs.values())
+        dataset = "" if comparison.is_thinned(digest) else comparison.dataset(digest)
+        has_published = any(dataset in figures for figures in theirs.values())
         if has_published:
             header.append(f"{label} {Mark.PUBLISHED.value}")
             marks.add(Mark.PUBLISHED)
@@ -36,7 +37,7 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
             entry = comparison.mean(column, digest, level)
             row += [entry, NONE if column is columns[0] else _difference(entry.complete_value, first)]
             if has_published:
-                row.append(figure(theirs[column].get(comparison.dataset(digest))))
+                row.append(figure(theirs[column].get(dataset)))
     title = (
         f"{detector}: {comparison.metric.title} (%) of its configurations, mean over the splits, "
         f"{percent(level)} of outliers in the training data"

@@ -727,6 +727,52 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     assert "llr" not in table
 
 
+def test_outliers_of_the_test_set_are_thinned(store):
+    assert run("-d llr --no-report").exit_code == 0
+    before = cells()
+    result = run("-d llr --no-report --test-outliers 0.1")
+    assert result.exit_code == 0, result.output
+    assert "llr on tiny/sea at 0%, seed 0, 10% outliers in the test set: AUROC" in result.stderr
+    assert "3 cells to run\n" in result.stderr
+    rows = {(row["dataset"], row["n_test"]) for row in cells()}
+    assert rows == {("tiny", "30"), ("tiny, 10% outliers in the test set", "11")}
+    assert [row for row in cells() if row["dataset"] == "tiny"] == before  # nothing was run again
+    assert "0 cells to run" in run("-d llr --no-report --test-outliers 0.10").stderr
+    page = adbench("report --format html --figures figures")
+    assert page.exit_code == 0
+    assert "cannot be read" not in page.output
+    assert "outliers of each test set are thinned to 10% of it" in page.output
+    assert list(Path("figures").glob("roc-tiny-10-outliers-in-the-test-set*"))
+
+
+def test_a_sweep_file_can_thin_the_outliers_of_the_test_set(store):
+    Path("thin.toml").write_text(
+        'detector = "llr"\ndataset = "tiny"\ncontamination = 0\ntest_outliers = 0.2\n'
+    )
+    assert adbench("run --sweep thin.toml --inlier sea --no-report").exit_code == 0
+    adbench("run --sweep thin.toml --inlier sea --no-report --test-outliers 0.1")
+    report = adbench("report --sweep thin.toml --format markdown").stdout
+    assert "tiny, 20% outliers in the test set" in report
+    assert "10% outliers" not in report
+    assert "20% outliers in the test set" in adbench("run --sweep thin.toml --dry-run").stdout
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        ("0", "test_outliers must be in (0, 1), got 0."),
+        ("1", "test_outliers must be in (0, 1), got 1."),
+        ("0.9", "test_outliers 0.9 asks for 90 outliers beside 10 inliers, but the test set has only 20"),
+        ("0.001", "test_outliers 0.001 leaves no outlier beside 10 inliers."),
+    ],
+)
+def test_a_share_of_test_outliers_that_cannot_be_reached_is_refused(store, share, message):
+    result = run(f"-d llr --test-outliers {share}")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert not runs("sweep")
+
+
 def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')

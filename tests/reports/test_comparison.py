@@ -247,6 +247,43 @@ def test_editions_of_a_dataset_are_listed_apart_and_explained():
     ]
 
 
+def test_thinned_test_sets_are_rows_of_their_own_and_explained():
+    records = [record(figure=0.9), record(figure=0.5, test_outliers="0.05"), record(figure=0.7)]
+    records += [record(figure=0.6, test_outliers="0.1"), record(dataset="a", dataset_digest="d2")]
+    assert [(row[0], row[2]) for row in split_texts(*records)[::2]] == [
+        ("a", "90.0"),
+        ("made-up", "70.0"),
+        ("made-up, 10% outliers in the test set", "60.0"),
+        ("made-up, 5% outliers in the test set", "50.0"),
+    ]
+    _, complete, ten, five, *_ = notes(*records)
+    assert complete == "made-up: edition published; 40 training / 20 test documents."
+    assert "outliers of each test set are thinned to 10% of it" in ten
+    assert "outliers of each test set are thinned to 5% of it" in five
+    assert "drawn with the seed of the cell" in five
+
+
+def test_editions_with_thinned_test_sets_keep_their_numbers():
+    records = [record(), record(dataset_digest="d2"), record(dataset_digest="d2", test_outliers="0.05")]
+    assert list(Comparison(records, "auroc").corpora.values()) == [
+        *("made-up (1)", "made-up (2)", "made-up (2), 5% outliers in the test set")
+    ]
+
+
+def test_a_thinned_test_set_is_compared_with_no_published_figure():
+    cells = {"dataset": "agnews", "dataset_digest": "d2"}
+    complete = [record("date", name, **cells) for name in ("world", "sports", "business", "sci")]
+    thin = [record("date", name, test_outliers="0.05", **cells) for name in ("world", "sports")]
+    both, alone = Comparison([*complete, *thin], "auroc"), Comparison(thin, "auroc")
+    assert not alone.has_published
+    assert published.tables(alone, Ranking(alone)) == []
+    (table,) = published.tables(both, Ranking(both))
+    of_complete, of_thin = texts(table)[:5], texts(table)[5:]
+    assert all(row[2] != "–" for row in of_complete)
+    assert all(row[2] == "–" for row in of_thin)
+    assert {entry.text for row in main_table(both).rows[5:] for entry in row[3:]} == {"–"}
+
+
 def test_each_corpus_begins_a_group():
     records = [record(), record(dataset="other", dataset_digest="d2")]
     assert main_table(Comparison(records, "auroc")).group_starts == {0, 2}

@@ -31,9 +31,9 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def run(corpus, monkeypatch):
-    def run(detector, contamination=0.0):
+    def run(detector, contamination=0.0, **more):
         monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(detector))
-        return evaluate(Cell("d", "default", {}, "made-up", "zero", contamination, 0), corpus)
+        return evaluate(Cell("d", "default", {}, "made-up", "zero", contamination, 0, **more), corpus)
 
     return run
 
@@ -68,6 +68,22 @@ def test_contamination_reaches_the_training_texts_and_not_the_test_texts(run, co
     result = run(spy, contamination=0.2)
     assert sum("class1" in text for text in spy.seen) == result.metrics["n_train_outliers"] == 5
     assert spy.asked == corpus.test.texts
+
+
+def test_outliers_of_the_test_set_are_thinned_and_the_training_texts_are_the_same(run, corpus):
+    complete, thinned = Spy(), Spy()
+    run(complete, contamination=0.2)
+    result = run(thinned, contamination=0.2, test_outliers=0.2)
+    assert thinned.seen == complete.seen
+    assert thinned.asked == [corpus.test.texts[place] for place in result.documents]
+    assert sum("class0" in text for text in thinned.asked) == 20
+    assert (result.metrics["n_test"], result.metrics["n_test_outliers"]) == (25, 5)
+    assert len(result.scores) == 25
+    assert result.metrics["auroc"] == 1
+
+
+def test_a_share_of_test_outliers_that_is_too_high_fails_the_cell(run):
+    assert "test_outliers 0.9 asks for 180 outliers" in run(Spy(), test_outliers=0.9).reason
 
 
 def answers(scores):

@@ -52,6 +52,15 @@ def corpus():
     return Corpus("made-up", ("zero", "one"), test, test, "made up")
 
 
+def test_documents_of_a_thinned_test_set_keep_their_places(corpus):
+    detector = Lengths().fit(corpus.train.texts)
+    documents = np.array([0, 2, 3])
+    chosen = examples_of(detector, corpus, "zero", np.array([1.0, 3.0, 4.0]), documents)
+    assert {(e.document, e.text, e.label, e.outlier) for e in chosen} == {
+        *((0, "a", "zero", False), (2, "ccc", "zero", False), (3, "dddd", "one", True))
+    }
+
+
 def test_examples_carry_class_score_and_token_scores(corpus):
     detector = Lengths().fit(corpus.train.texts)
     scores = detector.decision_function(corpus.test.texts)

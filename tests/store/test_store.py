@@ -166,6 +166,39 @@ def test_outliers_of_the_artifact_are_all_other_classes(store):
     assert rows[1:] == ["0,sea,1,0", "1,sea,1,1", "2,sea,1,2", "3,law,0,3", "4,law,0,4", "5,law,0,5"]
 
 
+def thinned_result(**more) -> Result:
+    made = result(scores=np.arange(4.0), documents=np.array([0, 1, 2, 4]), **more)
+    made.metrics["n_test"] = 4.0
+    return replace(made, cell=replace(made.cell, test_outliers=0.25))
+
+
+def test_a_thinned_test_set_is_named_in_runs_inputs_and_scores(store):
+    early = np.array([1, 3]), np.array([0.5, 0.25])
+    log(store, result(), thinned_result(early=early), test_outliers="0.25")
+    _, cell = sorted(runs(store, "cell"), key=lambda run: len(run.info.run_name))
+    suffix = ", 25% outliers in the test set"
+    assert cell.info.run_name == f"d k=3 | sea | 0% | seed 0{suffix}"
+    assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
+        *("0,sea,0,0", "1,sea,0,1", "2,sea,0,2", "4,law,1,3")
+    ]
+    assert artifact(store, cell, "scores_before_training.csv").splitlines()[1:] == [
+        *("1,sea,0,0.5", "4,law,1,0.25")
+    ]
+    testing = {each.tags[0].value: each.dataset for each in cell.inputs.dataset_inputs}["testing"]
+    assert (testing.name, testing.profile) == (f"tiny test{suffix}", '{"num_rows": 4.0}')
+    assert runs(store, "summary")[0].info.run_name == f"d k=3 | 0% | mean{suffix}"
+
+
+def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(store):
+    log(store, result())
+    log(store, thinned_result(), test_outliers="0.25")
+    complete, thinned = sorted(store.cells(["tiny"]), key=lambda record: len(str(record)))
+    assert (complete.test_outliers, thinned.test_outliers) == (None, 0.25)
+    assert thinned.identity == thinned_result().cell.identity != complete.identity
+    assert thinned.corpus != complete.corpus == complete.dataset_digest == thinned.dataset_digest
+    assert str(thinned) == str(thinned_result().cell)
+
+
 def test_curves_are_step_metrics_of_any_length_and_the_device_is_a_tag(store):
     curve = [Point(step, 1 / step, 1e9 + step) for step in range(1, 1502)]
     log(store, result(curves={"loss_total": curve}, ran_on={"device": "abacus"}))

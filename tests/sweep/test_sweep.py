@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -146,12 +148,30 @@ def test_the_seed_reaches_the_detector():
         {"contamination": 0.1},
         {"settings": {"smoothing": 5.0}},
         {"preset": "other"},
+        {"test_outliers": 0.05},
         {"detector": "ocsvm", "settings": {"encoder": "svd"}},
     ],
 )
 def test_every_part_of_a_cell_is_part_of_its_definition(change):
     corpus = tiny_corpus()
     assert cell_id(definition(a_cell(), corpus)) != cell_id(definition(a_cell(**change), corpus))
+
+
+def test_a_share_of_test_outliers_is_part_of_a_cell_and_absent_by_default(monkeypatch):
+    complete, thinned = a_cell(), a_cell(test_outliers=0.05)
+    assert thinned.identity != complete.identity
+    assert str(thinned) == f"{complete}, 5% outliers in the test set"
+    added = definition(thinned, tiny_corpus()).items() - definition(complete, tiny_corpus()).items()
+    assert {name for name, _ in added} == {"test_outliers", "thinning"}
+    assert dict(added)["test_outliers"] == "0.05"
+    assert definition(complete, tiny_corpus()).keys() - definition(thinned, tiny_corpus()).keys() == set()
+
+
+def test_the_share_of_test_outliers_of_a_sweep_reaches_its_cells():
+    sweep = Sweep([DetectorChoice("llr")], ["agnews"], ["sci"], test_outliers=0.1)
+    assert {cell.test_outliers for cell in sweep.expand()} == {0.1}
+    with pytest.raises(InvalidValueError, match=r"test_outliers must be in \(0, 1\), got 1\."):
+        replace(sweep, test_outliers=1).expand()
 
 
 def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):

@@ -27,6 +27,7 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         seed = [0, 1]
         preset = "default"
         limit = 50
+        test_outliers = 0.05
 
         [set]
         vectors = "glove-wiki-gigaword-300"
@@ -41,6 +42,7 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         "seed": [0, 1],
         "preset": "default",
         "limit": 50,
+        "test_outliers": 0.05,
         "set": {"vectors": "glove-wiki-gigaword-300", "normalize": False},
     }
 
@@ -100,6 +102,7 @@ def test_an_empty_file_sets_nothing(sweep):
         ("seed = 4294967296", "seed must be from 0"),
         ("limit = 0", "limit must be from 1"),
         ("limit = '5'", "limit must be a whole number, got '5'"),
+        ("test_outliers = [0.1]", "test_outliers must be a whole number or a number, got [0.1]"),
         ("preset = ['a']", "preset must be text, got ['a']"),
         ("set = 'nu=1'", "set must be a table, got 'nu=1'"),
         ("contamination = []", "contamination must have at least one entry"),

@@ -56,6 +56,19 @@ def test_detectors_that_use_the_test_batch_are_not_ranked():
     assert not Ranking(Comparison(batch, "auroc")).is_possible
 
 
+def test_thinned_test_sets_are_ranked_only_if_there_are_no_others():
+    thin = [
+        record(name, inlier, 1 - figure, test_outliers="0.05")
+        for name, figure in (("good", 0.9), ("fair", 0.8), ("poor", 0.7))
+        for inlier in ("c0", "c1", "c2", "c3", "c4", "c5", "c6")
+    ]
+    label = "made-up, 5% outliers in the test set"
+    ranked = ranking(*thin)
+    assert {corpus for corpus, _ in ranked.splits} == {"made-up"}
+    assert ranked.notes == [f"Not ranked, because another edition of the dataset is: {label}."]
+    assert {corpus for corpus, _ in Ranking(Comparison(thin, "auroc")).splits} == {label}
+
+
 def test_a_failed_split_is_left_out_for_all_unless_that_costs_more_figures_than_its_detector_has():
     rest = [record("late", f"c{i}") for i in range(4)]
     ranked = ranking(*rest, record("late", "c4"), failed("late", "c5"))
