@@ -231,10 +231,10 @@ def test_every_detector_of_pyod_runs_or_names_what_it_lacks(make, name):
         pytest.skip(str(error))
     assert np.isfinite(scores).all()
     assert scores.shape == (40,)
-    half = detector.decision_function(TEST[:20])  # no smaller: some look for neighbours in the batch
-    again = detector.decision_function(TEST[:20])
-    if detector.regime != TEST_BATCH and np.array_equal(half, again):  # not random
-        np.testing.assert_allclose(half, scores[:20], rtol=1e-3, atol=1e-3 * scores.std())
+    part = detector.decision_function(TEST[:30])  # no smaller: some look for 20 neighbours in the batch
+    again = detector.decision_function(TEST[:30])
+    if detector.regime != TEST_BATCH and np.array_equal(part, again):  # not random
+        np.testing.assert_allclose(part, scores[:30], rtol=1e-3, atol=1e-3 * scores.std())
 
 
 @pytest.mark.parametrize("name", registry.names("datasets"))
