@@ -7,12 +7,14 @@ The settings are environment variables, so that worker processes share them:
 ``ADBENCH_TEXT_OFFLINE``  1 or true forbids downloads
 """
 
+import gzip
 import hashlib
 import json
 import logging
 import os
 import sys
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -160,23 +162,43 @@ class RemoteFile:
         return local
 
 
-def file_digest(path: Path, algorithm: str = "sha256") -> str:
-    """Return the digest of a file; it is cached until the file's size or modification time changes."""
+def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:
+    """Return the digest of a file; it is cached until the file's size or modification time changes.
+
+    Parameters
+    ----------
+    path : Path
+    algorithm : str
+        A name that `hashlib` has.
+    unpack : bool
+        Of a gzipped file, digest the content: it stays the same if the file is packed anew.
+    """
     resolved = path.resolve()
     key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
-    cached = cache_dir() / "digests" / f"{key}-{algorithm}.json"
+    cached = cache_dir() / "digests" / f"{key}-{algorithm}{'-unpacked' if unpack else ''}.json"
     try:
         status = resolved.stat()
         stamp = [str(resolved), status.st_size, status.st_mtime_ns]
         if digest := _cached_digest(cached, stamp):
             return digest
-        with resolved.open("rb") as stream:
-            digest = hashlib.file_digest(stream, algorithm).hexdigest()
+        digest = _digest_of_content(resolved, algorithm) if unpack else ""
+        if not digest:
+            with resolved.open("rb") as stream:
+                digest = hashlib.file_digest(stream, algorithm).hexdigest()
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
     with atomic_path(cached) as temporary:
         temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest
+
+
+def _digest_of_content(path: Path, algorithm: str) -> str:
+    """Return the digest of what a gzipped file contains; an empty string if it is no sound gzipped file."""
+    try:
+        with gzip.open(path) as stream:
+            return hashlib.file_digest(stream, algorithm).hexdigest()
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        return ""
 
 
 def _cached_digest(cached: Path, stamp: list[object]) -> str | None:

