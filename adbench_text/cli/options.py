@@ -64,7 +64,9 @@ class EncoderOption(click.Option):
         from adbench_text.text.encoders import METHODS
 
         encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
-        self.help = f"Short for --set encoder=...: {encoders}."
+        self.help = (
+            f"Short for --set encoder=...: {encoders}, or the path of a folder of sentence-transformers."
+        )
         return super().get_help_record(ctx)
 
 

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 
 from adbench_text.checks import check_boolean, check_whole
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.text import vectors
 from adbench_text.text.document_vectors import fit_encoder
 from adbench_text.text.encoders import Encoding, Matrix, find_method
-from adbench_text.text.words import count_words
 
 
 class VectorDetector(TextDetector):
@@ -21,7 +20,8 @@ class VectorDetector(TextDetector):
     Parameters
     ----------
     encoder : str, default "tfidf"
-        How a document becomes a vector; a name in `METHODS`.
+        How a document becomes a vector; a name in `METHODS`, or the path of a folder of
+        sentence-transformers (a BERT encoder with mean pooling).
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
         ``"fasttext-local"`` (trained on the training documents only). Some encoders need none.
@@ -29,6 +29,9 @@ class VectorDetector(TextDetector):
         Scale every vector to length 1.
     svd_components : int, default 100
         Dimensions of the encoder ``svd``.
+    max_pieces : int, default 128
+        Number of word pieces, [CLS] and [SEP] included, after which ``minilm`` and encoders in folders
+        cut off a document.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class VectorDetector(TextDetector):
         vectors: str = "glove-wiki-gigaword-50",
         normalize: bool = True,
         svd_components: int = 100,
+        max_pieces: int = 128,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -58,11 +62,14 @@ class VectorDetector(TextDetector):
         self.vectors = vectors
         self.normalize = normalize
         self.svd_components = svd_components
+        self.max_pieces = max_pieces
 
     @property
     def _encoding(self) -> Encoding:
         seed = 0 if self.random_state is None else self.random_state
-        return Encoding(self.encoder, self.vectors, self.normalize, self.svd_components, seed)
+        return Encoding(
+            self.encoder, self.vectors, self.normalize, self.svd_components, seed, self.max_pieces
+        )
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
@@ -70,23 +77,23 @@ class VectorDetector(TextDetector):
         find_method(self.encoder)
         check_boolean("normalize", self.normalize)
         check_whole("svd_components", self.svd_components, least=1)
+        check_whole("max_pieces", self.max_pieces, least=3)
         vectors.check_name(self.vectors)
 
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
+        if find_method(self.encoder).is_pretrained:
+            return PRE_TRAINED
         return WORDS if self._encoding.reads_file else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if self._encoding.reads_file:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+        """Look up what the encoder does not learn, for all documents of a corpus at once."""
+        self._encoding.prepare(texts)
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of the file of word vectors, if one is read."""
-        if not self._encoding.reads_file:
-            return {}
-        return {"vectors": vectors.digest(self.vectors)}
+        """Return the digest of the word vectors or of the pre-trained model, if there is one."""
+        return self._encoding.resources()
 
     def _fit(self, texts: list[str]) -> None:
         self._encoder = fit_encoder(self._encoding, texts)

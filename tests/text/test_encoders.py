@@ -19,6 +19,8 @@ from adbench_text.plugins.vector_detector import Encoding, VectorDetector
 from adbench_text.text import document_vectors, encoders, vectors, words
 from adbench_text.text.document_vectors import fit_encoder
 
+# Those that are fitted on the training documents; see test_pretrained.py for the others.
+FITTED = [name for name, method in encoders.METHODS.items() if not method.is_pretrained]
 N_DIMENSIONS = 4
 KNOWN = [f"known{letter}" for letter in "abcdefghijklmnopqrst"]
 UNKNOWN = ["mystery", "riddle"]
@@ -102,7 +104,7 @@ def test_idf_is_that_of_scikit_learn(file, table):
     np.testing.assert_allclose(encoded, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("method", FITTED)
 @pytest.mark.parametrize("normalize", [False, True])
 def test_a_text_without_a_known_word_is_the_zero_vector(file, method, normalize):
     encoder = fit_encoder(encoding(method, file, normalize=normalize), [text for text in TRAIN if text])
@@ -120,7 +122,7 @@ def test_training_texts_without_a_word_can_be_fitted_on(file, method):
     assert encoder(["knowna"]).any()
 
 
-@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("method", FITTED)
 def test_normalized_vectors_have_length_one_and_the_same_direction(file, method):
     plain = fit_encoder(encoding(method, file), TRAIN)(TEST)
     unit = fit_encoder(encoding(method, file, normalize=True), TRAIN)(TEST)
@@ -132,7 +134,7 @@ def test_normalized_vectors_have_length_one_and_the_same_direction(file, method)
     np.testing.assert_allclose(unit[known] * length[known, None], plain[known], rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("method", FITTED)
 @pytest.mark.parametrize("local", [False, True])
 def test_a_row_does_not_depend_on_the_other_texts(file, method, local):
     name = vectors.LOCAL if local else file
@@ -143,7 +145,7 @@ def test_a_row_does_not_depend_on_the_other_texts(file, method, local):
         np.testing.assert_allclose(encoded[-len(rows) :], whole[rows], rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("method", FITTED)
 def test_nothing_is_learned_from_test_texts(file, method):
     one = fit_encoder(encoding(method, file), TRAIN)
     first = one(TRAIN).copy()
@@ -238,7 +240,7 @@ class Keeper(VectorDetector):
         return X.sum(axis=1).astype(np.float64)
 
 
-@pytest.mark.parametrize("method", encoders.METHODS)
+@pytest.mark.parametrize("method", FITTED)
 def test_detectors_of_one_split_share_one_matrix(file, work, method):
     detectors = [Keeper(encoder=method, vectors=file, random_state=0) for _ in range(2)]
     for detector in detectors:
@@ -309,7 +311,7 @@ def test_one_pass_over_the_file_serves_all_splits(file, monkeypatch):
 
 
 def test_a_fitted_detector_can_be_pickled(file):
-    for method in encoders.METHODS:
+    for method in FITTED:
         detector = OCSVM(encoder=method, vectors=file, random_state=0).fit(TRAIN)
         scores = detector.decision_function(TEST)
         copy = pickle.loads(pickle.dumps(detector))
@@ -348,6 +350,7 @@ def test_a_pickled_detector_scores_the_same_in_another_process(file, tmp_path, m
         ({"encoder": "tfdif"}, "No encoder named 'tfdif'. Did you mean 'tfidf'"),
         ({"normalize": "yes"}, "normalize must be true or false, got 'yes'"),
         ({"svd_components": 0}, "svd_components must be a whole number of at least 1, got 0"),
+        ({"max_pieces": 2}, "max_pieces must be a whole number of at least 3, got 2"),
         ({"svd_components": 2.5}, "svd_components must be a whole number of at least 1, got 2.5"),
     ],
 )
