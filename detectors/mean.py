@@ -33,7 +33,7 @@ class Mean(Composite):
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> detector = Mean(members="llr(background=uniform), knn-words(k=5)").fit(sea)
+    >>> detector = Mean(members="llr, knn-words(k=5)").fit(sea)
     >>> near, far = detector.decision_function(["the ship and its crew", "a court heard the witness"])
     >>> bool(far > near)
     True

@@ -110,7 +110,7 @@ def build(name, **settings):
     [
         ("ocsvm", {"svd_components": True}, "svd_components must be a whole number of at least 1, got True."),
         ("llr", {"smoothing": math.inf}, "smoothing must be positive, got inf."),
-        ("ocsvm", {"encoder": [1]}, "No encoder named '[1]'. Known: max, mean, svd, tfidf."),
+        ("ocsvm", {"encoder": [1]}, "No encoder named '[1]'. Known: max, mean, minilm, svd, tfidf, wordllama."),
         ("ocsvm", {"kernel": "rbff"}, "No kernel named 'rbff'. Did you mean 'rbf'? Known: linear, rbf."),
     ],
 )
@@ -180,7 +180,7 @@ def test_a_thresholder_is_a_contamination_as_it_is_for_pyod():
             self.thresh_ = np.median(scores)
             self.labels_ = (scores > self.thresh_).astype(int)
 
-    fitted = detector("llr")(contamination=Thresholder()).fit([*TEXTS, "judge court"])
+    fitted = detector("llr")(contamination=Thresholder()).fit([*TEXTS * 3, "judge court"])
     assert fitted.labels_.sum() == 1
 
 

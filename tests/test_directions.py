@@ -78,4 +78,5 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/cli/report.py: terminal",
         "adbench_text/provenance.py: pyod",
         "adbench_text/text/encoders.py: mean",
+        "adbench_text/text/pretrained.py: mean",
     }
