@@ -110,7 +110,11 @@ def build(name, **settings):
     [
         ("ocsvm", {"svd_components": True}, "svd_components must be a whole number of at least 1, got True."),
         ("llr", {"smoothing": math.inf}, "smoothing must be positive, got inf."),
-        ("ocsvm", {"encoder": [1]}, "No encoder named '[1]'. Known: max, mean, minilm, svd, tfidf, wordllama."),
+        (
+            "ocsvm",
+            {"encoder": [1]},
+            "No encoder named '[1]'. Known: max, mean, minilm, svd, tfidf, wordllama.",
+        ),
         ("ocsvm", {"kernel": "rbff"}, "No kernel named 'rbff'. Did you mean 'rbf'? Known: linear, rbf."),
     ],
 )
