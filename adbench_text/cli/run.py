@@ -46,7 +46,7 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
 @click.option(
     "--sweep",
     type=Name("sweeps"),
-    help="Built-in sweep (main, ablations or contamination) or TOML file; other options override it.",
+    help="Built-in sweep (main, ablations, contamination or beyond) or TOML file; other options override it.",
 )
 @click.option(
     "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."

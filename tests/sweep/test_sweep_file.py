@@ -142,7 +142,7 @@ def test_a_sweep_that_comes_with_the_package_can_be_run(name):
 
 
 def test_the_papers_tables_and_its_figure_come_with_the_package():
-    assert names() == ["ablations", "contamination", "main"]
+    assert names() == ["ablations", "beyond", "contamination", "main"]
 
 
 def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
