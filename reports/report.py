@@ -123,6 +123,16 @@ class Table:
         Rows that summarise the others of their group, such as a mean.
     header_marks : frozenset of Mark
         The signs in the header that need a note.
+
+    Examples
+    --------
+    >>> from adbench_text.reports.report import Entry, Table, figure
+    >>> row = [Entry("sci"), figure(78.61), Entry("79.0", Kind.FIGURE, 79.02, spread=0.4)]
+    >>> table = Table("AUROC (%)", ["inlier", "llr", "knn-words"], [row], n_labels=1)
+    >>> [entry.text for entry in table.rows[0]]
+    ['sci', '78.6', '79.0 ± 0.4']
+    >>> table.marks
+    frozenset({<Mark.SPREAD: '±'>})
     """
 
     title: str
