@@ -112,6 +112,8 @@ class Watch:
             self.message(
                 f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left"
             )
+        if "steps" in result.ran_on:  # a training that was shorter than its settings say
+            self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")
         if self._bar is not None:
             self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
 

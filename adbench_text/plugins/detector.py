@@ -79,7 +79,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     observer : Observer or None
         Watches the training of a detector that trains in steps; set it before ``fit``.
     ran_on_ : mapping of str to str
-        Device and precision of the last fit, for a detector that has a choice of them.
+        Device and precision of the last fit, for a detector that has a choice of them. ``steps`` describes a
+        training that was shorter than its settings say; the command line prints it.
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector learned from in the end; None for one that uses all.
         The harness logs the others as ``set_aside.csv``.

@@ -108,7 +108,7 @@ class DATE(TextDetector):
     Attributes
     ----------
     ran_on_ : dict of str to str
-        Device and precision of the training.
+        Device and precision of the training; ``steps``, if `epochs` ended it before `steps`.
 
     Notes
     -----
@@ -230,9 +230,12 @@ class DATE(TextDetector):
         self._noise = torch.rand(shape, generator=random).to(self._device)
         self._objective = build(self, self._pieces, self._device, seed)
         windows = self._windows(texts)
+        # A large corpus reaches `steps` first, a small one `epochs`.
+        n_steps = min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size))
+        if n_steps < self.steps:
+            self.ran_on_["steps"] = f"{n_steps:,} of {self.steps:,}, the end of epochs={self.epochs}"
         training = Training(
-            # A large corpus reaches `steps` first, a small one `epochs`.
-            min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size)),
+            n_steps,
             self.batch_size,
             self.learning_rate,
             self.weight_decay,

@@ -1,5 +1,5 @@
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -18,6 +18,7 @@ class Cell:
 class Result:
     cell: Cell
     reason: str = ""
+    ran_on: dict[str, str] = field(default_factory=dict)
 
     @property
     def status(self) -> str:
@@ -181,3 +182,10 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
         sweep()
     assert not watch._bar.live.is_started
     assert "2 cells to run" in written()
+
+
+def test_a_training_that_was_cut_short_is_printed(capsys):
+    with Watch() as watch:
+        watch.begin(1, 0)
+        watch.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
+    assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err

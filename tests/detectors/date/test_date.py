@@ -243,6 +243,12 @@ def test_every_variant_trains_and_scores(settings):
     assert ("loss_rtd" in watching.seen) == (settings.get("rtd_weight") != 0)
 
 
+def test_a_training_that_its_epochs_cut_short_is_reported():
+    assert "steps" not in small(steps=4).fit(TRAIN).ran_on_
+    detector = small(steps=1500, epochs=2).fit(TRAIN)  # 60 documents, 8 a step
+    assert detector.ran_on_["steps"] == "16 of 1,500, the end of epochs=2"
+
+
 def test_bfloat16_learns_what_fp32_learns():
     outlier = np.arange(20) >= 10
     for precision in ("fp32", "bf16"):
