@@ -203,12 +203,13 @@ class LLR(TextDetector):
         matrix, vocabulary = count_words(texts)
         counts = Counts(matrix)
         self._row_of = {word: row for row, word in enumerate(vocabulary)}
-        self._background = self._frequencies(vocabulary)
+        self._vocabulary = vocabulary
+        self._background: NDArray[np.float64] | None = None
         self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         for _ in range(self.em_rounds):
             inliers, aside = counts.totals(~self._aside), counts.totals(self._aside)
-            mixture = self._mixture(inliers, aside, self._background)
+            mixture = self._mixture(inliers, aside, self._training_background())
             self._aside = set_aside(counts, mixture, self._aside, self.least_aside, self.most_aside)
         self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
@@ -216,6 +217,12 @@ class LLR(TextDetector):
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
+
+    def _training_background(self) -> NDArray[np.float64]:
+        """Return the background frequencies of the training words, looked up when first needed."""
+        if self._background is None:
+            self._background = self._frequencies(self._vocabulary)
+        return self._background
 
     def _mixture(
         self,
@@ -236,18 +243,18 @@ class LLR(TextDetector):
     def _evidence(self, words: NDArray[Any]) -> NDArray[np.float64]:
         """Return the evidence of each word; positive where the training documents prefer it."""
         rows = np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
-        fitted = self._mixture(self._n_inliers, self._n_aside, self._background)
+        fitted = self._mixture(self._n_inliers, self._n_aside, self._frequencies(words))
         inliers, aside = (
             side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
             for side in (fitted.inliers, fitted.aside)
         )
-        return replace(fitted, inliers=inliers, aside=aside, background=self._frequencies(words)).evidence()
+        return replace(fitted, inliers=inliers, aside=aside).evidence()
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         matrix, vocabulary = count_words(texts)
         counts = Counts(matrix)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
-        sums = counts.sums(self._evidence(vocabulary)[counts.columns])
+        sums = np.asarray(matrix @ self._evidence(vocabulary), dtype=np.float64)
         scores = self._with_coherence(sums, counts, vocabulary)
         return self._score_batch(counts, vocabulary, scores) if self.batch_rounds else scores
 
@@ -255,7 +262,7 @@ class LLR(TextDetector):
         """Score the training documents, each by counts without its own words."""
         matrix, vocabulary = count_words(texts)
         counts = Counts(matrix)
-        mixture = self._mixture(self._n_inliers, self._n_aside, self._background)
+        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
         return self._with_coherence(mixture.sums(counts, ~self._aside, self._aside), counts, vocabulary)
 
     def _with_coherence(
@@ -277,7 +284,7 @@ class LLR(TextDetector):
         column_of[is_new] = len(self._row_of) + np.arange(is_new.sum())
         column_of[~is_new] = [self._row_of[word] for word in vocabulary[~is_new]]
         width = len(self._row_of) + int(is_new.sum())
-        background = np.concatenate([self._background, self._frequencies(vocabulary[is_new])])
+        background = np.concatenate([self._training_background(), self._frequencies(vocabulary[is_new])])
         return score_batch(
             train.widened(width),
             self._aside,

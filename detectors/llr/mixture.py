@@ -12,6 +12,7 @@ by counts without its own: a text must not be evidence for itself.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,9 +34,21 @@ class Counts:
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
         self.lengths: Array = np.asarray(matrix.sum(axis=1), dtype=np.float64).ravel()
-        self.rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))  # of each entry
-        self.columns = matrix.indices
-        self.values: Array = matrix.data.astype(np.float64)
+
+    @property
+    def columns(self) -> NDArray[Any]:
+        """The word of each entry."""
+        return np.asarray(self.matrix.indices)
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """The document of each entry."""
+        return np.repeat(np.arange(self.matrix.shape[0]), np.diff(self.matrix.indptr))
+
+    @cached_property
+    def values(self) -> Array:
+        """The count of each entry."""
+        return np.asarray(self.matrix.data, dtype=np.float64)
 
     def widened(self, width: int, column_of: NDArray[np.int64] | None = None) -> "Counts":
         """Return the same counts among more words, perhaps in other columns."""
@@ -45,9 +58,7 @@ class Counts:
 
     def totals(self, chosen: Mask) -> Array:
         """Return the count of each word in the chosen documents."""
-        weights = self.values * chosen[self.rows]
-        totals = np.bincount(self.columns, weights, minlength=self.matrix.shape[1])
-        return totals.astype(np.float64)
+        return np.asarray(self.matrix.T @ chosen.astype(np.float64), dtype=np.float64)
 
     def sums(self, of_entries: Array) -> Array:
         """Return for each document the sum over its entries, each times its count."""
