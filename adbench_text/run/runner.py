@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from threading import Timer
 from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
@@ -14,6 +15,8 @@ from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import Sweep
+
+_PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
 
 
 class Watcher(Protocol):
@@ -86,7 +89,7 @@ def run_sweep(
     """
     corpora = load_corpora(sweep, watcher)
     check_contamination(cells, corpora)
-    prepare(cells, corpora)
+    prepare(cells, corpora, watcher)
     definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
     finished = set() if rerun else store.finished(corpora)
     todo = [cell for cell in cells if cell_id(definitions[cell]) not in finished]
@@ -136,11 +139,18 @@ def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
 
 
 @preserved()
-def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
-    """Let each configuration look up vectors or word pieces of the whole corpus, before anything is run."""
+def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus], watcher: Watcher) -> None:
+    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
         corpus = corpora[cell.dataset]
-        build_detector(cell).prepare(corpus.train.texts + corpus.test.texts)
+        detector = f"{cell.detector} {cell.configuration}".strip()
+        notice = f"preparing the documents of {cell.dataset} for {detector}, once; this may take minutes"
+        timer = Timer(_PATIENCE, watcher.message, [notice])
+        timer.start()
+        try:
+            build_detector(cell).prepare(corpus.train.texts + corpus.test.texts)
+        finally:
+            timer.cancel()
 
 
 def _title(sweep: Sweep) -> str:
