@@ -27,7 +27,7 @@ def in_folders() -> set[str]:
 
 def copy_source(folder: Path) -> Path:
     """Copy what an installation is made from; builds write into it."""
-    for name in (*FOLDERS, "pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+    for name in (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
         origin = ROOT / name
         if origin.is_dir():
             shutil.copytree(origin, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -45,18 +45,34 @@ def output_of(*command: object) -> str:
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def wheel_of(source: Path, out: Path) -> Path:
     # setuptools is taken from this environment, so that nothing is downloaded
-    source, out = copy_source(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("wheel")
     output_of(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, source)
     return next(out.glob("*.whl"))
 
 
-def test_the_wheel_holds_what_the_folders_hold(wheel):
+def contents(wheel: Path) -> set[str]:
     with zipfile.ZipFile(wheel) as archive:
-        names = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert names == in_folders()
+        return {name for name in archive.namelist() if ".dist-info/" not in name}
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return wheel_of(copy_source(tmp_path_factory.mktemp("source")), tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_holds_what_the_folders_hold(wheel):
+    assert contents(wheel) == in_folders()
+
+
+def test_a_detector_in_a_folder_is_added_or_deleted_by_its_folder_alone(tmp_path):
+    source = copy_source(tmp_path)
+    shutil.rmtree(source / "detectors" / "cvdd")
+    (source / "detectors" / "mine").mkdir()
+    (source / "detectors" / "mine" / "__init__.py").write_text("")
+    names = contents(wheel_of(source, tmp_path / "out"))
+    deleted = {name for name in in_folders() if name.startswith("adbench_text/detectors/cvdd/")}
+    assert names == in_folders() - deleted | {"adbench_text/detectors/mine/__init__.py"}
 
 
 def test_the_wheel_works_where_it_is_unpacked(wheel, tmp_path):
