@@ -16,7 +16,6 @@ from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.sweep import Sweep
 
 if TYPE_CHECKING:
     from adbench_text.reports.illustrations import Illustrations
@@ -52,16 +51,18 @@ def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequen
     return [record for record in records if not detectors or record.detector in detectors]
 
 
-def of_sweep(records: Sequence[Record], name: str, sweep: Sweep, store_name: str) -> list[Record]:
+def of_sweep(
+    records: Sequence[Record], name: str, cells: Sequence[Cell], limit: int | None, store_name: str
+) -> list[Record]:
     """Return the records of the cells of a sweep.
 
     Raises
     ------
     TrackingError
-        If there is none; `shown` names the store in the message.
+        If there is none; `store_name` is for the message.
     """
-    identities = {cell.identity for cell in sweep.expand()}
-    of_cells = [r for r in records if r.identity in identities and r.limit == sweep.limit]
+    identities = {cell.identity for cell in cells}
+    of_cells = [r for r in records if r.identity in identities and r.limit == limit]
     if not of_cells:
         raise TrackingError(
             f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."

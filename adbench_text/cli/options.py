@@ -1,7 +1,7 @@
 """Options that several commands share, and the sweep that options describe."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -56,17 +56,22 @@ class Name(click.ParamType[str]):
         return registry.names(self.kind)
 
 
-class EncoderOption(click.Option):
-    """An option whose help lists the encoders; they are imported only when the help is printed."""
+class LazyHelp(click.Option):
+    """An option whose help text is made only when it is printed: it lists what would be slow to import.
+
+    Parameters
+    ----------
+    text : callable
+        Returns the help text.
+    """
+
+    def __init__(self, *args: Any, text: Callable[[], str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._text = text
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         """Return the option and its help."""
-        from adbench_text.text.encoders import METHODS
-
-        encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
-        self.help = (
-            f"Short for --set encoder=...: {encoders}, or the path of a folder of sentence-transformers."
-        )
+        self.help = self._text()
         return super().get_help_record(ctx)
 
 

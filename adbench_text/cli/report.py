@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import Name, sweep_of, tracking_options
+from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
 from adbench_text.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -17,33 +17,23 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-class TableOption(click.Option):
-    """An option whose help lists the tables; they are read only when the help is printed."""
+def _tables() -> str:
+    from adbench_text.plugins import registry
+    from adbench_text.reports import declared
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from adbench_text.plugins import registry
-        from adbench_text.reports import declared
-
-        formats = [
-            name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
-        ]
-        self.help = (
-            f"{', '.join(declared.names('tables'))}, or all; may be given several times.  "
-            f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
-        )
-        return super().get_help_record(ctx)
+    formats = [
+        name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
+    ]
+    return (
+        f"{', '.join(declared.names('tables'))}, or all; may be given several times.  "
+        f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
+    )
 
 
-class FormatOption(click.Option):
-    """An option whose help lists the formats; they are read only when the help is printed."""
+def _formats() -> str:
+    from adbench_text.plugins import registry
 
-    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        """Return the option and its help."""
-        from adbench_text.plugins import registry
-
-        self.help = f"One of {', '.join(registry.names('reports'))}."
-        return super().get_help_record(ctx)
+    return f"One of {', '.join(registry.names('reports'))}."
 
 
 @click.command("report")
@@ -64,14 +54,16 @@ class FormatOption(click.Option):
     "tables",
     multiple=True,
     metavar="NAME",
-    cls=TableOption,
+    cls=LazyHelp,
+    text=_tables,
 )
 @click.option(
     "--format",
     "form",
     default="terminal",
     type=Name("reports"),
-    cls=FormatOption,
+    cls=LazyHelp,
+    text=_formats,
 )
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
@@ -144,7 +136,8 @@ def _records(
     if sweep is None:
         return records, []
     described = sweep_of(sweep, defaultdict(tuple))
-    return of_sweep(records, sweep, described, store.shown), described.expand()
+    cells = described.expand()
+    return of_sweep(records, sweep, cells, described.limit, store.shown), cells
 
 
 def _print_notes(notes: Iterable[str]) -> None:

@@ -5,7 +5,20 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_options
+from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
+
+
+def _encoders() -> str:
+    from adbench_text.text.encoders import METHODS
+
+    encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
+    return f"Short for --set encoder=...: {encoders}, or the path of a folder of sentence-transformers."
+
+
+def _sweeps() -> str:
+    from adbench_text.sweep import file
+
+    return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
 
 
 @click.command("run")
@@ -36,7 +49,7 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
     metavar="KEY=VALUE",
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
-@click.option("--encoder", cls=EncoderOption)
+@click.option("--encoder", cls=LazyHelp, text=_encoders)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
@@ -46,7 +59,8 @@ from adbench_text.cli.options import EncoderOption, Name, sweep_of, tracking_opt
 @click.option(
     "--sweep",
     type=Name("sweeps"),
-    help="Built-in sweep (main, ablations, contamination or beyond) or TOML file; other options override it.",
+    cls=LazyHelp,
+    text=_sweeps,
 )
 @click.option(
     "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
