@@ -107,7 +107,7 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
-    settings = dict(_setting(text) for text in options["settings"])
+    settings = dict(setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
     choices = choose(detectors, content.get("preset"), content.get("set", {}))
     return Sweep(
@@ -121,8 +121,8 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     )
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """Return key and value of KEY=VALUE; a value that is not JSON is text."""
+def setting(text: str) -> tuple[str, Any]:
+    """Return key and value of ``--set KEY=VALUE``; a value that is not JSON is text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
         raise click.BadParameter(f"expected KEY=VALUE, got {text!r}.", param_hint="--set")

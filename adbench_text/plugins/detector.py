@@ -86,6 +86,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         The harness logs the others as ``set_aside.csv``.
     threshold_params : frozenset of str
         Hyper-parameters that move the threshold and never a score. Of the class.
+    leaves_out_self : bool
+        Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
         short documents in seconds. An attribute of the class; empty by default.
@@ -110,6 +112,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     ran_on_: Mapping[str, str] = MappingProxyType({})
     kept_: "NDArray[np.bool_] | None" = None
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
+    leaves_out_self: ClassVar[bool] = False
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
@@ -146,6 +149,17 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         ``"default"`` always exists and need not be listed.
         """
         return {}
+
+    @classmethod
+    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the name and the settings of the configuration for a user's own documents.
+
+        Parameters
+        ----------
+        language : str
+            Code of their language, such as ``"en"``.
+        """
+        return "default", {}
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first).
@@ -193,6 +207,21 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             If it has none.
         """
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
+
+    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the scores of the words of training documents, as they add up to ``decision_scores_``.
+
+        Parameters
+        ----------
+        places : sequence of int
+            Which of the training documents.
+
+        Raises
+        ------
+        DetectorError
+            If the method has none.
+        """
+        return self.token_scores([self._training_texts[place] for place in places])
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return tables that describe a fitted detector, by name; they are logged beside its scores."""

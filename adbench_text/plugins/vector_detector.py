@@ -1,6 +1,6 @@
 """The base of detectors that work on document vectors."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,14 @@ class VectorDetector(TextDetector):
         self.normalize = normalize
         self.svd_components = svd_components
         self.max_pieces = max_pieces
+
+    @classmethod
+    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
+        """Return the defaults, and the encoder ``svd`` where there are no English word vectors for them."""
+        defaults = cls.default_params()
+        if vectors.has_english(language, str(defaults["vectors"])):
+            return "default", {}
+        return "encoder svd", {"encoder": "svd"}
 
     @property
     def _encoding(self) -> Encoding:

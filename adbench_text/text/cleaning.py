@@ -6,11 +6,7 @@ NAACL 2021, section 4) uses too.
 
 import re
 import string
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
-
+from collections.abc import Iterator
 
 CLEANING_VERSION = 1  # goes into every digest: raise it when clean() changes what it returns
 
@@ -71,3 +67,20 @@ def clean(text: str) -> str:
     """
     text = _CONTRACTIONS.sub(r" \1 \2 ", text.lower().translate(_DELETIONS))
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])
+
+
+def kept(text: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words that `clean` keeps of a text in lower case, each with its start and end in it.
+
+    Digits within a word lie between the two, but not in the word.
+    """
+    places = [place for place, letter in enumerate(text) if letter not in string.digits]
+    letters = text.translate(_DELETIONS)
+    position = 0
+    for word in _CONTRACTIONS.sub(r" \1 \2 ", letters).split():
+        # the substitution adds spaces and nothing else: the next letters are those of the word
+        while letters[position].isspace():
+            position += 1
+        start, position = position, position + len(word)
+        if len(word) > 2 and word not in STOP_WORDS:
+            yield word, places[start], places[position - 1] + 1

@@ -104,6 +104,14 @@ def is_here(name: str) -> bool:
     return storage.is_file(storage.data_dir() / remote(name).path)
 
 
+def has_english(language: str, name: str) -> bool:
+    """Return whether a language is English and these vectors, which are of English words, are available."""
+    try:
+        return language == "en" and bool(locate(name))
+    except (DataError, UnknownNameError):
+        return False
+
+
 def _installed(name: str) -> Path | None:
     """Return the folder of an installed package that has these vectors."""
     return glove_wheel.WHEEL.find() if name == glove_wheel.NAME else None

@@ -38,7 +38,7 @@ The training documents are scored by counts without their own words.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,6 +106,8 @@ class LLR(TextDetector):
     'lawyer'
     """
 
+    leaves_out_self: ClassVar[bool] = True
+
     def __init__(
         self,
         *,
@@ -141,6 +143,17 @@ class LLR(TextDetector):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``robust`` and ``batch``, the same for every dataset."""
         return {"robust": [_ROBUST], "batch": [_BATCH]}
+
+    @classmethod
+    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
+        """Return ``robust``, without coherence where there are no word vectors of the language."""
+        if vectors.has_english(language, LLR().vectors):
+            return "robust", _ROBUST
+        background = "wordfreq" if language in languages() else "uniform"
+        settings = {**_ROBUST, "background": background, "coherence": 0}
+        if background == "wordfreq":
+            settings["language"] = language
+        return "robust, without word vectors", settings
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""
@@ -314,4 +327,17 @@ class LLR(TextDetector):
             scored.append(
                 [TokenScore(*word, -ratio) for word, ratio in zip(words, ratios.tolist(), strict=True)]
             )
+        return scored
+
+    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the negative evidence of every word, by counts without the document's own words."""
+        matrix, vocabulary = count_words(self._training_texts)
+        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
+        scored = []
+        for place in places:
+            counts, is_aside = Counts(matrix[[place]]), self._aside[[place]]
+            evidence = mixture.evidence_left_out(counts, ~is_aside, is_aside)
+            ratio_of = dict(zip(vocabulary[counts.columns], evidence.tolist(), strict=True))
+            words = word_positions(self._training_texts[place])
+            scored.append([TokenScore(*word, -ratio_of[word.word]) for word in words])
         return scored

@@ -103,8 +103,8 @@ class Mixture:
         )
         return np.minimum(np.log(p / b), self.cap)
 
-    def sums(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the evidence of documents, each left out of the counts that contain it.
+    def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
+        """Return the evidence of the word of each entry, its document left out of the counts that contain it.
 
         Parameters
         ----------
@@ -114,7 +114,11 @@ class Mixture:
         """
         p = self._left_out(counts, self.inliers, of_inliers)
         b = self._left_out(counts, self.aside, of_aside)
-        return counts.sums(np.minimum(np.log(p / b), self.cap))
+        return np.asarray(np.minimum(np.log(p / b), self.cap), dtype=np.float64)
+
+    def sums(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
+        """Return the evidence of documents; the parameters are those of `evidence_left_out`."""
+        return counts.sums(self.evidence_left_out(counts, of_inliers, of_aside))
 
     def scores(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
         """Return the scores of documents; the parameters are those of `sums`."""

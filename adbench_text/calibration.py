@@ -1,0 +1,47 @@
+"""Conformal p-values: how unusual a score is among those of normal documents.
+
+A conformal p-value (Vovk, Gammerman and Shafer, 2005; for outliers: Bates et al., Annals of Statistics 2023)
+is the share of normal documents that score at least as high. Of new normal documents, a share of at most
+alpha has a p-value of at most alpha, up to chance, whatever the detector and its scale. With outliers among
+the documents that serve as normal ones, p-values become larger: fewer documents are called odd.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the p-value of each score: the chance of a normal document to score at least as high.
+
+    Parameters
+    ----------
+    scores : float64 array of shape (n_texts,)
+        Of documents that are not among the calibration.
+    calibration : float64 array of shape (n_calibration,)
+        Scores of normal documents, in any order.
+
+    Returns
+    -------
+    float64 array of shape (n_texts,)
+        In [1 / (n_calibration + 1), 1].
+
+    Examples
+    --------
+    >>> p_values(np.array([0.5, 3.0, 9.0]), np.array([1.0, 2.0, 3.0, 4.0]))
+    array([1. , 0.6, 0.2])
+    """
+    ordered = np.sort(calibration)
+    n_higher = len(ordered) - np.searchsorted(ordered, scores, side="left")
+    return np.asarray((1 + n_higher) / (len(ordered) + 1), dtype=np.float64)
+
+
+def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the p-value of each score among the others: the share of all that score at least as high.
+
+    Examples
+    --------
+    >>> p_values_within(np.array([1.0, 4.0, 2.0, 2.0]))
+    array([1.  , 0.25, 0.75, 0.75])
+    """
+    ordered = np.sort(scores)
+    return np.asarray((len(scores) - np.searchsorted(ordered, scores, side="left")) / len(scores))

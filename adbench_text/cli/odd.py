@@ -1,0 +1,180 @@
+"""``adbench-text odd``: rank the documents of a file against each other."""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adbench_text.cli.own_text import detector_options, document_options, print_table, read_all, settings_of
+
+if TYPE_CHECKING:
+    from adbench_text.documents.ranking import OddDocuments, RankedDocument
+    from adbench_text.documents.reading import Document
+
+_OURS = ("rank", "score", "p", "odd", "why", "copy_of")
+
+
+@click.command("odd")
+@click.argument("file")
+@document_options
+@detector_options
+@click.option(
+    "--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd, in (0, 1)."
+)
+@click.option("--top", default=10, type=click.IntRange(0), help="Number of documents to print.")
+@click.option(
+    "--output",
+    "-o",
+    default="odd",
+    type=click.Path(path_type=Path),
+    help="Path of the table and the page, without suffix.",
+)
+def command(
+    file: str,
+    text: str | None,
+    id_column: str | None,
+    kind: str | None,
+    encoding: str,
+    detector: str,
+    preset: str | None,
+    settings: Sequence[str],
+    language: str,
+    clean: bool,
+    seed: int,
+    alpha: float,
+    top: int,
+    output: Path,
+) -> None:
+    """Rank the documents of FILE: which ones are odd among the others?
+
+    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), a folder of text files, or - for
+    standard input. Each document is scored by what a detector learned from the others. p is the share of
+    documents that score at least as high; --alpha is the largest p of a document that is called odd.
+    """
+    from adbench_text.documents.ranking import odd_documents
+    from adbench_text.errors import InvalidValueError
+
+    table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
+    if file != "-" and any(Path(file).resolve() == path.resolve() for path in (table, page)):
+        raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
+    documents, columns = read_all(file, text, id_column, kind, encoding)
+    ranked = odd_documents(
+        [document.text for document in documents],
+        detector,
+        preset=preset,
+        settings=settings_of(settings),
+        language=language,
+        alpha=alpha,
+        clean=clean,
+        seed=seed,
+    )
+    click.echo(_summary(ranked, len(documents)))
+    different = [document for document in ranked.documents if document.copy_of is None]
+    has_ids = columns.id is not None
+    print_table(
+        [
+            (
+                str(document.rank),
+                documents[document.place].id,
+                f"{document.p:.2g}",
+                ", ".join(ranked.why(document)),
+                documents[document.place].text,
+            )
+            for document in different[:top]
+        ],
+        ("rank", "id" if has_ids else "row", "p", "why", "text"),
+    )
+    _write_table(table, ranked, documents, columns.names)
+    _write_page(page, ranked, documents, different, top)
+    n_odd = sum(document.is_odd for document in different)
+    click.echo(
+        f"{n_odd:,} of {len(documents):,} are odd at {100 * alpha:g} % false alarms (--alpha). "
+        f"All documents: {table}. Page: {page}."
+    )
+    for note in _notes(ranked, language, len(different)):
+        click.echo(f"Note: {note}", err=True)
+
+
+def _summary(ranked: "OddDocuments", n_documents: int) -> str:
+    method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
+    return (
+        f"{n_documents:,} documents, {ranked.n_copies:,} duplicates, {len(ranked.empty):,} empty; "
+        f"{ranked.detector}, {method}; {ranked.seconds:.1f} s"
+    )
+
+
+def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]:
+    notes = []
+    if ranked.alpha * n_different < 1:
+        notes.append(
+            f"with {n_different:,} different documents no p is below {1 / n_different:.2g}, so none is odd; "
+            "raise --alpha."
+        )
+    if ranked.known_share < 0.6:
+        notes.append(
+            f"only {100 * ranked.known_share:.0f} % of the words are common in the language {language!r}; "
+            "give --language."
+        )
+    return notes
+
+
+def _write_table(
+    path: Path, ranked: "OddDocuments", documents: "Sequence[Document]", columns: Sequence[str]
+) -> None:
+    """Write all documents with all columns of the file, the most odd first, those without words last."""
+    from adbench_text.documents.escaping import cell
+    from adbench_text.storage import atomic_path
+
+    names = [f"input_{name}" if name in _OURS else name for name in columns]
+    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([*_OURS, *map(cell, names)])
+        for each in ranked.documents:
+            why = ", ".join(ranked.why(each)) if each.is_odd and each.copy_of is None else ""
+            copy_of = "" if each.copy_of is None else documents[each.copy_of].id
+            ours: list[Any] = [
+                each.rank,
+                f"{each.score:.6g}",
+                f"{each.p:.4g}",
+                int(each.is_odd),
+                why,
+                copy_of,
+            ]
+            fields = documents[each.place].fields
+            writer.writerow([*map(cell, ours), *(cell(fields.get(name)) for name in columns)])
+        for place in ranked.empty:
+            fields = documents[place].fields
+            writer.writerow([*[""] * len(_OURS), *(cell(fields.get(name)) for name in columns)])
+
+
+def _write_page(
+    path: Path,
+    ranked: "OddDocuments",
+    documents: "Sequence[Document]",
+    different: "Sequence[RankedDocument]",
+    top: int,
+) -> None:
+    from adbench_text.reports.odd_page import PageDocument, render
+    from adbench_text.storage import atomic_path
+
+    n_odd = sum(document.is_odd for document in different)
+    shown = []
+    for each in different[: max(n_odd, top, 1)]:
+        words = ranked.words(each)
+        own = documents[each.place]
+        facts = [
+            ("rank", str(each.rank)),
+            ("id", own.id),
+            ("p", f"{each.p:.2g}"),
+            ("score", f"{each.score:.3g}"),
+        ]
+        shown.append(PageDocument(facts, ", ".join(ranked.why(each)), own.text, words, ranked.centre))
+    summary = [
+        _summary(ranked, len(documents)),
+        f"{n_odd:,} documents are odd at {100 * ranked.alpha:g} % false alarms; p is the share of documents "
+        "that score at least as high.",
+    ]
+    with atomic_path(path) as temporary:
+        temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")

@@ -1,0 +1,76 @@
+"""A detector for a user's own documents."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.plugins.regimes import TEST_BATCH
+from adbench_text.sweep.cell import Cell, text_of_settings
+from adbench_text.sweep.construct import build_detector
+from adbench_text.sweep.sweep import choose
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
+#: The detector of the commands for own documents, and of `odd_documents`.
+DEFAULT_DETECTOR = "llr"
+
+
+class OwnDetector(NamedTuple):
+    """An unfitted detector with the name of its configuration: ``"llr (robust)"``."""
+
+    name: str
+    label: str
+    detector: "TextDetector"
+
+
+def own_detector(
+    name: str = DEFAULT_DETECTOR,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    seed: int = 0,
+) -> OwnDetector:
+    """Return a detector with its settings for documents of a language.
+
+    Parameters
+    ----------
+    name : str
+    preset : str, optional
+        Named configuration; by default the one that the detector offers for the language.
+    settings : mapping, optional
+        Hyper-parameters that override those of the preset.
+    language : str
+    seed : int
+
+    Raises
+    ------
+    UnknownNameError, InvalidValueError
+        If the detector, the preset or a setting is not known, or the preset is a grid.
+    """
+    offered: Mapping[str, Any]
+    if preset is None:
+        preset, offered = registry.detector(name).for_language(language)
+    else:
+        choice = choose([name], preset, {})[0]
+        configurations = choice.configurations("")
+        if len(configurations) > 1:
+            raise InvalidValueError(
+                f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
+                "settings of one with --set."
+            )
+        offered = configurations[0]
+    given = choose([name], None, settings or {})[0].settings
+    cell = Cell(name, preset, {**offered, **given}, "", "", 0, seed)
+    notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
+    return OwnDetector(name, f"{name} ({notes})" if notes else name, build_detector(cell))
+
+
+def check_scores_alone(own: OwnDetector) -> None:
+    """Raise InvalidValueError if a document's score depends on what is scored together with it."""
+    if own.detector.regime == TEST_BATCH:
+        raise InvalidValueError(
+            f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
+            "with those of earlier documents. Choose another --detector or --preset."
+        )

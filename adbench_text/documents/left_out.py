@@ -1,0 +1,93 @@
+"""Scores of documents that had no part in what their detector learned."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+    from adbench_text.plugins.scores import TokenScore
+
+N_FOLDS = 5
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Scores of documents by detectors that were fitted without them.
+
+    Attributes
+    ----------
+    scores : float64 array of shape (n_texts,)
+    method : str
+        ``"leave-one-out"``, or ``"cross-fitted over 5 folds"``.
+    """
+
+    scores: NDArray[np.float64]
+    method: str
+    # of each document: the detector, and the document's place among its training documents, or its text
+    _judges: "Sequence[tuple[TextDetector, int | str]]" = field(repr=False)
+
+    def token_scores(self, places: Sequence[int]) -> "list[list[TokenScore]]":
+        """Return the scores of the words of some of the documents.
+
+        Raises
+        ------
+        DetectorError
+            If the detector has none.
+        """
+        scored = []
+        for detector, document in map(self._judges.__getitem__, places):
+            if isinstance(document, int):
+                scored += detector.training_token_scores([document])
+            else:
+                scored += detector.token_scores([document])
+        return scored
+
+
+def left_out(detector: "TextDetector", texts: Sequence[str], seed: int = 0) -> LeftOut:
+    """Return scores of documents, each by a detector that was fitted without it.
+
+    A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
+    is cloned and fitted on four fifths of them, five times.
+
+    Parameters
+    ----------
+    detector : TextDetector
+    texts : sequence of str
+        At least two.
+    seed : int
+        Of the folds.
+
+    Raises
+    ------
+    InvalidValueError
+        If there are fewer than two documents.
+    DetectorError
+        If the detector returns unusable scores.
+    """
+    if len(texts) < 2:
+        raise InvalidValueError(
+            f"At least 2 documents are needed to score each by the others, got {len(texts)}."
+        )
+    if detector.leaves_out_self:
+        scores = detector.fit(texts).decision_scores_
+        return LeftOut(scores, "leave-one-out", [(detector, place) for place in range(len(texts))])
+    from sklearn.base import clone
+
+    n_folds = min(N_FOLDS, len(texts))
+    fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
+    scores = np.empty(len(texts))
+    judges: list[tuple[TextDetector, int | str]] = [(detector, text) for text in texts]
+    for fold in range(n_folds):
+        others = [text for text, own in zip(texts, fold_of, strict=True) if own != fold]
+        fitted = clone(detector).fit(others)
+        places = np.flatnonzero(fold_of == fold).tolist()
+        scores[places] = fitted.decision_function([texts[place] for place in places])
+        for place in places:
+            judges[place] = (fitted, texts[place])
+    return LeftOut(scores, f"cross-fitted over {n_folds} folds", judges)

@@ -1,0 +1,237 @@
+"""Ranks the documents of one file against each other."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from adbench_text.calibration import p_values_within
+from adbench_text.checks import check_number
+from adbench_text.documents.detectors import DEFAULT_DETECTOR, own_detector
+from adbench_text.documents.left_out import LeftOut, left_out
+from adbench_text.documents.words import centre, odd_words, original_words
+from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.plugins.scores import TokenScore, check_texts
+from adbench_text.text.own import Cleaner, share_of_known_words
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+N_WHY = 4
+_N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
+
+
+@dataclass(frozen=True)
+class RankedDocument:
+    """A document among the others.
+
+    Attributes
+    ----------
+    place : int
+        In the input, from 0 on.
+    rank : int
+        1 for the most abnormal; copies of a document share its rank.
+    score : float
+        Abnormality, by detectors that were fitted without the document.
+    p : float
+        Share of the documents that score at least as high.
+    is_odd : bool
+        Whether `p` is at most alpha.
+    copy_of : int or None
+        Place of the first document with the same words.
+    """
+
+    place: int
+    rank: int
+    score: float
+    p: float
+    is_odd: bool
+    copy_of: int | None = None
+
+
+@dataclass(frozen=True)
+class OddDocuments:
+    """Documents ranked against each other, the most abnormal first.
+
+    Attributes
+    ----------
+    detector : str
+        Name and configuration: ``"llr (robust)"``.
+    method : str
+        How a document is left out of what its detector learns: ``"leave-one-out"`` or
+        ``"cross-fitted over 5 folds"``.
+    alpha : float
+        Share of normal documents that may be called odd.
+    documents : list of RankedDocument
+        All documents with a word in them.
+    empty : list of int
+        Places of the documents without.
+    known_share : float
+        Share of the words that are common in the language.
+    seconds : float
+    """
+
+    detector: str
+    method: str
+    alpha: float
+    documents: list[RankedDocument]
+    empty: list[int]
+    known_share: float
+    seconds: float
+    _texts: Sequence[str] = field(repr=False)
+    _cleaner: Cleaner = field(repr=False)
+    _left_out: LeftOut = field(repr=False)
+    _row_of: Mapping[int, int] = field(repr=False)  # of a place: that of its words among the scored
+    _words: dict[int, list[TokenScore]] = field(default_factory=dict, repr=False)
+
+    @property
+    def odd(self) -> list[RankedDocument]:
+        """The documents with a p-value of at most alpha."""
+        return [document for document in self.documents if document.is_odd]
+
+    @property
+    def n_copies(self) -> int:
+        """Number of documents with the words of an earlier one."""
+        return sum(document.copy_of is not None for document in self.documents)
+
+    def words(self, document: RankedDocument) -> list[TokenScore]:
+        """Return the words of a document as it was written, with their scores; none if there are none.
+
+        The document has no part in them either.
+        """
+        if document.place not in self._words:
+            try:
+                scored = self._left_out.token_scores([self._row_of[document.place]])[0]
+            except AdbenchTextError:  # the detector scores a document as a unit
+                scored = []
+            words = original_words(self._texts[document.place], self._cleaner, scored)
+            self._words[document.place] = words
+        return self._words[document.place]
+
+    @cached_property
+    def centre(self) -> float:
+        """Score above which a word speaks for odd."""
+        step = max(len(self.documents) // _N_TYPICAL, 1)
+        return centre([self.words(document) for document in self.documents[::step]])
+
+    def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
+        """Return the words that make a document odd, the strongest first."""
+        return odd_words(self.words(document), self.centre, n)
+
+    def frame(self) -> "pd.DataFrame":
+        """Return the documents as a table with the columns place, rank, score, p, odd and why (if odd)."""
+        import pandas as pd
+
+        rows = [
+            (d.place, d.rank, d.score, d.p, d.is_odd, ", ".join(self.why(d)) if d.is_odd else "")
+            for d in self.documents
+        ]
+        return pd.DataFrame(rows, columns=["place", "rank", "score", "p", "odd", "why"])
+
+
+def odd_documents(
+    texts: Sequence[str],
+    detector: str = DEFAULT_DETECTOR,
+    *,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    alpha: float = 0.01,
+    clean: bool = True,
+    seed: int = 0,
+) -> OddDocuments:
+    """Rank documents against each other; each is scored by what was learned from the others.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        At least two different documents with words.
+    detector : str
+        Name of a detector.
+    preset : str, optional
+        Its configuration; by default the one that it offers for the language.
+    settings : mapping, optional
+        Hyper-parameters that override it.
+    language : str
+        Language of the documents, for the cleaning and the detector.
+    alpha : float
+        Share of the documents that are called odd, in (0, 1).
+    clean : bool
+        Whether to remove stop words, punctuation and digits before.
+    seed : int
+
+    Returns
+    -------
+    OddDocuments
+
+    Raises
+    ------
+    InvalidValueError
+        If there are fewer than two different documents with words, or an argument is out of range.
+    DetectorError
+        If the detector fails.
+
+    Examples
+    --------
+    >>> reasons = ["password", "token", "code", "card", "key", "certificate", "address"]
+    >>> tickets = [f"cannot log in to my account, the {reason} was rejected" for reason in reasons]
+    >>> result = odd_documents([*tickets, "preheat the oven, then beat the eggs"], alpha=0.2)
+    >>> [(document.place, document.p) for document in result.odd]
+    [(7, 0.125)]
+    >>> sorted(result.why(result.odd[0]))
+    ['beat', 'eggs', 'oven', 'preheat']
+    """
+    begin = time.perf_counter()
+    texts = check_texts(texts)
+    check_number("alpha", alpha, "(0, 1)")
+    own = own_detector(detector, preset, settings, language, seed)
+    cleaner = Cleaner(language if clean else None)
+    first_of: dict[str, int] = {}
+    copy_of: dict[int, int | None] = {}
+    empty = []
+    for place, text in enumerate(texts):
+        cleaned = cleaner(text)
+        if not cleaned or cleaned.isspace():
+            empty.append(place)
+            continue
+        first = first_of.setdefault(cleaned, place)
+        copy_of[place] = first if first != place else None
+    different = list(first_of)
+    if len(different) < 2:
+        raise InvalidValueError(
+            f"At least 2 different documents with words are needed to rank them, got {len(different)}."
+        )
+    own.detector.prepare(different)
+    scored = left_out(own.detector, different, seed)
+    p = p_values_within(scored.scores)
+    rank_of_row = np.empty(len(different), dtype=np.int64)
+    rank_of_row[np.argsort(-scored.scores, kind="stable")] = np.arange(1, len(different) + 1)
+    row_of_first = {place: row for row, place in enumerate(first_of.values())}
+    row_of = {place: row_of_first[place if first is None else first] for place, first in copy_of.items()}
+    documents = [
+        RankedDocument(
+            place,
+            int(rank_of_row[row]),
+            float(scored.scores[row]),
+            float(p[row]),
+            bool(p[row] <= alpha),
+            copy_of[place],
+        )
+        for place, row in row_of.items()
+    ]
+    return OddDocuments(
+        own.label,
+        scored.method,
+        alpha,
+        sorted(documents, key=lambda document: (document.rank, document.place)),
+        empty,
+        share_of_known_words(different, language),
+        time.perf_counter() - begin,
+        texts,
+        cleaner,
+        scored,
+        row_of,
+    )

@@ -1,0 +1,108 @@
+"""Cleaning of a user's own documents, with the way back to the text as it was written.
+
+English is cleaned as the corpora are. In other languages a document becomes its words in lower case,
+without digits, punctuation and the most frequent words of the language.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from adbench_text.text import cleaning
+
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORDS = re.compile(r"\S+")
+_N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
+
+
+class Place(NamedTuple):
+    """A word of the cleaned document, ``cleaned[start:end]``, and where it comes from in the original."""
+
+    start: int
+    end: int
+    original_start: int
+    original_end: int
+
+
+class Cleaner:
+    """Cleans documents of one language.
+
+    Parameters
+    ----------
+    language : str or None, default "en"
+        Code of the language. One without word frequencies in wordfreq keeps its frequent words. None
+        leaves documents as they are.
+
+    Examples
+    --------
+    >>> cleaner = Cleaner()
+    >>> cleaner("The 2 ships can't leave!")
+    'ships leave'
+    >>> text = "The 2 ships can't leave!"
+    >>> [text[place.original_start : place.original_end] for place in cleaner.places(text)]
+    ['ships', 'leave']
+    """
+
+    def __init__(self, language: str | None = "en") -> None:
+        self.language = language
+
+    def __call__(self, text: str) -> str:
+        """Return the words that are left, joined by single spaces; may be empty."""
+        if self.language is None:
+            return text
+        if self.language == "en":
+            return cleaning.clean(text)
+        stop_words = frequent_words(self.language)
+        return " ".join([word for word in _LETTERS.findall(_lower(text)) if word not in stop_words])
+
+    def places(self, text: str) -> list[Place]:
+        """Return the place of each word of the cleaned document, in its order."""
+        if self.language is None:
+            return [Place(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
+        if self.language == "en":
+            kept = list(_english(text))
+        else:
+            stop_words = frequent_words(self.language)
+            matches = _LETTERS.finditer(_lower(text))
+            kept = [(m.group(), m.start(), m.end()) for m in matches if m.group() not in stop_words]
+        places, begin = [], 0
+        for word, start, end in kept:
+            places.append(Place(begin, begin + len(word), start, end))
+            begin += len(word) + 1
+        return places
+
+
+def _lower(text: str) -> str:
+    # Python's lower case of this letter is an i and a combining dot, which would end the word.
+    return text.replace("\u0130", "i").lower()
+
+
+def _english(text: str) -> Iterator[tuple[str, int, int]]:
+    lower = text.lower()
+    origin: Sequence[int] = range(len(text))
+    if len(lower) != len(text):  # that letter again
+        origin = [place for place, letter in enumerate(text) for _ in letter.lower()]
+    for word, start, end in cleaning.kept(lower):
+        yield word, origin[start], origin[end - 1] + 1
+
+
+@cache
+def frequent_words(language: str) -> frozenset[str]:
+    """Return the most frequent words of a language; none if wordfreq does not have it."""
+    from wordfreq import available_languages, top_n_list
+
+    if language not in available_languages():
+        return frozenset()
+    return frozenset(top_n_list(language, _N_STOP_WORDS))
+
+
+def share_of_known_words(texts: list[str], language: str) -> float:
+    """Return the share of the words of documents that are common in a language; 1 without any word."""
+    from wordfreq import available_languages, get_frequency_dict
+
+    if language not in available_languages():
+        return 1.0
+    table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
+    words = [word for text in texts for word in text.split()]
+    return sum(word in table for word in words) / len(words) if words else 1.0

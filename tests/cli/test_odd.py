@@ -1,0 +1,109 @@
+"""``adbench-text odd``: from a file of texts to the odd ones."""
+
+import csv
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from adbench_text.cli.main import main
+from tests.topics import texts_about
+
+SEA = texts_about("sea", 150, 0)
+
+
+@pytest.fixture
+def odd(home, tmp_path, monkeypatch):
+    """Return a function that runs the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return lambda *arguments: CliRunner().invoke(main, ["odd", *map(str, arguments)])
+
+
+def write(path, rows, header=("key", "queue", "body")):
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def test_a_session(odd, tmp_path):
+    rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
+    rows += [
+        ("X1", "cook", "Preheat the oven,\nbeat <b>the eggs</b>"),
+        ("X2", "cook", ""),
+        ("X3", "crew", SEA[3]),
+    ]
+    result = odd(write(tmp_path / "tickets.csv", rows), "--text", "body", "--id", "key", "--top", 2)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert lines[0].startswith(
+        "153 documents, 1 duplicates, 1 empty; llr (robust, without word vectors), each left"
+    )
+    assert lines[1].split() == ["rank", "id", "p", "why", "text"]
+    assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[2])
+    assert lines[-1] == (
+        "1 of 153 are odd at 1 % false alarms (--alpha). All documents: odd.csv. Page: odd.html."
+    )
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        table = list(csv.DictReader(stream))
+    assert list(table[0]) == ["rank", "score", "p", "odd", "why", "copy_of", "key", "queue", "body"]
+    assert [row["key"] for row in table][:: len(table) - 1] == ["X1", "X2"]
+    assert len(table) == 153
+    assert {row["copy_of"] for row in table if row["key"] == "X3"} == {"T3"}
+    assert table[0]["body"] == "Preheat the oven,\nbeat <b>the eggs</b>"
+    page = (tmp_path / "odd.html").read_text()
+    assert "<b>the" not in page
+    assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
+
+
+def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
+    rows = [("=1+1", text) for text in SEA] + [("@evil", "\x1b[31mred\x1b[0m \u202eoven \x07eggs")]
+    result = odd(write(tmp_path / "a.csv", rows, ("note", "text")), "--top", 1)
+    assert result.exit_code == 0, result.output
+    assert not set("\x1b\x07\u202e") & set(result.output)
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        notes = {row["note"] for row in csv.DictReader(stream)}
+    assert notes == {"'=1+1", "'@evil"}
+    assert "\x1b" not in (tmp_path / "odd.html").read_text()
+
+
+def test_few_documents_and_another_language_are_noted(odd, tmp_path):
+    german = ["Der Kessel verliert Wasser", "Heizung bleibt kalt", "Thermostat im Keller defekt"]
+    result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))
+    assert result.exit_code == 0, result.output
+    assert "with 3 different documents no p is below 0.33, so none is odd; raise --alpha." in result.stderr
+    assert "of the words are common in the language 'en'; give --language." in result.stderr
+    assert "give --language" not in odd(tmp_path / "a.csv", "--language", "de").stderr
+
+
+def test_columns_of_the_file_keep_their_values_beside_ours(odd, tmp_path):
+    rows = [(n, text) for n, text in enumerate(SEA)]
+    assert odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine").exit_code == 0
+    with (tmp_path / "mine.csv").open(newline="") as stream:
+        assert {int(row["input_score"]) for row in csv.DictReader(stream)} == set(range(150))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.csv"], 1, "There is no file none.csv."),
+        (["odd.csv"], 2, "odd.csv would be overwritten by the result; give another --output."),
+        (["a.csv", "--text", "subject"], 2, "No column named 'subject'. Known: id, text."),
+        (["a.csv", "--alpha", "2"], 2, "alpha must be"),
+        (["a.csv", "-d", "lrr"], 2, "No detector named 'lrr'. Did you mean 'llr'?"),
+        (["a.csv", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
+        (["twice.csv"], 1, "Two documents have the id 'x': twice.csv, line 2 and twice.csv, line 3."),
+        (["one.csv"], 2, "At least 2 different documents with words are needed"),
+    ],
+)
+def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, message):
+    write(tmp_path / "a.csv", enumerate(SEA), ("id", "text"))
+    write(tmp_path / "twice.csv", [("x", SEA[0]), ("x", SEA[1])], ("id", "text"))
+    write(tmp_path / "one.csv", [("x", SEA[0])], ("id", "text"))
+    before = sorted(tmp_path.iterdir())
+    result = odd(*arguments)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.startswith("Error: ")
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before

@@ -1,0 +1,75 @@
+"""Conformal p-values, and scores of documents that had no part in them."""
+
+import numpy as np
+import pytest
+
+from adbench_text.calibration import p_values, p_values_within
+from adbench_text.detectors.knn_words import KNNWords
+from adbench_text.detectors.llr import LLR
+from adbench_text.documents.left_out import left_out
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from tests.topics import texts_about
+
+SEA = texts_about("sea", 40, 0)
+
+
+def test_p_value_is_the_share_of_normal_documents_that_score_at_least_as_high():
+    calibration = np.array([4.0, 1.0, 3.0, 2.0])
+    assert p_values(np.array([0.0, 1.0, 2.5, 4.0, 9.0]), calibration).tolist() == [1.0, 1.0, 0.6, 0.4, 0.2]
+
+
+def test_p_values_within_count_the_document_itself_and_ties():
+    assert p_values_within(np.array([5.0, 1.0, 5.0, 2.0])).tolist() == [0.5, 1.0, 0.5, 0.75]
+
+
+def test_a_detector_that_leaves_out_is_fitted_once_on_everything():
+    scored = left_out(LLR(background="uniform"), SEA)
+    assert scored.method == "leave-one-out"
+    for place in (0, 7):
+        rest = LLR(background="uniform").fit([text for i, text in enumerate(SEA) if i != place])
+        assert scored.scores[place] == pytest.approx(rest.decision_function([SEA[place]])[0], rel=1e-9)
+
+
+def test_words_of_a_training_document_leave_it_out_too():
+    texts = [*SEA, "lighthouse lighthouse ship"]
+    scored = left_out(LLR(background="uniform"), texts)
+    own = {word.token: word.score for word in scored.token_scores([len(SEA)])[0]}
+    rest = LLR(background="uniform").fit(SEA)
+    others = {word.token: word.score for word in rest.token_scores([texts[-1]])[0]}
+    assert own == pytest.approx(others)
+    assert own["lighthouse"] > 0 > own["ship"]
+    assert LLR(background="uniform").fit(texts).token_scores([texts[-1]])[0][0].score < 0  # with itself
+
+
+def test_other_detectors_are_fitted_without_each_fifth():
+    scored = left_out(registry.detector("pyod-knn")(encoder="svd", n_neighbors=3), SEA)
+    assert scored.method == "cross-fitted over 5 folds"
+    assert len({id(detector) for detector, _ in scored._judges}) == 5
+    detector, text = scored._judges[3]
+    assert text == SEA[3]
+    assert text not in detector._training_texts
+    assert scored.scores[3] == pytest.approx(detector.decision_function([text])[0])
+
+
+def zipf_texts(n, seed):
+    rng = np.random.default_rng(seed)
+    chance = 1 / (np.arange(2000) + 2.7)
+    lengths = rng.poisson(20, n) + 1
+    return [" ".join(f"w{word}" for word in rng.choice(2000, k, p=chance / chance.sum())) for k in lengths]
+
+
+@pytest.mark.parametrize("detector", [LLR(background="uniform"), KNNWords(k=3)], ids=["llr", "knn-words"])
+def test_normal_documents_are_called_odd_at_the_rate_that_was_asked_for(detector):
+    rates = []
+    for seed in range(10):
+        train, test = zipf_texts(200, 2 * seed), zipf_texts(200, 2 * seed + 1)
+        calibration = left_out(detector, train).scores
+        p = p_values(detector.decision_function(test), calibration)
+        rates.append([(p <= alpha).mean() for alpha in (0.05, 0.1)])
+    assert np.mean(rates, axis=0) == pytest.approx([0.05, 0.1], abs=0.02)
+
+
+def test_one_document_cannot_be_compared():
+    with pytest.raises(InvalidValueError, match="At least 2"):
+        left_out(LLR(background="uniform"), ["ship"])

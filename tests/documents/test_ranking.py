@@ -1,0 +1,118 @@
+"""Documents ranked against each other, and the words that make them odd."""
+
+import numpy as np
+import pytest
+
+from adbench_text.documents.ranking import odd_documents
+from adbench_text.documents.words import centre, odd_words, original_words
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.plugins.scores import TokenScore
+from adbench_text.text.own import Cleaner
+from tests.topics import texts_about
+
+SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
+ODD = "The JUDGE (of 2 courts) heard   a witness."
+
+
+def ranked(texts, **options):
+    return odd_documents(texts, settings={"background": "uniform", "coherence": 0}, **options)
+
+
+def test_the_odd_one_is_first_with_its_words():
+    result = ranked([*SEA, ODD, "", " ... 12"], alpha=0.02)
+    first = result.documents[0]
+    assert (first.place, first.rank, first.is_odd, first.copy_of) == (60, 1, True, None)
+    assert first.p == pytest.approx(1 / 61)
+    assert [document.place for document in result.odd] == [60]
+    assert result.empty == [61, 62]
+    assert len(result.documents) == 61
+    assert set(result.why(first)) == {"judge", "courts", "heard", "witness"}
+    assert [ODD[word.start : word.end] for word in result.words(first)] == [
+        "JUDGE",
+        "courts",
+        "heard",
+        "witness",
+    ]
+
+
+def test_copies_share_rank_and_score_and_do_not_support_each_other():
+    result = ranked([*SEA, ODD, ODD.lower(), ODD])
+    assert result.n_copies == 2
+    assert [(d.place, d.rank, d.copy_of) for d in result.documents[:3]] == [
+        (60, 1, None),
+        (61, 1, 60),
+        (62, 1, 60),
+    ]
+    assert len({d.score for d in result.documents[:3]}) == 1
+    assert result.documents[0].score == ranked([*SEA, ODD]).documents[0].score
+
+
+def test_the_frame_has_a_row_for_each_document_with_words():
+    frame = ranked([*SEA, ODD], alpha=0.02).frame()
+    assert frame.columns.tolist() == ["place", "rank", "score", "p", "odd", "why"]
+    assert frame["place"].tolist()[0] == 60
+    assert frame["odd"].sum() == 1
+    assert np.all(np.diff(frame["score"]) <= 0)
+
+
+@pytest.mark.parametrize(
+    ("detector", "settings"),
+    [("knn-words", {"k": 20}), ("pyod-knn", {"encoder": "svd", "n_neighbors": 20})],
+)
+def test_other_detectors_find_them_too(detector, settings):
+    law = texts_about("law", 5, 0)  # so that those without one of them know its words
+    result = odd_documents([*SEA, *law], detector, settings=settings)
+    assert {document.place for document in result.documents[:5]} == {60, 61, 62, 63, 64}
+    assert result.words(result.documents[0]) == []
+    assert result.why(result.documents[0]) == []
+
+
+def test_a_language_without_word_vectors():
+    german = [
+        "Der Kessel verliert Wasser",
+        "Die Heizung im Keller bleibt kalt",
+        "Das Thermostat ist defekt",
+    ] * 5
+    german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
+    result = odd_documents(german, language="de")
+    assert result.detector == "llr (robust, without word vectors)"
+    assert odd_documents(german, language="xx").detector == "llr (robust, without word vectors)"
+
+
+def test_a_setting_of_the_user_wins_and_is_named():
+    assert ranked(SEA).detector.endswith("background=uniform coherence=0)")
+    with pytest.raises(UnknownNameError, match="parameter of llr"):
+        odd_documents(SEA, settings={"cup": 3})
+    with pytest.raises(UnknownNameError, match="preset of llr"):
+        odd_documents(SEA, preset="strong")
+    with pytest.raises(InvalidValueError, match="configurations; give the settings"):
+        odd_documents(SEA, "ocsvm", preset="paper-grid")
+
+
+@pytest.mark.parametrize("texts", [[ODD], [ODD, ODD.lower()], [ODD, "", "..."]])
+def test_a_single_document_cannot_be_ranked(texts):
+    with pytest.raises(InvalidValueError, match="2 different documents with words"):
+        odd_documents(texts)
+
+
+@pytest.mark.parametrize("alpha", [0, 1, -0.1, "x"])
+def test_alpha_is_a_share(alpha):
+    with pytest.raises(InvalidValueError, match="alpha must be"):
+        odd_documents(SEA, alpha=alpha)
+
+
+def test_word_pieces_give_their_word_the_highest_score():
+    scored = [TokenScore("an", 0, 2, 1.0), TokenScore("chor", 2, 6, 3.0), TokenScore("sail", 7, 11, -1.0)]
+    words = original_words("The Anchor, 2 sail", Cleaner(), scored)
+    assert words == [TokenScore("Anchor", 4, 10, 3.0), TokenScore("sail", 14, 18, -1.0)]
+
+
+def test_a_word_is_odd_above_zero_or_above_the_median():
+    def words(*scores):
+        return [TokenScore(f"W{i}", 0, 1, score) for i, score in enumerate(scores)]
+
+    assert centre([words(-1.0), words(2.0)]) == 0
+    assert centre([words(0.1, 0.2), words(0.9)]) == pytest.approx(0.2)
+    assert centre([]) == 0
+    assert odd_words(words(-1.0, 2.0, 3.0, 1.0), 0, 2) == ["w2", "w1"]
+    assert odd_words(words(-1.0, 2.0, 3.0, 1.0), 2, 2) == ["w2"]

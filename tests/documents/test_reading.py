@@ -1,0 +1,160 @@
+"""Files of documents: formats, columns, and everything that can be wrong with them."""
+
+import io
+import json
+import sys
+
+import pandas as pd
+import pytest
+
+from adbench_text.documents import rows as rows_module
+from adbench_text.documents.reading import Documents, check_unique
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+
+TEXTS = ["the ship left the harbour", 'a "storm",\nthen calm again', "the crew, at last, came home"]
+
+
+def write(folder, name):
+    """Write the same three documents in a format; return the path."""
+    frame = pd.DataFrame({"id": ["a", "b", "c"], "text": TEXTS, "size": [1, 2, 3]})
+    path = folder / f"tickets.{name}"
+    if name == "csv":
+        frame.to_csv(path, index=False)
+    elif name == "tsv":
+        frame.to_csv(path, index=False, sep="\t")
+    elif name == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_parquet(path)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
+def test_every_format_gives_the_same_documents(tmp_path, name):
+    documents = Documents(write(tmp_path, name))
+    assert (documents.text_column, documents.id_column) == ("text", "id")
+    read = list(documents)
+    assert [(document.id, document.text) for document in read] == list(zip("abc", TEXTS, strict=True))
+    assert [int(document.fields["size"]) for document in read] == [1, 2, 3]
+
+
+def test_a_place_is_the_line_where_the_row_begins(tmp_path):
+    places = [document.place for document in Documents(write(tmp_path, "csv"))]
+    assert places == ["tickets.csv, line 2", "tickets.csv, line 3", "tickets.csv, line 5"]
+
+
+def test_semicolons_and_a_byte_order_mark(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfid;text\n1;first, one\n2;second\n")
+    assert [document.text for document in Documents(str(path), text="text")] == ["first, one", "second"]
+
+
+def test_plain_lines_and_folders(tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "deep" / "b").write_text("second\nline")
+    (tmp_path / "in" / "a.txt").write_text("first")
+    (tmp_path / "in" / ".hidden").write_text("no")
+    read = list(Documents(str(tmp_path / "in")))
+    assert [(document.id, document.text) for document in read] == [
+        ("a.txt", "first"),
+        ("deep/b", "second\nline"),
+    ]
+    (tmp_path / "lines.txt").write_text("one\ntwo\n")
+    assert [(document.id, document.text) for document in Documents(str(tmp_path / "lines.txt"))] == [
+        ("1", "one"),
+        ("2", "two"),
+    ]
+
+
+@pytest.mark.parametrize(("data", "texts"), [(b'{"text": "one"}\n', ["one"]), (b"one\ntwo", ["one", "two"])])
+def test_standard_input(monkeypatch, data, texts):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    assert [document.text for document in Documents("-")] == texts
+
+
+def test_the_column_of_the_text_is_guessed_only_when_there_is_one_choice(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("queue,subject,body\nx,not able to login,password was rejected again\n")
+    with pytest.raises(InvalidValueError, match="--text with one of: subject, body"):
+        Documents(str(path))
+    path.write_text("queue,subject,body\nx,login,password was rejected again\n")
+    assert Documents(str(path)).text_column == "body"
+
+
+BAD = {
+    "a missing column": ("a.csv", b"a,b\n1,2\n", {"text": "body"}, "No column named 'body'"),
+    "no rows": ("a.csv", b"a,b\n", {}, "has no documents"),
+    "nothing": ("a.jsonl", b"", {}, "has no documents"),
+    "not JSON": ("a.jsonl", b'{"text": "one"}\n{oops\n', {}, "line 2 is not JSON"),
+    "no object": ("a.jsonl", b'{"text": "one"}\n[1]\n', {}, "line 2 is JSON, but not an object"),
+    "a value missing": ("a.jsonl", b'{"text": "one"}\n{"x": 1}\n', {}, "line 2 has no 'text'"),
+    "a list": ("a.jsonl", b'{"text": "one"}\n{"text": [1]}\n', {}, "'text' must be text, got list"),
+    "another encoding": (
+        "a.csv",
+        b"text\none\ncaf\xe9\n",
+        {},
+        "line 3 is not in utf-8: byte 0xe9 at position 4",
+    ),
+    "UTF-16": ("a.csv", "text\none\n".encode("utf-16"), {}, "is in UTF-16; convert it"),
+    "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 has a NUL byte"),
+    "too many fields": (
+        "a.csv",
+        b"a,b\n1,2\n1,2,3\n",
+        {"text": "b"},
+        "line 3 has 3 fields, but the header has 2",
+    ),
+    "an open quote": ("a.csv", b'a,b\n1,"2\n', {"text": "b"}, "line 2: unexpected end of data"),
+    "two columns of one name": ("a.csv", b"a,a\n1,2\n", {}, "two columns named 'a'"),
+    "no Parquet": ("a.parquet", b"text", {}, "not a Parquet file"),
+    "an unknown suffix": ("a.docx", b"text", {}, "Cannot guess the format of a.docx"),
+    "an unknown format": ("a.csv", b"text", {"kind": "xls"}, "No format of documents named 'xls'"),
+    "an unknown encoding": ("a.csv", b"text", {"encoding": "latin-99"}, "There is no encoding 'latin-99'"),
+    "wide characters": ("a.csv", b"text", {"encoding": "utf-16"}, "convert it: iconv"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_files_get_one_clear_line(tmp_path, case):
+    name, data, options, message = BAD[case]
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises((DataError, InvalidValueError)) as error:
+        list(Documents(str(tmp_path / name), **options))
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_file_and_an_unreadable_one(tmp_path):
+    with pytest.raises(DataError, match="There is no file"):
+        Documents(str(tmp_path / "none.csv"))
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(DataError, match="Cannot read"):
+        Documents(str(tmp_path / "folder.csv"), kind="csv")
+
+
+def test_what_was_read_before_a_bad_line_is_kept(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\nthree\n')
+    documents = iter(Documents(str(tmp_path / "a.jsonl"), text="text"))
+    assert [next(documents).text, next(documents).text] == ["one", "two"]
+    with pytest.raises(DataError, match="line 3"):
+        next(documents)
+
+
+def test_huge_documents_are_refused(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    path.write_text(json.dumps({"text": "x" * 1000}) + "\n")
+    monkeypatch.setattr("adbench_text.documents.reading.LONGEST", 999)
+    with pytest.raises(DataError, match=r"line 1: a document of 1,000 characters; at most 999"):
+        list(Documents(str(path)))
+    monkeypatch.setattr(rows_module, "_LONGEST_LINE", 500)
+    with pytest.raises(DataError, match="line 1 is longer than"):
+        list(Documents(str(path)))
+
+
+def test_identifiers_must_differ(tmp_path):
+    (tmp_path / "a.csv").write_text("id,text\nx,one\ny,two\nx,three\n")
+    documents = Documents(str(tmp_path / "a.csv"), text="text")
+    with pytest.raises(DataError, match=r"the id 'x': a.csv, line 2 and a.csv, line 4"):
+        check_unique(list(documents), "id")
+    assert [d.id for d in Documents(str(tmp_path / "a.csv"), text="text", id="")] == ["1", "2", "3"]
+    with pytest.raises(UnknownNameError, match="No column named 'key'"):
+        Documents(str(tmp_path / "a.csv"), text="text", id="key")

@@ -1,0 +1,44 @@
+"""Cleaning of own documents, and the way back to the original."""
+
+import pytest
+
+from adbench_text.text.cleaning import clean
+from adbench_text.text.own import Cleaner, share_of_known_words
+
+TEXTS = [
+    "The 2 ships can't leave: a storm is coming!",
+    "I cannot gimme; h2o foo_bar4baz THEMSELVES hem elves",
+    "«cannot»—wanna· ·gonna, naïve ÄRGER straße 東京都庁",
+    "İstanbul'da ΟΔΟΣ \t\n x",
+    "",
+    " 12 -- ",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("language", ["en", "de", "xx"])
+def test_places_are_those_of_the_words_of_the_cleaned_document(text, language):
+    cleaner = Cleaner(language)
+    cleaned = cleaner(text)
+    places = cleaner.places(text)
+    words = [cleaned[place.start : place.end] for place in places]
+    assert words == cleaned.split()
+    for word, place in zip(words, places, strict=True):
+        original = text[place.original_start : place.original_end].lower().replace("\u0307", "")
+        assert "".join(letter for letter in original if not letter.isdigit()) == word.replace("\u0307", "")
+
+
+def test_english_is_cleaned_as_the_corpora_are():
+    assert [Cleaner()(text) for text in TEXTS] == [clean(text) for text in TEXTS]
+
+
+def test_other_languages_lose_their_own_frequent_words():
+    assert Cleaner("de")("Der Kessel ist nicht mehr 20 Jahre alt.") == "kessel alt"
+    assert Cleaner("xx")("Der Kessel ist alt.") == "der kessel ist alt"
+
+
+def test_the_language_shows_in_the_words_that_are_known():
+    german = [Cleaner("de")("Die Heizung im Keller verliert seit gestern Wasser")]
+    assert share_of_known_words(german, "de") > 0.9
+    assert share_of_known_words(german, "en") < 0.7
+    assert share_of_known_words(["", ""], "en") == 1.0
