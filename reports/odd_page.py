@@ -73,26 +73,40 @@ def render(title: str, summary: Sequence[str], documents: Sequence[PageDocument]
         if fitting and size > _MOST_CHARACTERS:
             break
         fitting.append(document)
-    deepest = _deepest(fitting)
+    scale = _Scale.of(fitting)
     page = _template().render(
         title=title,
         summary=summary,
-        documents=[(document, *_pieces(document, deepest)) for document in fitting],
+        documents=[(document, *_pieces(document, scale)) for document in fitting],
         n_left_out=len(documents) - len(fitting),
         n_shades=N_SHADES,
-        has_words=deepest > 0,
+        has_words=any(document.words for document in fitting),
     )
     return _UNFIT.sub("\ufffd", page)
 
 
-def _deepest(documents: Sequence[PageDocument]) -> float:
-    """Return the distance from the centre that has the deepest shade, common to all documents."""
-    distances = [abs(word.score - each.centre) for each in documents for word in each.words]
-    finite = [distance for distance in distances if math.isfinite(distance)]
-    return float(np.percentile(finite, _DEEPEST)) if finite else 0.0
+class _Scale(NamedTuple):
+    """Distances from the centre that have the deepest shades; the evidence for odd is often the weaker one."""
+
+    odd: float
+    typical: float
+
+    @classmethod
+    def of(cls, documents: Sequence[PageDocument]) -> "_Scale":
+        distances = np.array([word.score - each.centre for each in documents for word in each.words])
+        distances = distances[np.isfinite(distances)]
+        sides = distances[distances > 0], -distances[distances < 0]
+        return cls(*(float(np.percentile(side, _DEEPEST)) if len(side) else 0.0 for side in sides))
+
+    def shade(self, distance: float) -> str:
+        name, deepest = ("odd", self.odd) if distance > 0 else ("typical", self.typical)
+        if not deepest or not math.isfinite(distance):
+            return ""
+        shade = round(min(abs(distance) / deepest, 1.0) * N_SHADES)
+        return f"{name}{shade}" if shade else ""
 
 
-def _pieces(document: PageDocument, deepest: float) -> tuple[list[_Piece], int]:
+def _pieces(document: PageDocument, scale: _Scale) -> tuple[list[_Piece], int]:
     """Return the text in pieces as far as it is shown, and the number of characters after that."""
     end = len(document.text)
     if end > _N_CHARACTERS:
@@ -105,19 +119,12 @@ def _pieces(document: PageDocument, deepest: float) -> tuple[list[_Piece], int]:
             continue
         if word.start > position:
             pieces.append(_Piece(document.text[position : word.start]))
-        shade = _shade(word.score - document.centre, deepest)
+        shade = scale.shade(word.score - document.centre)
         pieces.append(_Piece(document.text[word.start : word.end], shade, f"{word.score:.2f}"))
         position = word.end
     pieces.append(_Piece(document.text[position:end].rstrip()))
     pieces[0] = pieces[0]._replace(text=pieces[0].text.lstrip("\r\n"))
     return pieces, len(document.text) - end
-
-
-def _shade(distance: float, deepest: float) -> str:
-    if not deepest or not math.isfinite(distance):
-        return ""
-    shade = round(min(abs(distance) / deepest, 1.0) * N_SHADES)
-    return f"{'odd' if distance > 0 else 'typical'}{shade}" if shade else ""
 
 
 @cache

@@ -25,6 +25,7 @@ def test_words_have_the_colour_of_their_side_of_the_centre():
         in markup
     )
     assert '<span title="0.10">and</span></bdi>' in markup
+    assert 'class="odd9" title="0.20">oven' in page("oven ship", 0.2, -4.0)  # each side has its own scale
     assert '<span class="typical9" title="0.10">ship</span>' in page("oven ship", 0.9, 0.1, centre=0.5)
 
 
