@@ -86,7 +86,7 @@ def render(title: str, summary: Sequence[str], documents: Sequence[PageDocument]
 
 
 class _Scale(NamedTuple):
-    """Distances from the centre that have the deepest shades; the evidence for odd is often the weaker one."""
+    """Distances from the centre that have the deepest shades; evidence for odd is often the weaker one."""
 
     odd: float
     typical: float
