@@ -92,6 +92,7 @@ def tracking_options(command: Any) -> Any:
 def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     """Return the sweep that a file and the options describe; an option overrides the same key of the file."""
     from adbench_text.corpora.split import LEVELS
+    from adbench_text.plugins import registry
     from adbench_text.sweep.file import find, read
     from adbench_text.sweep.sweep import Sweep, choose
 
@@ -104,6 +105,9 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     for kind, names in (("detector", detectors), ("dataset", datasets)):
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
+    datasets = [
+        _own(dataset, options) if dataset.startswith(registry.OWN) else dataset for dataset in datasets
+    ]
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
@@ -119,6 +123,15 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
         value_of("limit", "limit", None),
         None if share is None else float(share),
     )
+
+
+def _own(name: str, options: Mapping[str, Any]) -> str:
+    """Read the user's own labelled documents, ``files:labelled.csv``; return the name of the dataset."""
+    from adbench_text.documents.labelled import LabelledFiles
+    from adbench_text.plugins import registry
+
+    columns = {option: options[option] or None for option in ("text", "label", "split")}
+    return registry.add_dataset(LabelledFiles(name.removeprefix(registry.OWN), **columns))
 
 
 def setting(text: str) -> tuple[str, Any]:

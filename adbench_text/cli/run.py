@@ -23,7 +23,21 @@ def _sweeps() -> str:
 
 @click.command("run")
 @click.option("--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Detector to run.")
-@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Dataset to run on.")
+@click.option(
+    "--dataset",
+    "-s",
+    "datasets",
+    multiple=True,
+    type=Name("datasets"),
+    help="Dataset to run on, or files:PATH for labelled documents of your own.",
+)
+@click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]")
+@click.option(
+    "--label", metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
+)
+@click.option(
+    "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
+)
 @click.option(
     "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: each in turn]"
 )

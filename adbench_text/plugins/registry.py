@@ -240,7 +240,20 @@ def detector(name: str) -> "type[TextDetector]":
     return adapted(load("detectors", name))
 
 
+#: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
+OWN = "files:"
+_added: dict[str, Any] = {}
+
+
+def add_dataset(dataset: Any) -> str:
+    """Make a dataset known to this process by its name, such as a user's own file; return the name."""
+    _added[dataset.name] = dataset
+    return str(dataset.name)
+
+
 def dataset(name: str) -> Any:
     """Return the dataset of this name, ready to use; see `load`."""
+    if name in _added:
+        return _added[name]
     loaded = load("datasets", name)
     return loaded() if inspect.isclass(loaded) else loaded

@@ -1,0 +1,98 @@
+"""The user's own labelled documents as a dataset."""
+
+import csv
+
+import pytest
+from click.testing import CliRunner
+
+from adbench_text.cli.main import main
+from adbench_text.corpora.corpus import load
+from adbench_text.documents.labelled import LabelledFiles
+from adbench_text.errors import AdbenchTextError
+from adbench_text.store.store import Store
+from tests.topics import texts_about
+
+SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
+ROWS = [(text, "sea", "train" if n % 2 else "test") for n, text in enumerate(SEA)]
+ROWS += [(text, "law", "TEST " if n % 3 else "Training") for n, text in enumerate(LAW)]
+
+
+def write(path, rows=ROWS, header=("body", "queue", "part")):
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return str(path)
+
+
+def test_seventy_percent_of_each_class_are_for_training(home, tmp_path):
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
+    assert (corpus.name, corpus.classes) == ("files:a.csv", ("law", "sea"))
+    assert corpus.counts() == "49 training / 21 test documents (law 21/9, sea 28/12)"
+    assert sorted(corpus.train.texts + corpus.test.texts) == sorted(SEA + LAW)
+    assert "70 % of each class for training, drawn with seed 0" in corpus.edition
+    again = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
+    assert again.digest == corpus.digest
+
+
+def test_a_column_can_split_them(home, tmp_path):
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue", "part"))
+    assert corpus.counts() == "30 training / 40 test documents (law 10/20, sea 20/20)"
+    assert "split by the column 'part'" in corpus.edition
+
+
+def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
+    rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert corpus.classes == ("law", "sea")
+    assert "1 classes of fewer than 20 documents are left out: tiny" in corpus.edition
+    assert "2 documents without a class or without words are left out" in corpus.edition
+
+
+def test_an_edited_text_is_another_edition(home, tmp_path):
+    first = LabelledFiles(write(tmp_path / "a.csv"), "body", "queue").edition().digest
+    rows = [(ROWS[0][0].replace("s", "z", 1), *ROWS[0][1:]), *ROWS[1:]]
+    assert LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue").edition().digest != first
+
+
+@pytest.mark.parametrize(
+    ("columns", "rows", "message"),
+    [
+        (("body", None, None), ROWS, "Which column of .* holds the classes.* adbench-text odd"),
+        (("body", "topic", None), ROWS, "No column named 'topic'"),
+        (("body", "queue", "fold"), ROWS, "No column named 'fold'"),
+        (("body", "body", None), ROWS, "The column 'body' holds the text"),
+        (
+            ("body", "queue", None),
+            ROWS[:40],
+            "at least two classes of 20 documents .* got 1. The largest: sea 40",
+        ),
+        (("body", "queue", "queue"), ROWS, "line 2: 'queue' must be train or test, got 'sea'"),
+    ],
+)
+def test_what_cannot_be_a_benchmark_gets_one_clear_line(tmp_path, columns, rows, message):
+    path = write(tmp_path / "a.csv", rows)
+    with pytest.raises(AdbenchTextError, match=message):
+        LabelledFiles(path, *columns).edition()
+
+
+def test_run_and_report(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "tickets.csv")
+    command = ["run", "-d", "knn-words", "-s", "files:tickets.csv", "--text", "body", "--label", "queue"]
+    result = CliRunner().invoke(main, [*command, "--contamination", "0", "--no-report"])
+    assert result.exit_code == 0, result.output
+    cells = Store("sqlite:///mlflow.db").cells(["files:tickets.csv"])
+    assert {(cell.dataset, cell.inlier) for cell in cells} == {
+        ("files:tickets.csv", "law"),
+        ("files:tickets.csv", "sea"),
+    }
+    assert [cell.metrics["auroc"] for cell in cells] == [1.0, 1.0]
+    report = CliRunner().invoke(main, ["report", "--format", "csv"])
+    assert "files:tickets.csv,0,sea,100.0" in report.output
+
+
+def test_without_classes_the_way_to_odd_is_named(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "tickets.csv")
+    result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "files:tickets.csv", "--text", "body"])
+    assert result.exit_code == 2
+    assert "adbench-text odd tickets.csv" in result.stderr
