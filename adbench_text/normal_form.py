@@ -10,7 +10,9 @@ from adbench_text.source_code import Source, bound_names, imported_names, resolv
 
 # Members of a detector that cannot change a score, see `adbench_text.plugins.detector.TextDetector`.
 _DESCRIPTIVE = frozenset(
-    "check_params description prepare presets regime resources tables test_settings token_scores".split()
+    "check_params description fitted_state _from_state _get_state _get_state_of_vectors needed_resources"
+    " prepare presets regime resources restore_fitted _set_state _set_state_of_vectors tables test_settings"
+    " token_scores trusted_types".split()
 )
 
 

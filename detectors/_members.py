@@ -88,6 +88,19 @@ class Composite(TextDetector):
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used
 
+    def needed_resources(self) -> dict[str, str]:
+        """Return the resources that saved members must find unchanged."""
+        return {
+            f"member{position}.{name}": value
+            for position, member in enumerate(self._build(), start=1)
+            for name, value in member.needed_resources().items()
+        }
+
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """The classes that the members trust."""
+        return frozenset().union(*(member.trusted_types for member in self._build()))
+
     @property
     def regime(self) -> str | None:
         """Knowledge of the member that knows most; None if one does not declare it."""

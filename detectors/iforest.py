@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import check_whole
+from adbench_text.plugins.state import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -52,9 +53,26 @@ class IForest(VectorDetector):
         super().check_params()
         check_whole("n_estimators", self.n_estimators, least=1)
 
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """The classes of scikit-learn's forest and of its trees."""
+        return frozenset(
+            {
+                "sklearn.ensemble._iforest.IsolationForest",
+                "sklearn.tree._classes.ExtraTreeRegressor",
+                "sklearn.tree._tree.Tree",
+            }
+        )
+
     def _fit_vectors(self, X: Matrix) -> None:
         self._forest = IsolationForest(n_estimators=self.n_estimators, random_state=self.random_state).fit(X)
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         normality: NDArray[np.float64] = self._forest.score_samples(X)
         return -normality
+
+    def _get_state_of_vectors(self) -> State:
+        return {"forest": Estimator(self._forest)}
+
+    def _set_state_of_vectors(self, state: State) -> None:
+        self._forest = state["forest"].value

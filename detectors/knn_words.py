@@ -29,6 +29,7 @@ from scipy.sparse import csr_array, diags_array
 
 from adbench_text.checks import check_whole
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.state import State
 from adbench_text.text.words import count_words
 
 _BLOCK = 2**22  # similarities that are in memory at a time
@@ -84,6 +85,19 @@ class KNNWords(TextDetector):
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         return self._mean_distances(self._neighbours.T.tocsr(), leave_out=True)
+
+    def _get_state(self) -> State:
+        return {
+            "words": np.array(list(self._column_of), dtype=object),
+            "idf": self._idf,
+            "idf_unknown": self._idf_unknown,
+            "neighbours": self._neighbours,
+        }
+
+    def _set_state(self, state: State) -> None:
+        self._column_of = {word: column for column, word in enumerate(state["words"])}
+        self._idf, self._idf_unknown = state["idf"], state["idf_unknown"]
+        self._neighbours = state["neighbours"]
 
     def _vectors(self, texts: list[str]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.

@@ -17,6 +17,7 @@ import numpy as np
 
 from adbench_text.detectors._members import Composite, RobustScale
 from adbench_text.plugins.detector import Scores
+from adbench_text.plugins.state import State
 
 
 class Mean(Composite):
@@ -59,6 +60,15 @@ class Mean(Composite):
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_scores_ for member in self._members])
+
+    def _get_state(self) -> State:
+        members = [member.fitted_state(with_training_scores=False) for member in self._members]
+        return {"members": members, "scales": [list(scale) for scale in self._scales]}
+
+    def _set_state(self, state: State) -> None:
+        pairs = zip(self._build(), state["members"], strict=True)
+        self._members = [member.restore_fitted(of_member) for member, of_member in pairs]
+        self._scales = [RobustScale(*scale) for scale in state["scales"]]
 
     def _mean(self, scores: list[Scores]) -> Scores:
         z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import check_choice, check_number
+from adbench_text.plugins.state import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -60,6 +61,11 @@ class OCSVM(VectorDetector):
         check_choice("kernel", self.kernel, ("rbf", "linear"))
         check_number("nu", self.nu, "(0, 1]")
 
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """The class of scikit-learn's one-class SVM."""
+        return frozenset({"sklearn.svm._classes.OneClassSVM"})
+
     def _fit_vectors(self, X: Matrix) -> None:
         gamma = 1 / max(_largest_squared_distance(X), 1e-12)
         self._svm = OneClassSVM(kernel=self.kernel, nu=self.nu, gamma=gamma, cache_size=1000).fit(X)
@@ -67,6 +73,12 @@ class OCSVM(VectorDetector):
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         normality: NDArray[np.float64] = self._svm.decision_function(X)
         return -normality
+
+    def _get_state_of_vectors(self) -> State:
+        return {"svm": Estimator(self._svm)}
+
+    def _set_state_of_vectors(self, state: State) -> None:
+        self._svm = state["svm"].value
 
 
 def _largest_squared_distance(X: Matrix, rows: int = 2048) -> float:

@@ -38,6 +38,7 @@ from adbench_text.checks import check_number, check_whole
 from adbench_text.detectors._members import Composite, RobustScale
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
+from adbench_text.plugins.state import State
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -133,6 +134,13 @@ class Refit(Composite):
         if not self.kept_.all():
             scores[~self.kept_] = self._detector.decision_function(list(compress(texts, ~self.kept_)))
         return scores
+
+    def _get_state(self) -> State:
+        return self._detector.fitted_state(with_training_scores=False)
+
+    def _set_state(self, state: State) -> None:
+        (detector,) = self._build()
+        self._detector = detector.restore_fitted(state)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the scores of words, where the detector has such."""

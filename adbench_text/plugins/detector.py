@@ -16,6 +16,7 @@ from adbench_text.checks import check_number, check_seed
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.regimes import FROM_SCRATCH
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores, check_texts
+from adbench_text.plugins.state import State
 
 if TYPE_CHECKING:
     import numpy as np
@@ -180,10 +181,22 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Return a digest or version of everything outside the code that the scores depend on."""
         return {}
 
+    def needed_resources(self) -> dict[str, str]:
+        """Return those of its `resources` that a saved detector must find unchanged.
+
+        By default all of them. Versions of libraries are no part of it: another version is only a warning.
+        """
+        return self.resources()
+
     @property
     def regime(self) -> str | None:
         """What it knows besides the training texts: one of `adbench_text.plugins.regimes.REGIMES`."""
         return FROM_SCRATCH
+
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """Full names of the classes that the `Estimator` objects of its state may contain."""
+        return frozenset()
 
     @property
     def is_oracle(self) -> bool:
@@ -256,7 +269,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
-        self._training_texts = checked  # set before _fit: an observer may ask for scores during training
+        self._training_texts: list[str] | None = (
+            checked  # set before _fit: an observer may ask for scores during training
+        )
         try:
             self._fit(checked)
         except BaseException:
@@ -290,14 +305,61 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def _check_fitted(self, texts: Sequence[str]) -> list[str]:
         """Return documents to be scored as a list, or raise InvalidValueError."""
         checked = check_texts(texts)
+        self._check_is_fitted()
+        return checked
+
+    def _check_is_fitted(self) -> None:
         if "_training_texts" not in self.__dict__:
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
-        return checked
+
+    def fitted_state(self, with_training_scores: bool = True) -> State:
+        """Return everything that was learned, to be saved; see `adbench_text.plugins.state`.
+
+        The hyper-parameters and the training documents are no part of it.
+
+        Parameters
+        ----------
+        with_training_scores : bool, default True
+            Whether to include ``decision_scores_``, so that a detector that is read back has a threshold.
+
+        Raises
+        ------
+        DetectorError
+            If the detector cannot be saved.
+        """
+        self._check_is_fitted()
+        return {
+            "detector": self._get_state(),
+            "ran_on": dict(self.ran_on_),
+            "kept": self.kept_,
+            "training_scores": self.decision_scores_ if with_training_scores else None,
+        }
+
+    def restore_fitted(self, state: State) -> Self:
+        """Take over a `fitted_state` of a detector with the same hyper-parameters; return this detector."""
+        self._set_n_classes(None)
+        self._set_state(state["detector"])
+        # in the dictionary: a subclass may have a property of one of these names
+        self.__dict__.update(ran_on_=state["ran_on"], kept_=state["kept"], _training_texts=None)
+        scores = state["training_scores"]
+        if scores is not None:
+            self.decision_scores_ = check_scores(scores, len(scores))
+            self._process_decision_scores()
+        return self
+
+    def _get_state(self) -> State:
+        """Return what `_fit` learned; a detector without this method cannot be saved."""
+        raise DetectorError(f"{type(self).__name__} cannot be saved: it defines no _get_state.")
+
+    def _set_state(self, state: State) -> None:
+        """Take over a state that `_get_state` returned; the hyper-parameters are those of then."""
+        raise DetectorError(f"{type(self).__name__} cannot be loaded: it defines no _set_state.")
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training documents cost as much as any; a benchmark never asks for them.
-        if name in _OF_TRAINING and "_training_texts" in self.__dict__:
-            texts = self._training_texts
+        # A detector that was read back has no training documents.
+        texts: list[str] | None = self.__dict__.get("_training_texts")
+        if name in _OF_TRAINING and texts is not None:
             self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
             self._process_decision_scores()
             return self.__dict__[name]

@@ -7,10 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_boolean, check_whole
+from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.plugins.state import State
 from adbench_text.text import vectors
-from adbench_text.text.document_vectors import fit_encoder
+from adbench_text.text.document_vectors import Encoder, fit_encoder
 from adbench_text.text.encoders import Encoding, Matrix, find_method
 
 
@@ -109,6 +111,21 @@ class VectorDetector(TextDetector):
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         return self._score_vectors(self._encoder(texts))
+
+    def _get_state(self) -> State:
+        return {"encoder": self._encoder._get_state(), "vectors": self._get_state_of_vectors()}
+
+    def _set_state(self, state: State) -> None:
+        self._encoder = Encoder._from_state(self._encoding, state["encoder"])
+        self._set_state_of_vectors(state["vectors"])
+
+    def _get_state_of_vectors(self) -> State:
+        """Return what `_fit_vectors` learned; a detector without this method cannot be saved."""
+        raise DetectorError(f"{type(self).__name__} cannot be saved: it defines no _get_state_of_vectors.")
+
+    def _set_state_of_vectors(self, state: State) -> None:
+        """Take over a state that `_get_state_of_vectors` returned."""
+        raise DetectorError(f"{type(self).__name__} cannot be loaded: it defines no _set_state_of_vectors.")
 
     def _fit_vectors(self, X: Matrix) -> None:
         """Learn from the vectors of the training documents, of shape (n_train, n_dimensions)."""

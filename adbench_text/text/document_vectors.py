@@ -6,6 +6,7 @@ detectors and configurations of one split share them.
 """
 
 from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
@@ -32,6 +33,16 @@ class Encoder:
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
         self.encoding = encoding
         self._method = find_method(encoding.method)(encoding, training)
+
+    @classmethod
+    def _from_state(cls, encoding: Encoding, state: dict[str, Any]) -> Self:
+        encoder = cls.__new__(cls)
+        encoder.encoding = encoding
+        encoder._method = find_method(encoding.method)._from_state(encoding, state)
+        return encoder
+
+    def _get_state(self) -> dict[str, Any]:
+        return self._method._get_state()
 
     def __call__(self, texts: Sequence[str]) -> Matrix:
         """Encode documents."""

@@ -7,15 +7,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.text import pretrained, vectors
 from adbench_text.text import words as text
+from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.vector_cache import open_cache
 from adbench_text.text.words import HashedTexts, count_words
 
@@ -81,12 +82,28 @@ class Method(ABC):
     def encode(self, texts: HashedTexts) -> NDArray[Any]:
         """Return vectors of shape (n_texts, n_dimensions), zeros for a document without a known word."""
 
+    def _get_state(self) -> dict[str, Any]:
+        """Return what was fitted: a tree of dictionaries, numbers, texts and arrays."""
+        raise DetectorError(f"The encoder {type(self).__name__} cannot be saved: it defines no _get_state.")
+
+    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+        """Take over what `_get_state` returned, in place of a fit."""
+        raise DetectorError(f"The encoder {type(self).__name__} cannot be loaded: it defines no _set_state.")
+
+    @classmethod
+    def _from_state(cls, encoding: Encoding, state: dict[str, Any]) -> Self:
+        method = cls.__new__(cls)
+        method._set_state(encoding, state)
+        return method
+
 
 class _Pooling(Method):
     """Combines the vectors of the known words of a document."""
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        self._encoding, self._training = encoding, training
+        self._encoding = encoding
+        self._training: tuple[str, ...] | LocalVectors = training
+        self._n_training = len(training)
 
     @classmethod
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
@@ -108,6 +125,17 @@ class _Pooling(Method):
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
         return self._pool(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]])
+
+    def _get_state(self) -> dict[str, Any]:
+        state: dict[str, Any] = {"n_training": self._n_training, "local": None}
+        if self._encoding.vectors == vectors.LOCAL:
+            state["local"] = vectors.trained(self._training, self._encoding.seed)._get_state()
+        return state
+
+    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+        self._encoding, self._n_training = encoding, state["n_training"]
+        # a file of word vectors is read again
+        self._training = LocalVectors._from_state(state["local"]) if state["local"] else ()
 
     @abstractmethod
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
@@ -135,12 +163,20 @@ class TFIDF(_Pooling):
         self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
 
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
-        return np.log((1 + len(self._training)) / (1 + frequency)) + 1
+        return np.log((1 + self._n_training) / (1 + frequency)) + 1
 
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
         unseen = float(self._smooth_idf(np.zeros(1))[0])
         idf = np.array([self._idf.get(word, unseen) for word in words])
         return _weighted_mean(counts.astype(np.float64).multiply(idf.reshape(1, -1)).tocsr(), matrix)
+
+    def _get_state(self) -> dict[str, Any]:
+        words, idf = np.array(list(self._idf), dtype=object), np.array(list(self._idf.values()))
+        return {**super()._get_state(), "words": words, "idf": idf}
+
+    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+        super()._set_state(encoding, state)
+        self._idf = dict(zip(state["words"], state["idf"], strict=True))
 
 
 class Max(_Pooling):
@@ -182,6 +218,21 @@ class SVD(Method):
         """Project TF-IDF weights on the components."""
         return cast(Matrix, self._reduction.transform(self._tfidf.transform(texts)))
 
+    def _get_state(self) -> dict[str, Any]:
+        column_of = self._tfidf.vocabulary_
+        words = np.array(sorted(column_of, key=column_of.__getitem__), dtype=object)
+        return {"words": words, "idf": self._tfidf.idf_, "components": self._reduction.components_}
+
+    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+        from sklearn.decomposition import TruncatedSVD
+        from sklearn.feature_extraction.text import TfidfVectorizer
+
+        self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
+        self._tfidf.vocabulary_ = {word: column for column, word in enumerate(state["words"])}
+        self._tfidf.idf_ = state["idf"]
+        self._reduction = TruncatedSVD(len(state["components"]), random_state=encoding.seed)
+        self._reduction.components_ = state["components"]
+
 
 class _Pretrained(Method):
     """A pre-trained model; nothing is fitted on the training documents.
@@ -194,6 +245,12 @@ class _Pretrained(Method):
     is_pretrained = True
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
+        self._encoding = encoding
+
+    def _get_state(self) -> dict[str, Any]:
+        return {}
+
+    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
         self._encoding = encoding
 
     @classmethod

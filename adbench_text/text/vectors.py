@@ -6,7 +6,6 @@ only the words it needs.
 """
 
 import json
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -18,12 +17,10 @@ from numpy.typing import NDArray
 from adbench_text import storage
 from adbench_text.checks import check_choice
 from adbench_text.code_version import Fact
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.memo import remember
-from adbench_text.text import glove_wheel, vector_files
+from adbench_text.errors import DataError, UnknownNameError
+from adbench_text.text import glove_wheel, local_vectors, vector_files
+from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.vector_files import WordVectors
-from adbench_text.text.words import HashedTexts
-from adbench_text.text.words import words as words_of
 
 #: Vectors that gensim's downloader offers, with a description.
 DOWNLOADS: Fact[dict[str, str]] = {
@@ -203,42 +200,23 @@ def _unpacked(data: NDArray[np.uint8]) -> list[str]:
     return [str(word) for word in json.loads(data.tobytes())]
 
 
-def load_or_train(name: str, words: Iterable[str], training: Iterable[str], seed: int) -> WordVectors:
-    """Load the vectors of these words, or train them on documents if `name` is ``fasttext-local``."""
-    return train_local(training, words, seed) if name == LOCAL else load(name, words)
-
-
-def train_local(
-    texts: Iterable[str], words: Iterable[str], seed: int, n_dimensions: int = 100
+def load_or_train(
+    name: str, words: Iterable[str], training: Iterable[str] | LocalVectors, seed: int
 ) -> WordVectors:
-    """Train gensim's FastText on documents and return its vectors of these words (unknown ones by subwords).
+    """Load the vectors of these words, or train them if `name` is ``fasttext-local``.
 
-    Raises
-    ------
-    InvalidValueError
-        If the documents have no word.
+    Parameters
+    ----------
+    name : str
+    words : iterable of str
+    training : iterable of str, or LocalVectors
+        The training documents, or the vectors that were trained on them.
+    seed : int
+        Of the training.
     """
-    model = _local_model((HashedTexts(tuple(texts)), seed, n_dimensions))
-    listed = sorted(set(words))
-    matrix = np.array([model.wv[word] for word in listed], dtype=np.float32).reshape(-1, n_dimensions)
-    return WordVectors(listed, matrix, np.arange(len(listed)), frozenset())
+    return load(name, words) if name != LOCAL else trained(training, seed).vectors_of(words)
 
 
-@remember(1)  # training documents and test documents ask for it in turn
-def _local_model(key: tuple[HashedTexts, int, int]) -> Any:
-    from gensim.models import FastText
-
-    texts, seed, n_dimensions = key
-    logging.getLogger("gensim").setLevel(logging.ERROR)
-    sentences = [words_of(text) for text in texts]
-    if not any(sentences):
-        raise InvalidValueError("fasttext-local needs training texts with at least one word.")
-    return FastText(
-        sentences,
-        vector_size=n_dimensions,
-        min_count=1,
-        epochs=5,
-        bucket=200_000,  # gensim's two million, for all of Wikipedia, take 0.8 GB
-        seed=seed,
-        workers=1,  # with several, the result depends on their timing
-    )
+def trained(training: Iterable[str] | LocalVectors, seed: int) -> LocalVectors:
+    """Return vectors that are trained on documents; those that are trained already as they are."""
+    return training if isinstance(training, LocalVectors) else local_vectors.train(training, seed)

@@ -91,6 +91,12 @@ class WordPiece:
         if self.pad != 0:
             raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")
 
+    @property
+    def pieces(self) -> list[str]:
+        """All pieces, in the order of their ids."""
+        number_of = self._tokenizer.get_vocab()
+        return sorted(number_of, key=number_of.__getitem__)
+
     def encode(self, texts: Sequence[str]) -> Pieces:
         """Return the pieces of documents, without [CLS] and [SEP]; every word is looked up only once."""
         chunks = [text.split() for text in texts]
@@ -122,6 +128,11 @@ class WordPiece:
                 start, end = chunk.start() + of_word[0][0], chunk.start() + of_word[-1][1]
                 words.append(Piece(start, end, len(of_word)))
         return words
+
+
+def from_pieces(pieces: Iterable[str]) -> WordPiece:
+    """Return the vocabulary of these pieces, numbered in their order."""
+    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))
 
 
 def _sound(word: str) -> str:
@@ -214,5 +225,4 @@ def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
     merged = set(tokenizer.get_vocab()) - set(SPECIAL) - set(alphabet)
     # without room for all letters nothing is merged, and only the frequent letters are kept
     kept = sorted(forms, key=lambda form: (-forms[form], form))[: size - len(SPECIAL)]
-    pieces = [*SPECIAL, *sorted(merged | set(kept))]
-    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))
+    return from_pieces([*SPECIAL, *sorted(merged | set(kept))])

@@ -35,12 +35,15 @@ from torch import Tensor
 
 from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
 from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
 from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.plugins.state import State
 from adbench_text.text import vectors
+from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
@@ -176,6 +179,7 @@ class CVDD(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         self._seed = seed_or_draw(self.random_state)
+        self._learned_from: Sequence[str] | LocalVectors = texts
         self._device = find_device(self.device)
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
@@ -204,9 +208,27 @@ class CVDD(TextDetector):
         )
         train(self._network, bags, rows, training, self.observer)
 
+    def _get_state(self) -> State:
+        local = self.vectors == vectors.LOCAL
+        return {
+            "known": None if self._known is None else np.array(sorted(self._known), dtype=object),
+            "local": vectors.trained(self._learned_from, self._seed)._get_state() if local else None,
+            "network": weights_of(self._network),
+            "seed": self._seed,
+        }
+
+    def _set_state(self, state: State) -> None:
+        self._seed, self._device = state["seed"], device_to_load_on(self.device)
+        self._known = None if state["known"] is None else frozenset(state["known"])
+        self._learned_from = LocalVectors._from_state(state["local"]) if state["local"] else ()
+        # Made as in a fit; then all weights are replaced.
+        contexts = torch.zeros(state["network"]["contexts"].shape)
+        self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)
+        load_weights(self._network, state["network"])
+
     def _bags(self, texts: list[str]) -> Bags:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._training_texts, self._seed)
+        loaded = vectors.load_or_train(self.vectors, vocabulary, self._learned_from, self._seed)
         rows = loaded.rows(vocabulary)
         known = rows >= 0
         if self._known is not None:
@@ -248,19 +270,27 @@ class CVDD(TextDetector):
         Of the `n_texts` training documents nearest to a context, the `n_attended` words that its head
         attends to most; of these the `n_words` that occur in most documents.
 
+        Raises
+        ------
+        DetectorError
+            If the detector was loaded: the training documents are not saved.
+
         Returns
         -------
         DataFrame
             With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, the number of
             nearest documents that contain it.
         """
-        bags = self._bags(self._check_fitted(self._training_texts))
+        self._check_is_fitted()
+        if self._training_texts is None:
+            raise DetectorError("A CVDD that was loaded has no training texts to describe its contexts by.")
+        bags = self._bags(self._training_texts)
         rows = top_words(self._network, bags, n_words, n_texts, n_attended)
         return pd.DataFrame(rows, columns=["context", "rank", "word", "texts"])
 
     def tables(self) -> Mapping[str, pd.DataFrame]:
-        """Return ``top_words``."""
-        return {"top_words": self.top_words()}
+        """Return ``top_words``; nothing for a detector that was loaded without its training texts."""
+        return {} if self._training_texts is None else {"top_words": self.top_words()}
 
 
 def _centres(means: NDArray[np.float64], n: int, seed: int) -> Tensor:

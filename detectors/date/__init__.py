@@ -46,6 +46,7 @@ from torch import Tensor
 
 from adbench_text.checks import seed_or_draw
 from adbench_text.detectors._devices import describe, find_device, find_dtype
+from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
 from adbench_text.detectors.date.checkpoints import checkpoint_path
 from adbench_text.detectors.date.corruption import mask_patterns
 from adbench_text.detectors.date.networks import build
@@ -55,6 +56,7 @@ from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.plugins.state import State
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT
 
@@ -245,6 +247,29 @@ class DATE(TextDetector):
             dtype,
         )
         train(self._objective, windows, training, self.observer, checkpoint_path(self, texts))
+
+    def _get_state(self) -> State:
+        trained = self.vocabulary == wordpiece.TRAINED
+        return {
+            "pieces": np.array(self._pieces.pieces, dtype=object) if trained else None,
+            "patterns": self._patterns,
+            "noise": self._noise,
+            "networks": weights_of(self._objective),
+        }
+
+    def _set_state(self, state: State) -> None:
+        self._device = device_to_load_on(self.device)
+        self._pieces = (
+            wordpiece.from_pieces(state["pieces"])
+            if self.vocabulary == wordpiece.TRAINED
+            else wordpiece.bert()
+        )
+        patterns = state["patterns"]
+        self._patterns = None if patterns is None else torch.from_numpy(patterns).to(self._device)
+        self._noise = torch.from_numpy(state["noise"]).to(self._device)
+        # Drawn as in a fit; then all weights are replaced.
+        self._objective = build(self, self._pieces, self._device, seed=0)
+        load_weights(self._objective, state["networks"])
 
     def _windows(self, texts: Sequence[str]) -> Windows:
         return Windows(self._pieces.encode(texts), self._pieces, self.max_length).to(self._device)

@@ -50,6 +50,7 @@ from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batc
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
+from adbench_text.plugins.state import State
 from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 
@@ -214,7 +215,7 @@ class LLR(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         matrix, vocabulary = count_words(texts)
-        counts = Counts(matrix)
+        self._counts = counts = Counts(matrix)
         self._row_of = {word: row for row, word in enumerate(vocabulary)}
         self._vocabulary = vocabulary
         self._background: NDArray[np.float64] | None = None
@@ -227,6 +228,30 @@ class LLR(TextDetector):
         self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None
+
+    def _get_state(self) -> State:
+        return {
+            "vocabulary": self._vocabulary,
+            "n_inliers": self._n_inliers,
+            "n_aside": self._n_aside,
+            "aside_smoothing": self._aside_smoothing,
+            "directions": self._directions and self._directions._get_state(),
+            # the documents themselves, as counts, are needed only to judge them by a batch
+            "counts": self._counts.matrix if self.batch_rounds else None,
+            "aside": self._aside if self.batch_rounds else None,
+        }
+
+    def _set_state(self, state: State) -> None:
+        self._vocabulary = state["vocabulary"]
+        self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
+        self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]
+        self._aside_smoothing = state["aside_smoothing"]
+        self._background = None
+        self._directions = None
+        if self.coherence:
+            self._directions = Directions._from_state(self.vectors, state["directions"])
+        if self.batch_rounds:
+            self._counts, self._aside = Counts(state["counts"]), state["aside"]
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
@@ -290,7 +315,6 @@ class LLR(TextDetector):
         self, batch: Counts, vocabulary: NDArray[Any], scores: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Score documents with each other as background; `scores` are those without."""
-        train = Counts(count_words(self._training_texts).counts)
         is_new = np.array([word not in self._row_of for word in vocabulary], dtype=np.bool_)
         # columns of the training words, then of the new ones
         column_of = np.zeros(len(vocabulary), dtype=np.int64)
@@ -299,7 +323,7 @@ class LLR(TextDetector):
         width = len(self._row_of) + int(is_new.sum())
         background = np.concatenate([self._training_background(), self._frequencies(vocabulary[is_new])])
         return score_batch(
-            train.widened(width),
+            self._counts.widened(width),
             self._aside,
             batch.widened(width, column_of),
             scores,

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from adbench_text.detectors.llr.background import zipf
 from adbench_text.detectors.llr.mixture import Counts
+from adbench_text.plugins.state import State
 from adbench_text.text import vectors
 
 Array = NDArray[np.float64]
@@ -32,6 +33,16 @@ class Directions:
         self._mean = weights @ matrix / max(float(weights.sum()), 1e-12)
         centred = (matrix - self._mean) * weights[:, None]
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+
+    @classmethod
+    def _from_state(cls, name: str, state: State) -> "Directions":
+        directions = cls.__new__(cls)
+        directions._name = name
+        directions._mean, directions._component = state["mean"], state["component"]
+        return directions
+
+    def _get_state(self) -> State:
+        return {"mean": self._mean, "component": self._component}
 
     def _look_up(self, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
         loaded = vectors.load(self._name, words)

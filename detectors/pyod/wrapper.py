@@ -14,8 +14,10 @@ from adbench_text.checks import check_choice
 from adbench_text.detectors.pyod.batch import scores_by_batch
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
+from adbench_text.plugins import pyod_state
 from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.regimes import TEST_BATCH
+from adbench_text.plugins.state import State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -80,17 +82,11 @@ class PyODDetector(VectorDetector):
         return {**super().resources(), "pyod": version("pyod")}
 
     def _fit_vectors(self, X: Matrix) -> None:
-        accepted = signature(self.wrapped).parameters
-        shared: Mapping[str, Any] = {
-            "contamination": self.contamination,
-            "random_state": self.random_state,
-            "n_features": X.shape[1],
-        }
-        given = {name: value for name, value in shared.items() if name in accepted}
         # some draw from NumPy's or torch's global generators only
         if self.random_state is not None:
             seed_generators(self.random_state)
-        self._detector = self.wrapped(**given, **self._params)
+        self._n_features = int(X.shape[1])
+        self._detector = self._wrapped(self._n_features)
         try:
             with redirect_stdout(sys.stderr):  # PyOD prints its epochs
                 self._detector.fit(np.asarray(X, dtype=np.float64))
@@ -98,6 +94,35 @@ class PyODDetector(VectorDetector):
             raise DetectorError(
                 f"PyOD's {self.wrapped.__name__} needs a package that is not installed: {error}"
             ) from error
+
+    def _wrapped(self, n_features: int) -> Any:
+        """Return PyOD's detector, not fitted."""
+        accepted = signature(self.wrapped).parameters
+        shared: Mapping[str, Any] = {
+            "contamination": self.contamination,
+            "random_state": self.random_state,
+            "n_features": n_features,
+        }
+        given = {name: value for name, value in shared.items() if name in accepted}
+        return self.wrapped(**given, **self._params)
+
+    def needed_resources(self) -> dict[str, str]:
+        """Return the digest of the file of word vectors; of PyOD, another version is only a warning."""
+        return super().resources()
+
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """The classes of scikit-learn that PyOD's detectors use."""
+        return pyod_state.TRUSTED
+
+    def _get_state_of_vectors(self) -> State:
+        n_features = self._n_features
+        attributes = pyod_state.take_apart(self._detector, self._wrapped(n_features))
+        return {"n_features": n_features, "attributes": attributes}
+
+    def _set_state_of_vectors(self, state: State) -> None:
+        self._n_features = state["n_features"]
+        self._detector = pyod_state.put_together(self._wrapped(self._n_features), state["attributes"])
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         return np.asarray(self._detector.decision_function(np.asarray(X, dtype=np.float64)), dtype=np.float64)

@@ -16,7 +16,7 @@ from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.vector_detector import Encoding, VectorDetector
-from adbench_text.text import document_vectors, encoders, vectors, words
+from adbench_text.text import document_vectors, encoders, local_vectors, vectors, words
 from adbench_text.text.document_vectors import fit_encoder
 
 # Those that are fitted on the training documents; see test_pretrained.py for the others.
@@ -50,7 +50,7 @@ def file(home, tmp_path, table, monkeypatch) -> str:
         document_vectors._fit_encoder,
         document_vectors._encode,
         words._count_words,
-        vectors._local_model,
+        local_vectors._train,
     ):
         memory.forget()
     path = tmp_path / "my.vec"
@@ -198,7 +198,7 @@ def test_svd_needs_a_word(file):
 @pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
 def test_local_vectors_are_deterministic_for_one_seed(file, method):
     def encode(seed: int) -> np.ndarray:
-        for memory in (document_vectors._fit_encoder, document_vectors._encode, vectors._local_model):
+        for memory in (document_vectors._fit_encoder, document_vectors._encode, local_vectors._train):
             memory.forget()
         return fit_encoder(encoding(method, seed=seed), TRAIN)(TEST)
 

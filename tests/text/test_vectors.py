@@ -18,7 +18,7 @@ from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.text import vector_files, vectors
+from adbench_text.text import local_vectors, vector_files, vectors
 from adbench_text.text.words import count_words
 
 #: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
@@ -592,24 +592,26 @@ LOCAL_TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog sat"] * 5
 
 
 def test_local_vectors_are_the_same_for_one_seed_and_others_for_another():
-    trained = [vectors.train_local(LOCAL_TEXTS, ["dog", "cat", "unknown"], seed) for seed in (0, 1, 0)]
+    trained = [
+        local_vectors.train(LOCAL_TEXTS, seed).vectors_of(["dog", "cat", "unknown"]) for seed in (0, 1, 0)
+    ]
     assert trained[0].words == ["cat", "dog", "unknown"]
     assert trained[0].matrix.shape == (3, 100)
     assert trained[0].missing == frozenset()
     np.testing.assert_array_equal(trained[0].matrix, trained[2].matrix)
     assert (trained[0].matrix != trained[1].matrix).any(axis=1).all()
-    other = vectors.train_local(LOCAL_TEXTS[:-1], ["cat"], 0)
+    other = local_vectors.train(LOCAL_TEXTS[:-1], 0).vectors_of(["cat"])
     assert (other.matrix[0] != trained[0].matrix[0]).any()
 
 
 LOCAL_ELSEWHERE = """
-from adbench_text.text import vectors
-print(vectors.train_local({texts!r}, ["cat", "unknown"], 0).matrix.tobytes().hex())
+from adbench_text.text import local_vectors
+print(local_vectors.train({texts!r}, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex())
 """
 
 
 def test_local_vectors_do_not_depend_on_the_hash_seed():
-    here = vectors.train_local(LOCAL_TEXTS, ["cat", "unknown"], 0).matrix.tobytes().hex()
+    here = local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex()
     there = subprocess.run(
         [sys.executable, "-c", LOCAL_ELSEWHERE.format(texts=LOCAL_TEXTS)],
         env=os.environ | {"PYTHONHASHSEED": "5"},
@@ -621,8 +623,10 @@ def test_local_vectors_do_not_depend_on_the_hash_seed():
 
 
 def test_local_vectors_of_a_word_do_not_depend_on_the_other_words():
-    one = vectors.train_local(LOCAL_TEXTS, ["cat"], 0).matrix[0]
-    np.testing.assert_array_equal(vectors.train_local(LOCAL_TEXTS, ["a", "cat", "z"], 0).matrix[1], one)
+    one = local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["cat"]).matrix[0]
+    np.testing.assert_array_equal(
+        local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["a", "cat", "z"]).matrix[1], one
+    )
 
 
 def test_local_vectors_are_trained_once_for_training_and_test_words(monkeypatch):
@@ -636,14 +640,14 @@ def test_local_vectors_are_trained_once_for_training_and_test_words(monkeypatch)
     monkeypatch.setattr("gensim.models.FastText", Counting)
     texts = [*LOCAL_TEXTS, "texts of this test alone"]
     for words in (["cat"], ["unknown"]):
-        vectors.train_local(texts, words, 0)
+        local_vectors.train(texts, 0).vectors_of(words)
     assert len(trainings) == 1
 
 
 @pytest.mark.parametrize("texts", [[], ["", " !"]])
 def test_local_vectors_need_a_word(texts):
     with pytest.raises(InvalidValueError, match="at least one word"):
-        vectors.train_local(texts, ["cat"], 0)
+        local_vectors.train(texts, 0).vectors_of(["cat"])
 
 
 # -- real files
