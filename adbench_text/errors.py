@@ -54,6 +54,10 @@ class DataError(AdbenchTextError):
     """A file is missing, truncated or has the wrong content."""
 
 
+class ModelError(AdbenchTextError):
+    """A saved model is missing, damaged, not trusted, or cannot be used in this environment."""
+
+
 class PluginError(AdbenchTextError):
     """A plug-in is installed but cannot be loaded."""
 

@@ -1,0 +1,329 @@
+"""Saves a model in a folder, and loads it without executing anything of it.
+
+The folder:
+
+``model.json``            format and its version; versions of the libraries; name, package and settings of
+                          the detector; its `state <adbench_text.models.tree>`, as far as JSON has it; digests
+                          of resources outside the folder, such as word vectors; how it was calibrated, with
+                          thresholds; facts about the training documents; size and SHA-256 of every other file
+``arrays.safetensors``    all arrays, the calibration scores among them
+``parts/<number>.skops``  fitted objects of scikit-learn, see `adbench_text.models.parts`
+
+The training documents are not saved. The words of the training documents are, where a detector needs
+them, and some detectors need the word counts or vectors of all training documents.
+
+Resources outside the folder are not copied. They are found again as in training, and must have the
+digest that they had then.
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors import numpy as safetensors
+
+from adbench_text.errors import DetectorError, ModelError
+from adbench_text.isolation import preserved
+from adbench_text.models import parts, tree
+from adbench_text.models.model import Model, Training
+from adbench_text.models.surroundings import (
+    check_libraries,
+    check_resources,
+    find_detector,
+    package_of,
+    used_libraries,
+)
+from adbench_text.plugins.detector import TextDetector
+
+FORMAT, VERSION = "adbench-text model", 1
+DESCRIPTION, ARRAYS, PARTS = "model.json", "arrays.safetensors", "parts"
+
+_FILE = re.compile(rf"{re.escape(ARRAYS)}|{PARTS}/(0|[1-9][0-9]{{0,3}})\.skops")
+_MOST_JSON = 64 << 20  # bytes
+_MOST = 16 << 30  # bytes of all other files together
+_CALIBRATION = "calibration"
+
+
+def save(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
+    """Save a model in a folder; return the path of the folder.
+
+    The folder is written beside its place and moved there when it is complete.
+
+    Parameters
+    ----------
+    model : Model
+    folder : path
+    overwrite : bool, default False
+        Whether an existing model in this folder is replaced.
+
+    Raises
+    ------
+    DetectorError
+        If the detector cannot be saved.
+    ModelError
+        If the folder cannot be written, or contains something else.
+    """
+    folder = Path(folder).expanduser()
+    _check_target(folder, overwrite)
+    files = _files(model)
+    try:
+        with _replaced(folder) as temporary:
+            for name, data in files.items():
+                path = temporary / name
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(data)
+    except OSError as error:
+        raise ModelError(
+            f"Cannot write {folder}: {error.strerror or error}. Choose another folder."
+        ) from error
+    return folder
+
+
+def load(folder: Path | str) -> Model:
+    """Load a model from a folder that `save` wrote; no code and no pickle in it is executed.
+
+    A model that was saved with another version of a library loads with a warning.
+
+    Raises
+    ------
+    ModelError
+        If there is no model, it is damaged, or it needs something that is not installed.
+    """
+    folder = Path(folder).expanduser()
+    description = _read_description(folder)
+    try:
+        detector = description["detector"]
+        name, settings = str(detector["name"]), dict(detector["settings"])
+        package, needed = str(detector["package"]), dict(detector["resources"])
+        libraries = {str(key): str(value) for key, value in description["libraries"].items()}
+        by, state = str(description["calibration"]["by"]), description["state"]
+        training, listed = Training(**description["training"]), dict(description["files"])
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(folder / DESCRIPTION) from error
+    contents = {file: _read(folder, file, facts) for file, facts in _checked_files(folder, listed).items()}
+    with preserved():
+        kind = find_detector(name, package)
+        fitted = _built(kind, name, settings, folder)
+        check_resources(fitted, name, needed)
+        check_libraries(name, libraries)
+        arrays, objects = _unpacked(folder, contents, fitted)
+        try:
+            scores = arrays[_CALIBRATION]
+            fitted.restore_fitted(tree.read(state, arrays, objects))
+            _check_calibration(scores)
+        except ModelError:
+            raise
+        except Exception as error:  # what a detector does with a wrong state is unknown
+            reason = " ".join(f"{type(error).__name__}: {error}".split())
+            raise ModelError(
+                f"The state of {name} in {folder} cannot be used ({reason:.200}); fit and save it again."
+            ) from error
+    return Model(fitted, name, scores, by, training)
+
+
+def _files(model: Model) -> dict[str, bytes]:
+    """Return the content of each file of a model, by its path in the folder; the description is the last."""
+    detector = model.detector
+    if detector.is_oracle:
+        raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
+    writer = tree.Writer()
+    state = writer.write(detector.fitted_state(), "state")
+    scores = np.sort(np.asarray(model.calibration, dtype=np.float64))
+    _check_calibration(scores)
+    writer.arrays[_CALIBRATION] = scores
+    files = {ARRAYS: safetensors.save(writer.arrays)}
+    for number, value in enumerate(writer.parts):
+        files[f"{PARTS}/{number}.skops"] = parts.dump(value, model.name, detector.trusted_types)
+    description = {
+        "format": FORMAT,
+        "version": VERSION,
+        "libraries": used_libraries(detector),
+        "detector": {
+            "name": model.name,
+            "package": package_of(model.name),
+            "settings": _settings(model),
+            "resources": detector.needed_resources(),
+        },
+        "calibration": {"by": model.calibrated_by, "n": len(scores), "thresholds": model.thresholds()},
+        "training": asdict(model.training),
+        "files": {
+            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+            for name, data in files.items()
+        },
+        "state": state,
+    }
+    files[DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
+    return files
+
+
+def _settings(model: Model) -> dict[str, Any]:
+    """Return the settings of a detector; those that JSON does not have must be the default ones."""
+    defaults = type(model.detector).default_params()
+    settings = {}
+    for name, value in model.detector.get_params().items():
+        if _is_json(value):
+            settings[name] = value
+        elif value is not defaults.get(name) and repr(value) != repr(defaults.get(name)):
+            raise DetectorError(
+                f"{model.name} cannot be saved: its setting {name}={value!r} is no JSON value."
+            )
+    return settings
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _check_calibration(scores: NDArray[Any]) -> None:
+    if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
+        raise ModelError("The calibration scores of a model must be finite numbers, at least one.")
+    if (np.diff(scores) < 0).any():
+        raise ModelError("The calibration scores of a model must be in ascending order.")
+
+
+def _check_target(folder: Path, overwrite: bool) -> None:
+    """Raise ModelError if a folder must not be written."""
+    if not folder.exists() and not folder.is_symlink():
+        return
+    if folder.is_dir():
+        if not any(folder.iterdir()):
+            return
+        with suppress(ModelError):
+            _read_description(folder)
+            if overwrite:
+                return
+            raise ModelError(
+                f"{folder} contains a model already; overwrite it or choose another folder."
+            ) from None
+    raise ModelError(f"{folder} exists and is no model; choose another folder.")
+
+
+@contextmanager
+def _replaced(folder: Path) -> Iterator[Path]:
+    """Yield a new folder beside `folder`; move it there if the block succeeds."""
+    target = folder.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}-"))
+    new, old = temporary / "new", temporary / "old"
+    try:
+        new.mkdir()
+        yield new
+        if target.exists():
+            target.rename(old)
+        try:
+            new.rename(target)
+        except OSError:
+            if old.exists():
+                old.rename(target)
+            raise
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _damaged(path: Path) -> ModelError:
+    return ModelError(f"{path} is damaged or was changed; get the model again, or fit and save it again.")
+
+
+def _read_description(folder: Path) -> dict[str, Any]:
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        raise ModelError(
+            f"There is no model at {folder}: it has no file {DESCRIPTION}. Give the folder of a model."
+        )
+    try:
+        if path.stat().st_size > _MOST_JSON:
+            raise _damaged(path)
+        description = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path) from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
+    version = description.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise _damaged(path)
+    if version > VERSION:
+        raise ModelError(
+            f"{path} has format {version}, but this version of adbench-text reads formats up to {VERSION}; "
+            "run: pip install --upgrade adbench-text"
+        )
+    return description
+
+
+def _checked_files(folder: Path, listed: Mapping[str, Any]) -> dict[str, tuple[int, str]]:
+    """Return size and digest of each file, by a path that cannot leave the folder."""
+    files = {}
+    for name, facts in listed.items():
+        if not _FILE.fullmatch(name):
+            raise ModelError(
+                f"{folder / DESCRIPTION} names the file {name!r}, which no model has; it was not read."
+            )
+        try:
+            files[name] = int(facts["size"]), str(facts["sha256"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise _damaged(folder / DESCRIPTION) from error
+    if ARRAYS not in files or sum(size for size, _ in files.values()) > _MOST:
+        raise _damaged(folder / DESCRIPTION)
+    return files
+
+
+def _read(folder: Path, name: str, facts: tuple[int, str]) -> bytes:
+    """Return the content of a file, which must have this size and digest."""
+    path, (size, digest) = folder / name, facts
+    try:
+        if not path.resolve(strict=True).is_relative_to(folder.resolve()):
+            raise ModelError(f"{path} is a link that leaves the folder of the model; it was not read.")
+        with path.open("rb") as stream:
+            if not path.is_file() or os.fstat(stream.fileno()).st_size != size:
+                raise _damaged(path)
+            data = stream.read(size + 1)
+    except FileNotFoundError as error:
+        raise ModelError(f"{path} is missing; get the model again, or fit and save it again.") from error
+    except OSError as error:
+        raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
+    if len(data) != size or hashlib.sha256(data).hexdigest() != digest:
+        raise _damaged(path)
+    return data
+
+
+def _unpacked(
+    folder: Path, contents: Mapping[str, bytes], detector: TextDetector
+) -> tuple[dict[str, NDArray[Any]], dict[int, Any]]:
+    """Return the arrays by name, and the objects of the parts by number."""
+    try:
+        # copies: the arrays of a fitted detector can be written
+        arrays = {name: array.copy() for name, array in safetensors.load(contents[ARRAYS]).items()}
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise _damaged(folder / ARRAYS) from error
+    objects = {
+        int(Path(name).stem): parts.load(data, str(folder / name), detector.trusted_types)
+        for name, data in contents.items()
+        if name != ARRAYS
+    }
+    return arrays, objects
+
+
+def _built(kind: type[TextDetector], name: str, settings: dict[str, Any], folder: Path) -> TextDetector:
+    try:
+        return kind(**settings)
+    except Exception as error:  # a setting of another version, or any error of a plug-in
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        raise ModelError(
+            f"{folder / DESCRIPTION} has settings that {name} does not take ({reason:.200}); "
+            "use the version that saved the model, or fit and save it again."
+        ) from error
