@@ -12,8 +12,8 @@ from adbench_text.calibration import p_values_within
 from adbench_text.checks import check_number
 from adbench_text.documents.detectors import DEFAULT_DETECTOR, own_detector
 from adbench_text.documents.left_out import LeftOut, left_out
-from adbench_text.documents.words import centre, odd_words, original_words
 from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.text.own import Cleaner, share_of_known_words
 

@@ -23,7 +23,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,7 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
         If the folder cannot be written, or contains something else.
     """
     folder = Path(folder).expanduser()
-    _check_target(folder, overwrite)
+    check_target(folder, overwrite)
     files = _files(model)
     try:
         with _replaced(folder) as temporary:
@@ -195,20 +195,23 @@ def _check_calibration(scores: NDArray[Any]) -> None:
         raise ModelError("The calibration scores of a model must be in ascending order.")
 
 
-def _check_target(folder: Path, overwrite: bool) -> None:
+def check_target(folder: Path, overwrite: bool) -> None:
     """Raise ModelError if a folder must not be written."""
     if not folder.exists() and not folder.is_symlink():
         return
     if folder.is_dir():
         if not any(folder.iterdir()):
             return
-        with suppress(ModelError):
+        try:
             _read_description(folder)
+        except ModelError:
+            pass
+        else:
             if overwrite:
                 return
             raise ModelError(
-                f"{folder} contains a model already; overwrite it or choose another folder."
-            ) from None
+                f"{folder} contains a model already; overwrite it (--overwrite) or choose another folder."
+            )
     raise ModelError(f"{folder} exists and is no model; choose another folder.")
 
 

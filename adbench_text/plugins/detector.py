@@ -234,7 +234,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         DetectorError
             If the method has none.
         """
-        return self.token_scores([self._training_texts[place] for place in places])
+        texts = self._texts_of_training()
+        return self.token_scores([texts[place] for place in places])
+
+    def _texts_of_training(self) -> list[str]:
+        texts: list[str] | None = self.__dict__.get("_training_texts")
+        if texts is None:
+            raise InvalidValueError(
+                f"{type(self).__name__} has no training documents: it is not fitted, or was loaded from a file."
+            )
+        return texts
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return tables that describe a fitted detector, by name; they are logged beside its scores."""
@@ -269,9 +278,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
-        self._training_texts: list[str] | None = (
-            checked  # set before _fit: an observer may ask for scores during training
-        )
+        # set before _fit: an observer may ask for scores during training
+        self._training_texts: list[str] | None = checked
         try:
             self._fit(checked)
         except BaseException:

@@ -23,8 +23,8 @@ WHEEL: Fact[Wheel] = Wheel(
 )
 
 
-def read(wanted: Iterable[str]) -> WordVectors:
-    """Read the vectors of the wanted words.
+def read(wanted: Iterable[str] | None) -> WordVectors:
+    """Read the vectors of the wanted words, of all words if None.
 
     Raises
     ------
@@ -36,8 +36,8 @@ def read(wanted: Iterable[str]) -> WordVectors:
     import pandas as pd
 
     folder = WHEEL.locate(NAME)
-    asked = set(wanted)
     listed = pd.read_parquet(folder / _WORDS)["index"].tolist()
+    asked = set(listed if wanted is None else wanted)
     ranks = np.array([rank for rank, word in enumerate(listed) if word in asked], dtype=np.int64)
     words = [listed[rank] for rank in ranks]
     matrix = np.load(folder / _MATRIX, mmap_mode="r", allow_pickle=False)

@@ -70,22 +70,24 @@ class WordVectors:
         return np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
 
 
-def read(path: Path, wanted: Iterable[str]) -> WordVectors:
-    """Read the vectors of the wanted words; of a word that occurs twice, the first.
+def read(path: Path, wanted: Iterable[str] | None) -> WordVectors:
+    """Read the vectors of the wanted words, of all words if None; of a word that occurs twice, the first.
 
     Raises
     ------
     DataError
         If the file is damaged, truncated or of an unknown format.
     """
-    word_of = {word.encode("utf-8", "surrogatepass"): word for word in wanted}
+    word_of = {word.encode("utf-8", "surrogatepass"): word for word in wanted or ()}
     try:
-        n_dimensions, vector_of = _read(path, word_of.keys())
+        n_dimensions, vector_of = _read(path, _All() if wanted is None else word_of.keys())
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(
             f"{path} is damaged or truncated ({error}). Delete it and get it again, "
             "for gensim's vectors by adbench-text fetch NAME."
         ) from error
+    if wanted is None:
+        word_of = {word: word.decode("utf-8", "surrogateescape") for word in vector_of}
     words = [word_of.pop(word) for word in vector_of]
     rows = [vector for _, vector in vector_of.values()]
     matrix = np.array(rows, dtype=np.float32).reshape(-1, n_dimensions)
@@ -93,6 +95,25 @@ def read(path: Path, wanted: Iterable[str]) -> WordVectors:
         raise DataError(f"{path}: the vector of {words[row]!r} has a number that is not finite.")
     ranks = np.array([rank for rank, _ in vector_of.values()], dtype=np.int64)
     return WordVectors(words, matrix, ranks, frozenset(word_of.values()))
+
+
+class _All(Set[bytes]):
+    """The set of all words."""
+
+    def __contains__(self, word: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[bytes]:
+        raise TypeError("the set of all words cannot be listed")
+
+    def __len__(self) -> int:
+        raise TypeError("the set of all words has no size")
+
+
+def makes_vectors(path: Path) -> bool:
+    """Return whether a file is a model of fastText, which has a vector for nearly any word."""
+    with path.open("rb") as stream:
+        return stream.read(len(_FASTTEXT_MAGIC)) == _FASTTEXT_MAGIC
 
 
 def _read(path: Path, wanted: Set[bytes]) -> Found:

@@ -6,8 +6,8 @@ only the words it needs.
 """
 
 import json
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -142,20 +142,49 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
         If the file is missing, or a line of it is broken or of another dimension.
     """
     path, key = locate(name), digest(name)
+    if key in _complete:
+        return _memory[key]
     slim = _memory.get(key) or _read_cache(key)
     asked = set(words)
     new = asked if slim is None else asked - slim.row_of.keys() - slim.missing
-    if slim is None or new:
-        read = glove_wheel.read(new) if path.is_dir() else vector_files.read(path, new)
-        slim = read if slim is None else _merge(slim, read)
+    if new and _is_streaming and key in _memory and (path.is_dir() or not vector_files.makes_vectors(path)):
+        slim = _read(path, None)
+        _complete.add(key)
+    elif slim is None or new:
+        slim = _read(path, new) if slim is None else _merge(slim, _read(path, new))
         _write_cache(key, slim)
     slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
     _memory.clear()  # one file of vectors at a time
+    _complete.intersection_update([key])
     _memory[key] = slim
     return slim
 
 
 _memory: dict[str, WordVectors] = {}
+_complete: set[str] = set()  # those of which all words are in memory
+_is_streaming = False
+
+
+@contextmanager
+def streaming() -> Iterator[None]:
+    """Read a file of vectors completely when it is needed for the second time.
+
+    For documents that come in many small parts, each with new words. Their vectors stay in memory until the
+    end, but are not written to the cache directory.
+    """
+    global _is_streaming
+    _is_streaming = True
+    try:
+        yield
+    finally:
+        _is_streaming = False
+        for key in _complete:
+            _memory.pop(key, None)
+        _complete.clear()
+
+
+def _read(path: Path, words: set[str] | None) -> WordVectors:
+    return glove_wheel.read(words) if path.is_dir() else vector_files.read(path, words)
 
 
 def _merge(first: WordVectors, second: WordVectors) -> WordVectors:

@@ -355,13 +355,14 @@ class LLR(TextDetector):
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word, by counts without the document's own words."""
-        matrix, vocabulary = count_words(self._training_texts)
+        texts = self._texts_of_training()
+        matrix, vocabulary = count_words(texts)
         mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
         scored = []
         for place in places:
             counts, is_aside = Counts(matrix[[place]]), self._aside[[place]]
             evidence = mixture.evidence_left_out(counts, ~is_aside, is_aside)
             ratio_of = dict(zip(vocabulary[counts.columns], evidence.tolist(), strict=True))
-            words = word_positions(self._training_texts[place])
+            words = word_positions(texts[place])
             scored.append([TokenScore(*word, -ratio_of[word.word]) for word in words])
         return scored

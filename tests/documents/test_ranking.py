@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.documents.words import centre, odd_words, original_words
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.text.own import Cleaner
 from tests.topics import texts_about

@@ -1,0 +1,65 @@
+"""``adbench-text explain``: a page of documents with the words that make them odd for a model."""
+
+from pathlib import Path
+
+import click
+
+from adbench_text.cli.own_text import document_options, read_all
+
+
+@click.command("explain")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file")
+@click.option(
+    "--output", "-o", default="explained.html", type=click.Path(path_type=Path), help="Path of the page."
+)
+@click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
+@document_options
+@click.option("--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd.")
+def command(
+    model: Path,
+    file: str,
+    output: Path,
+    top: int,
+    text: str | None,
+    id_column: str | None,
+    kind: str | None,
+    encoding: str,
+    alpha: float,
+) -> None:
+    """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
+    from adbench_text.checks import check_number
+    from adbench_text.errors import InvalidValueError
+    from adbench_text.models.folder import load
+    from adbench_text.models.scoring import Scorer
+    from adbench_text.models.words import odd_words
+    from adbench_text.reports.odd_page import PageDocument, render
+    from adbench_text.storage import atomic_path
+
+    check_number("alpha", alpha, "(0, 1)")
+    if file != "-" and Path(file).resolve() == output.resolve():
+        raise InvalidValueError(f"{file} would be overwritten by the page; give another --output.")
+    loaded = load(model)
+    scorer = Scorer(loaded, alpha)
+    documents, _ = read_all(file, text, id_column, kind, encoding)
+    scored = scorer.score([document.text for document in documents])
+    with_words = [place for place, each in enumerate(scored) if each.score is not None]
+    chosen = sorted(with_words, key=lambda place: scored[place].score or 0.0, reverse=True)[:top]
+    words_of = scorer.words([documents[place].text for place in chosen])
+    shown = []
+    for place, words in zip(chosen, words_of, strict=True):
+        document, result = documents[place], scored[place]
+        facts = [("id", document.id), ("p", f"{result.p:.2g}"), ("score", f"{result.score:.3g}")]
+        why = ", ".join(odd_words(words, scorer.centre, 4))
+        shown.append(PageDocument(facts, why, document.text, words, scorer.centre))
+    n_odd = sum(each.is_odd for each in scored)
+    summary = [
+        f"{len(documents):,} documents, {sum(each.p is None for each in scored):,} without words; "
+        f"{loaded.training.options.get('configuration', loaded.name)}, fitted on "
+        f"{loaded.training.n_documents:,} documents.",
+        f"{n_odd:,} are odd at {100 * alpha:g} % false alarms; p is the share of normal documents that score "
+        "at least as high.",
+    ]
+    with atomic_path(output) as temporary:
+        temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")
+    click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")

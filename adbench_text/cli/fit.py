@@ -1,0 +1,70 @@
+"""``adbench-text fit``: a model of normal documents, to keep."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from adbench_text.cli.own_text import detector_options, document_options, read_all, settings_of
+
+
+@click.command("fit")
+@click.argument("file")
+@click.option(
+    "--model", "-m", required=True, type=click.Path(path_type=Path), help="Folder of the model to write."
+)
+@click.option("--overwrite", is_flag=True, help="Replace the model in this folder.")
+@document_options
+@detector_options
+def command(
+    file: str,
+    model: Path,
+    overwrite: bool,
+    text: str | None,
+    id_column: str | None,
+    kind: str | None,
+    encoding: str,
+    detector: str,
+    preset: str | None,
+    settings: Sequence[str],
+    language: str,
+    clean: bool,
+    seed: int,
+) -> None:
+    """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
+
+    The documents should be normal, or mostly: odd ones among them make the model more lenient.
+    """
+    from adbench_text.documents.fitting import fit_model
+    from adbench_text.models.folder import check_target, save
+
+    check_target(model, overwrite)
+    documents, columns = read_all(file, text, id_column or "", kind, encoding)
+    click.echo(f"fitting {detector} on {len(documents):,} documents", err=True)
+    begin = time.perf_counter()
+    fitted = fit_model(
+        [document.text for document in documents],
+        detector,
+        preset=preset,
+        settings=settings_of(settings),
+        language=language,
+        clean=clean,
+        seed=seed,
+        source=Path(file).name,
+    )
+    fitted.training.options["text"] = columns.text
+    save(fitted, model, overwrite=overwrite)
+    n_empty = len(documents) - fitted.training.n_documents
+    click.echo(
+        f"{len(documents):,} documents, {n_empty:,} empty; {fitted.training.options['configuration']}, "
+        f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
+    )
+    thresholds = [
+        f"{100 * float(alpha):g} %: too few documents"
+        if score is None
+        else f"{100 * float(alpha):g} %: {score:.3g}"
+        for alpha, score in fitted.thresholds().items()
+    ]
+    click.echo(f"Odd is a score above, by false alarms: {', '.join(thresholds)}.")
+    click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")

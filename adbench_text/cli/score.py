@@ -1,0 +1,82 @@
+"""``adbench-text score``: score documents with a model, as JSON lines."""
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from adbench_text.cli.own_text import document_options
+
+if TYPE_CHECKING:
+    from adbench_text.documents.reading import Document
+    from adbench_text.models.scoring import ScoredDocument
+
+_MOST = 4096  # documents that are scored together
+
+
+@click.command("score")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("file")
+@document_options
+@click.option("--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd.")
+def command(
+    model: Path,
+    file: str,
+    text: str | None,
+    id_column: str | None,
+    kind: str | None,
+    encoding: str,
+    alpha: float,
+) -> None:
+    """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
+
+    Prints one JSON object for each document, in their order: id, score, p (the share of normal documents
+    that score at least as high), odd (whether p is at most --alpha) and why (the words that make it odd).
+    """
+    from adbench_text.checks import check_number
+    from adbench_text.documents.reading import Documents
+    from adbench_text.models.folder import load
+    from adbench_text.models.scoring import Scorer
+    from adbench_text.text import vectors
+
+    check_number("alpha", alpha, "(0, 1)")
+    loaded = load(model)
+    scorer = Scorer(loaded, alpha)
+    documents = Documents(file, text, id_column, kind, encoding)
+    with vectors.streaming():
+        for some, error in _batches(iter(documents)):
+            results = scorer.score([document.text for document in some])
+            if some:
+                click.echo("\n".join(map(_line, some, results)))
+            if error is not None:  # after the documents before it
+                raise error
+
+
+def _line(document: "Document", result: "ScoredDocument") -> str:
+    values = {"score": result.score, "p": result.p, "odd": result.is_odd, "why": result.why}
+    return json.dumps({"id": document.id, **values})
+
+
+def _batches(documents: "Iterator[Document]") -> "Iterator[tuple[list[Document], Exception | None]]":
+    """Yield documents in batches that double: the first answer comes with the first document.
+
+    An error of the source comes with the documents that were read before it.
+    """
+    from adbench_text.errors import AdbenchTextError
+
+    size = 1
+    while True:
+        some: list[Document] = []
+        try:
+            for document in islice(documents, size):
+                some.append(document)  # an error must not lose those before it
+        except AdbenchTextError as error:
+            yield some, error
+            return
+        if not some:
+            return
+        yield some, None
+        size = min(2 * size, _MOST)

@@ -1,0 +1,73 @@
+"""Fits a detector on a user's own documents and calibrates it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from adbench_text.documents.detectors import DEFAULT_DETECTOR, check_scores_alone, own_detector
+from adbench_text.documents.left_out import left_out
+from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.models.model import Model, Training
+from adbench_text.models.words import centre
+from adbench_text.plugins.scores import check_texts
+from adbench_text.text.own import Cleaner
+
+_N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
+
+
+def fit_model(
+    texts: Sequence[str],
+    detector: str = DEFAULT_DETECTOR,
+    *,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    clean: bool = True,
+    seed: int = 0,
+    source: str = "",
+) -> Model:
+    """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Normal documents, or mostly; those without words are left out.
+    detector, preset, settings, language, clean, seed
+        See `odd_documents`.
+    source : str
+        Name of the documents, for the facts of the model.
+
+    Raises
+    ------
+    InvalidValueError
+        If there are fewer than two documents with words, or the detector scores by the batch.
+    DetectorError
+        If the detector fails.
+
+    Examples
+    --------
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"] * 5
+    >>> model = fit_model(tickets)
+    >>> model.calibrated_by, len(model.calibration)
+    ('leave-one-out', 15)
+    """
+    own = own_detector(detector, preset, settings, language, seed)
+    check_scores_alone(own)
+    cleaner = Cleaner(language if clean else None)
+    cleaned = [text for text in map(cleaner, check_texts(texts)) if text and not text.isspace()]
+    if len(cleaned) < 2:
+        raise InvalidValueError(
+            f"At least 2 documents with words are needed for a model, got {len(cleaned)}."
+        )
+    own.detector.prepare(cleaned)
+    scored = left_out(own.detector, cleaned, seed)
+    if not own.detector.leaves_out_self:
+        own.detector.fit(cleaned)
+    try:
+        middle = centre(scored.token_scores(range(0, len(cleaned), max(len(cleaned) // _N_TYPICAL, 1))))
+    except AdbenchTextError:  # it scores a document as a unit
+        middle = 0.0
+    options = {"configuration": own.label, "language": language, "clean": clean, "centre": middle}
+    training = Training.of(cleaned, source, options)
+    return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)

@@ -1,0 +1,166 @@
+"""``fit``, ``score`` and ``explain``: a model to keep."""
+
+import io
+import json
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from adbench_text.cli import score
+from adbench_text.cli.main import main
+from adbench_text.documents.fitting import fit_model
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.models.scoring import Scorer
+from tests.topics import texts_about
+
+SEA = texts_about("sea", 120, 0)
+NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..."]
+
+
+@pytest.fixture
+def adbench(home, tmp_path, monkeypatch):
+    """Return a function that runs a command in a folder with normal.csv, new.jsonl and a model."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "normal.csv").write_text(
+        "\n".join(["id,body", *(f"N{n},{text}" for n, text in enumerate(SEA))])
+    )
+    lines = [json.dumps({"key": f"K{n}", "body": text}) for n, text in enumerate(NEW)]
+    (tmp_path / "new.jsonl").write_text("\n".join(lines) + "\n")
+
+    def run(*arguments, stdin=None):
+        return CliRunner().invoke(main, list(map(str, arguments)), input=stdin)
+
+    return run
+
+
+def lines(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_a_session(adbench, tmp_path):
+    fitted = adbench("fit", "normal.csv", "--model", "kept")
+    assert fitted.exit_code == 0, fitted.output
+    first, second, third = fitted.stdout.splitlines()
+    assert first.startswith(
+        "120 documents, 0 empty; llr (robust, without word vectors), calibrated by leave-one-out"
+    )
+    assert second.startswith("Odd is a score above, by false alarms: 1 %: ")
+    assert third == "Model: kept. Score documents: adbench-text score kept FILE"
+    scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
+    assert scored.exit_code == 0, scored.output
+    results = lines(scored)
+    assert [result["id"] for result in results] == ["K0", "K1", "K2", "K3", "K4", "K5"]
+    assert [result["odd"] for result in results] == [False] * 4 + [True, False]
+    assert set(results[4]["why"]) == {"judge", "heard", "witness"}
+    assert results[4]["p"] == pytest.approx(1 / 121)
+    assert results[3] == {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
+    model = fit_model(SEA)
+    assert [result["score"] for result in results] == [each.score for each in Scorer(model).score(NEW)]
+    page = adbench("explain", "kept", "new.jsonl", "--text", "body", "--top", "2")
+    assert page.exit_code == 0, page.output
+    assert (
+        "6 documents, 2 without words; llr (robust, without word vectors), fitted on 120 documents."
+        in page.output
+    )
+    markup = (tmp_path / "explained.html").read_text()
+    assert markup.count("<article>") == 2
+    assert 'title="' in markup
+    assert "<b>a witness" not in markup
+
+
+def test_standard_input_is_answered_in_order(adbench):
+    adbench("fit", "normal.csv", "--model", "kept")
+    scored = adbench("score", "kept", "-", stdin="\n".join(NEW[:3]) + "\n")
+    assert [result["id"] for result in lines(scored)] == ["1", "2", "3"]
+
+
+def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
+    adbench("fit", "normal.csv", "--model", "kept")
+    (tmp_path / "bad.jsonl").write_text(
+        '{"body": "ship"}\n{"body": "sail"}\n{"body": "tide"}\noops\n{"body": "crew"}'
+    )
+    scored = adbench("score", "kept", "bad.jsonl", "--text", "body")
+    assert scored.exit_code == 1
+    assert [result["id"] for result in lines(scored)] == ["1", "2", "3"]
+    assert scored.stderr.startswith("Error: bad.jsonl, line 4 is not JSON")
+
+
+def test_batches_double_and_keep_what_came_before_an_error():
+    def documents():
+        yield from range(8)
+        raise DataError("line 9")
+
+    batches = list(score._batches(documents()))
+    assert [batch for batch, _ in batches] == [[0], [1, 2], [3, 4, 5, 6], [7]]
+    assert [str(error) for _, error in batches if error] == ["line 9"]
+
+
+def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path, monkeypatch):
+    """A pipe that has sent one line, and no end yet."""
+    adbench("fit", "normal.csv", "--model", "kept")
+    printed = []
+
+    class Pipe(io.RawIOBase):
+        def __init__(self):
+            self.sent = [b'{"body": "ship"}\n']
+
+        def readable(self):
+            return True
+
+        def readline(self, size=-1):
+            if self.sent:
+                return self.sent.pop()
+            assert printed, "asked for a second line before the first was answered"
+            return b""
+
+    monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
+    monkeypatch.setattr(score.click, "echo", printed.append)
+    score.command.main(["kept", "-", "--text", "body"], standalone_mode=False)
+    assert json.loads(printed[0])["id"] == "1"
+
+
+def test_a_model_is_not_overwritten_unasked(adbench):
+    assert adbench("fit", "normal.csv", "--model", "kept").exit_code == 0
+    again = adbench("fit", "normal.csv", "--model", "kept")
+    assert (again.exit_code, again.stdout) == (1, "")
+    assert "kept contains a model already" in again.stderr
+    assert adbench("fit", "normal.csv", "--model", "kept", "--overwrite").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "none", "new.jsonl"], "There is no model at none"),
+        (["score", ".", "new.jsonl"], "There is no model at ."),
+        (["explain", "none", "new.jsonl"], "There is no model at none"),
+        (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is no model"),
+        (["fit", "normal.csv", "-m", "kept", "--preset", "batch"], "scores documents by the batch"),
+        (["fit", "one.csv", "-m", "kept"], "At least 2 documents with words are needed for a model, got 1."),
+    ],
+)
+def test_one_clear_line(adbench, tmp_path, arguments, message):
+    (tmp_path / "one.csv").write_text("text\nship\n...\n")
+    result = adbench(*arguments)
+    assert result.exit_code in (1, 2)
+    assert message in result.stderr
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(
+    ("detector", "settings"),
+    [("knn-words", {}), ("pyod-knn", {"encoder": "svd"}), ("iforest", {"encoder": "svd"})],
+)
+def test_other_detectors(home, detector, settings):
+    model = fit_model(SEA, detector, settings=settings)
+    results = Scorer(model, alpha=0.1).score(NEW)
+    assert [result.p is None for result in results] == [False, False, False, True, False, True]
+    assert all(result.why == [] for result in results)
+
+
+def test_documents_without_cleaning(home):
+    texts = [f"{text} THE" for text in SEA]
+    assert Scorer(fit_model(texts, clean=False)).words(["THE ship"])[0][0].token == "THE"
+    assert Scorer(fit_model(texts)).words(["THE ship"])[0][0].token == "ship"
+    with pytest.raises(InvalidValueError, match="At least 2 documents"):
+        fit_model(["", "..."])
