@@ -9,8 +9,9 @@ The folder:
 ``arrays.safetensors``    all arrays, the calibration scores among them
 ``parts/<number>.skops``  fitted objects of scikit-learn, see `adbench_text.models.parts`
 
-The training documents are not saved. The words of the training documents are, where a detector needs
-them, and some detectors need the word counts or vectors of all training documents.
+The training documents are not saved. Their words are, where a detector needs them. Some detectors also
+need the word counts of each document (``knn-words``, ``llr`` with `batch_rounds`) or its vector (those of
+PyOD that look for neighbours).
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.
@@ -199,20 +200,16 @@ def check_target(folder: Path, overwrite: bool) -> None:
     """Raise ModelError if a folder must not be written."""
     if not folder.exists() and not folder.is_symlink():
         return
-    if folder.is_dir():
-        if not any(folder.iterdir()):
-            return
-        try:
-            _read_description(folder)
-        except ModelError:
-            pass
-        else:
-            if overwrite:
-                return
-            raise ModelError(
-                f"{folder} contains a model already; overwrite it (--overwrite) or choose another folder."
-            )
-    raise ModelError(f"{folder} exists and is no model; choose another folder.")
+    if folder.is_dir() and not any(folder.iterdir()):
+        return
+    try:
+        _read_description(folder)
+    except ModelError as error:
+        raise ModelError(f"{folder} exists and is no model; choose another folder.") from error
+    if not overwrite:
+        raise ModelError(
+            f"{folder} contains a model already; overwrite it (--overwrite) or choose another folder."
+        )
 
 
 @contextmanager

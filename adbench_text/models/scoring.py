@@ -48,7 +48,7 @@ class Scorer:
     def __init__(self, model: Model, alpha: float = 0.01) -> None:
         self._model, self._alpha = model, alpha
         options = model.training.options
-        self._cleaner = Cleaner(options.get("language", "en") if options.get("clean", True) else None)
+        self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
         self._has_words = True
 

@@ -241,7 +241,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         texts: list[str] | None = self.__dict__.get("_training_texts")
         if texts is None:
             raise InvalidValueError(
-                f"{type(self).__name__} has no training documents: it is not fitted, or was loaded from a file."
+                f"{type(self).__name__} has no training documents: it is not fitted, or was loaded."
             )
         return texts
 

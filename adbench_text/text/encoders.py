@@ -171,8 +171,9 @@ class TFIDF(_Pooling):
         return _weighted_mean(counts.astype(np.float64).multiply(idf.reshape(1, -1)).tocsr(), matrix)
 
     def _get_state(self) -> dict[str, Any]:
-        words, idf = np.array(list(self._idf), dtype=object), np.array(list(self._idf.values()))
-        return {**super()._get_state(), "words": words, "idf": idf}
+        words = sorted(self._idf)  # not in the order of the training documents
+        idf = np.array([self._idf[word] for word in words], dtype=np.float64)
+        return {**super()._get_state(), "words": np.array(words, dtype=object), "idf": idf}
 
     def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
         super()._set_state(encoding, state)

@@ -230,13 +230,15 @@ class LLR(TextDetector):
         self.kept_ = ~self._aside if self.em_rounds else None
 
     def _get_state(self) -> State:
+        # The words come in the order of the first documents, which is nobody's business; the counts of all
+        # documents, which only the scores by a batch need, keep it.
+        order = slice(None) if self.batch_rounds else np.argsort(self._vocabulary)
         return {
-            "vocabulary": self._vocabulary,
-            "n_inliers": self._n_inliers,
-            "n_aside": self._n_aside,
+            "vocabulary": self._vocabulary[order],
+            "n_inliers": self._n_inliers[order],
+            "n_aside": self._n_aside[order],
             "aside_smoothing": self._aside_smoothing,
             "directions": self._directions and self._directions._get_state(),
-            # the documents themselves, as counts, are needed only to judge them by a batch
             "counts": self._counts.matrix if self.batch_rounds else None,
             "aside": self._aside if self.batch_rounds else None,
         }

@@ -1,0 +1,72 @@
+"""A saved model as a model of MLflow's flavour pyfunc: a table of texts in, a table of scores out.
+
+MLflow calls `_load_pyfunc` of this module with the folder of the model, so that it needs no pickle.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.checks import check_number
+from adbench_text.errors import InvalidValueError
+from adbench_text.models.folder import load
+from adbench_text.models.model import Model
+from adbench_text.models.scoring import Scorer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ALPHA = 0.01
+
+
+class Predictor:
+    """Scores texts with a model.
+
+    Parameters
+    ----------
+    model : Model
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
+        """Score texts.
+
+        Parameters
+        ----------
+        model_input : DataFrame or list of str
+            The texts, in a table in the column ``text``.
+        params : dict, optional
+            ``alpha``: the largest p-value of an odd text, in (0, 1); 0.01 by default.
+
+        Returns
+        -------
+        DataFrame
+            With the columns ``score``, ``p`` (the p-value), ``odd`` (whether it is at most alpha) and ``why``
+            (the words that make an odd text odd), and the index of the input. A text without words has no
+            score.
+        """
+        import pandas as pd
+
+        alpha = (params or {}).get("alpha", ALPHA)
+        check_number("alpha", alpha, "(0, 1)")
+        index = None
+        if isinstance(model_input, pd.DataFrame):
+            if "text" not in model_input:
+                listed = ", ".join(map(str, model_input.columns))
+                raise InvalidValueError(f"The input needs a column 'text', got: {listed or 'no column'}.")
+            model_input, index = model_input["text"].tolist(), model_input.index
+        results = Scorer(self._model, alpha).score(list(model_input))
+        columns = {
+            "score": [result.score for result in results],
+            "p": [result.p for result in results],
+            "odd": [result.is_odd for result in results],
+            "why": [", ".join(result.why) for result in results],
+        }
+        types = {"score": float, "p": float, "odd": bool, "why": str}
+        return pd.DataFrame(columns, index=index).astype(types)
+
+
+def _load_pyfunc(path: str) -> Predictor:
+    """Return what predicts with the model in a folder; MLflow calls this function."""
+    return Predictor(load(Path(path)))

@@ -1,0 +1,271 @@
+"""A folder that is no model, or was changed, is refused with one clear line."""
+
+import hashlib
+import json
+import pickle
+import shutil
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors import numpy as safetensors
+from topics import texts_about, write_vectors
+
+from adbench_text.errors import ModelError
+from adbench_text.models import Model, Training, load, save, surroundings
+from adbench_text.plugins import registry
+
+TRAIN = texts_about("sea", 40, seed=0)
+
+
+def model_of(name: str, **settings: object) -> Model:
+    fitted = registry.detector(name)(**settings).fit(TRAIN)
+    training = Training.of(TRAIN, "sea", {"column": "text"})
+    return Model(fitted, name, fitted.decision_scores_, "leave-one-out", training)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    model = model_of("ocsvm", encoder="svd", random_state=0)
+    return save(model, tmp_path_factory.mktemp("models") / "model")
+
+
+@pytest.fixture
+def folder(saved: Path, tmp_path: Path) -> Path:
+    """A copy of a model with a part of scikit-learn, to be changed."""
+    return Path(shutil.copytree(saved, tmp_path / "model"))
+
+
+def change(folder: Path, **values: object) -> None:
+    path = folder / "model.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+
+
+def replace(folder: Path, name: str, data: bytes) -> None:
+    """Replace a file and its digest: what somebody does who wants to harm."""
+    (folder / name).write_bytes(data)
+    files = json.loads((folder / "model.json").read_text())["files"]
+    change(folder, files=files | {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}})
+
+
+def refusal(folder: Path) -> str:
+    with pytest.raises(ModelError) as caught:
+        load(folder)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert caught.value.exit_code == 1
+    return message
+
+
+def test_a_folder_holds_what_its_documentation_says(saved):
+    files = sorted(str(path.relative_to(saved)) for path in saved.rglob("*") if path.is_file())
+    assert files == ["arrays.safetensors", "model.json", "parts/0.skops"]
+    description = json.loads((saved / "model.json").read_text())
+    assert description["libraries"].keys() >= {"adbench-text", "numpy", "scikit-learn"}
+    assert description["training"]["options"] == {"column": "text"}
+    assert set(description["calibration"]["thresholds"]) == {"0.01", "0.05", "0.1"}
+    assert load(saved).training == Training.of(TRAIN, "sea", {"column": "text"})
+
+
+def test_thresholds_are_the_scores_above_which_the_p_value_is_small():
+    model = Model(None, "llr", np.arange(99.0), "none", Training(99, "", ""))
+    assert model.thresholds() == {"0.01": 98.0, "0.05": 94.0, "0.1": 89.0}
+    assert Model(None, "llr", np.arange(9.0), "none", Training(9, "", "")).thresholds()["0.01"] is None
+
+
+@pytest.mark.parametrize("name", ["model.json", "arrays.safetensors", "parts/0.skops"])
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    assert Path(name).name in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["arrays.safetensors", "parts/0.skops"])
+@pytest.mark.parametrize("damage", [lambda data: data[:-1], lambda data: data[:-1] + b"?", lambda data: b""])
+def test_a_damaged_file_is_named(folder, name, damage):
+    path = folder / name
+    path.write_bytes(damage(path.read_bytes()))
+    assert f"{path} is damaged or was changed" in refusal(folder)
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"\xff\xfe", b"[" * 100_000])
+def test_a_damaged_description_is_refused(folder, data):
+    (folder / "model.json").write_bytes(data)
+    assert "model.json is damaged" in refusal(folder)
+
+
+@pytest.mark.parametrize("data", ["[]", "3", "{}", '{"format": "another"}'])
+def test_a_foreign_description_is_refused(folder, data):
+    (folder / "model.json").write_text(data)
+    assert "does not describe a model of adbench-text" in refusal(folder)
+
+
+def test_a_folder_that_is_no_model_is_refused(tmp_path):
+    assert "There is no model at" in refusal(tmp_path)
+    assert "There is no model at" in refusal(tmp_path / "missing")
+
+
+def test_a_newer_format_is_refused(folder):
+    change(folder, version=2)
+    assert "pip install --upgrade adbench-text" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"detector": None},
+        {"detector": {"name": "llr"}},
+        {"files": []},
+        {"files": {}},
+        {"files": {"arrays.safetensors": {"size": "x", "sha256": ""}}},
+        {"files": {"arrays.safetensors": {"size": 1 << 60, "sha256": ""}}},
+        {"training": {"n": 1}},
+        {"libraries": []},
+        {"calibration": {}},
+        {"version": "1"},
+    ],
+)
+def test_a_description_without_its_parts_is_refused(folder, values):
+    change(folder, **values)
+    assert "is damaged" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../arrays.safetensors", "/etc/passwd", "parts/../../x.skops", "parts/x.skops", "code.py", "parts"],
+)
+def test_a_file_outside_the_layout_is_not_read(folder, name):
+    files = json.loads((folder / "model.json").read_text())["files"]
+    change(folder, files=files | {name: {"size": 1, "sha256": ""}})
+    assert f"names the file {name!r}" in refusal(folder)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a permission")
+def test_a_link_that_leaves_the_folder_is_not_followed(folder, tmp_path):
+    path = folder / "arrays.safetensors"
+    path.rename(tmp_path / "elsewhere")
+    path.symlink_to(tmp_path / "elsewhere")
+    assert "is a link that leaves the folder" in refusal(folder)
+    path.unlink()
+    shutil.move(folder / "parts", tmp_path / "parts")
+    (tmp_path / "elsewhere").rename(path)
+    (folder / "parts").symlink_to(tmp_path / "parts")
+    assert "is a link that leaves the folder" in refusal(folder)
+
+
+def test_an_unknown_detector_is_named(folder):
+    detector = json.loads((folder / "model.json").read_text())["detector"]
+    change(folder, detector=detector | {"name": "lrr"})
+    assert "needs the detector 'lrr', which adbench-text" in refusal(folder)
+    change(folder, detector=detector | {"name": "deep-one", "package": "abyss"})
+    assert "'deep-one' of the package 'abyss', which is not installed; install abyss." in refusal(folder)
+
+
+def test_unknown_settings_are_refused(folder):
+    detector = json.loads((folder / "model.json").read_text())["detector"]
+    change(folder, detector=detector | {"settings": {"colour": "blue"}})
+    assert "has settings that ocsvm does not take" in refusal(folder)
+
+
+def test_arrays_of_another_model_are_refused(folder):
+    replace(folder, "arrays.safetensors", safetensors.save({"calibration": np.zeros(3)}))
+    assert "The state of ocsvm in" in refusal(folder)
+    replace(folder, "arrays.safetensors", b"no arrays")
+    assert "is damaged" in refusal(folder)
+
+
+def arrays_of(folder: Path) -> dict[str, np.ndarray]:
+    return dict(safetensors.load_file(folder / "arrays.safetensors"))
+
+
+@pytest.mark.parametrize(
+    "calibration", [np.zeros(0), np.zeros((2, 2)), np.array([np.nan]), np.arange(3), -np.arange(3.0)]
+)
+def test_wrong_calibration_scores_are_refused(folder, calibration):
+    replace(folder, "arrays.safetensors", safetensors.save(arrays_of(folder) | {"calibration": calibration}))
+    assert "The calibration scores" in refusal(folder)
+
+
+def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp_path):
+    arrays = arrays_of(folder)
+    name = "state.detector.encoder.words.ends"
+    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name] + 1}))
+    assert "the borders of texts are wrong" in refusal(folder)
+    folder = save(model_of("knn-words"), tmp_path / "words")
+    arrays = arrays_of(folder)
+    name = "state.detector.neighbours.indices"
+    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name] + 10_000}))
+    assert "The state of knn-words in" in refusal(folder)
+
+
+def test_nothing_is_unpickled(saved, monkeypatch):
+    def fail(*args: object, **kwargs: object) -> None:
+        raise AssertionError("something was unpickled")
+
+    for name in ("load", "loads", "Unpickler", "_Unpickler"):
+        monkeypatch.setattr(pickle, name, fail)
+    monkeypatch.setattr("joblib.load", fail)
+    monkeypatch.setattr("torch.load", fail)
+    assert load(saved).name == "ocsvm"
+
+
+def test_other_word_vectors_are_refused(tmp_path):
+    vectors = tmp_path / "topics.vec"
+    write_vectors(vectors)
+    folder = save(model_of("ocsvm", vectors=str(vectors)), tmp_path / "model")
+    assert load(folder).name == "ocsvm"
+    write_vectors(vectors, scale=0.2)
+    assert f"needs the vectors '{vectors}' with digest" in refusal(folder)
+    vectors.unlink()
+    assert f"There is no file of word vectors at {vectors}" in refusal(folder)
+
+
+def test_another_version_of_a_package_of_data_is_refused(folder, tmp_path):
+    folder = save(model_of("llr"), tmp_path / "llr")
+    detector = json.loads((folder / "model.json").read_text())["detector"]
+    change(folder, detector=detector | {"resources": {"wordfreq": "2.0"}})
+    assert "run: pip install wordfreq==2.0" in refusal(folder)
+
+
+def test_another_version_of_a_library_is_one_warning(folder, monkeypatch):
+    change(
+        folder, libraries={"numpy": "1.0", "scikit-learn": "0.1", "torch": surroundings._installed("torch")}
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        load(folder)
+    assert len(caught) == 1
+    assert "was saved with numpy 1.0 (now " in str(caught[0].message)
+    assert "torch" not in str(caught[0].message)
+
+
+def test_an_existing_folder_is_kept(saved, tmp_path):
+    model = load(saved)
+    folder = save(model, tmp_path / "deep" / "model")
+    with pytest.raises(ModelError, match="contains a model already"):
+        save(model, folder)
+    (folder / "model.json").touch()
+    save(model, folder, overwrite=True)
+    (tmp_path / "notes.txt").write_text("mine")
+    for other in (tmp_path, tmp_path / "notes.txt"):
+        with pytest.raises(ModelError, match="exists and is no model"):
+            save(model, other, overwrite=True)
+    (tmp_path / "empty").mkdir()
+    assert load(save(model, tmp_path / "empty")).name == "ocsvm"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "empty", "notes.txt"]
+
+
+def test_an_interrupted_save_leaves_the_old_model(saved, tmp_path, monkeypatch):
+    model = load(saved)
+    folder = save(model, tmp_path / "model")
+
+    def fail(self: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", fail)
+    with pytest.raises(ModelError, match="No space left on device"):
+        save(model, folder, overwrite=True)
+    monkeypatch.undo()
+    assert load(folder).name == "ocsvm"
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]

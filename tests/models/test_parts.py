@@ -1,0 +1,97 @@
+"""Files of scikit-learn's objects: only listed classes are made, and nothing is called."""
+
+import functools
+import io
+import json
+import operator
+import os
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.svm import OneClassSVM
+
+from adbench_text.errors import DetectorError, ModelError
+from adbench_text.models import parts
+
+TRUSTED = frozenset({"sklearn.preprocessing._data.StandardScaler"})
+
+
+def fitted() -> StandardScaler:
+    return StandardScaler().fit(np.arange(6.0).reshape(3, 2))
+
+
+def test_a_listed_class_is_read_back():
+    loaded = parts.load(parts.dump(fitted(), "x", TRUSTED), "x", TRUSTED)
+    np.testing.assert_array_equal(loaded.mean_, fitted().mean_)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        OneClassSVM().fit(np.eye(3)),  # skops itself would trust it
+        functools.partial(print, 1),
+        os.system,
+        operator.methodcaller("unlink"),
+        fitted().fit,
+        FunctionTransformer(np.save),
+        [StandardScaler, FunctionTransformer],
+        np.random.default_rng(0),
+    ],
+)
+def test_everything_else_is_refused(value):
+    with pytest.raises(DetectorError, match="cannot be saved"):
+        parts.dump(value, "x", TRUSTED)
+    with pytest.raises(ModelError, match="which the detector does not trust"):
+        parts.load(skops.io.dumps(value), "x", TRUSTED)
+
+
+def changed(**node: object) -> bytes:
+    """A file of a scaler whose root is changed."""
+    source = zipfile.ZipFile(io.BytesIO(parts.dump(fitted(), "x", TRUSTED)))
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name in source.namelist():
+            data = source.read(name)
+            if name == "schema.json":
+                data = json.dumps(json.loads(data) | node).encode()
+            archive.writestr(name, data)
+    return target.getvalue()
+
+
+def test_a_listed_class_is_not_called():
+    call = {"__loader__": "ConstructorFromReduceNode", "content": {}}
+    with pytest.raises(ModelError, match="by ConstructorFromReduceNode"):
+        parts.load(changed(**call), "x", TRUSTED)
+
+
+@pytest.mark.parametrize(
+    "loader", ["FunctionNode", "MethodNode", "OperatorFuncNode", "PartialNode", "made up"]
+)
+def test_other_ways_to_make_an_object_are_refused(loader):
+    with pytest.raises(ModelError, match=f"by {loader}"):
+        parts.load(changed(__loader__=loader), "x", TRUSTED)
+
+
+def nested(depth: int) -> dict[str, object]:
+    tree: dict[str, object] = {}
+    for _ in range(depth):
+        tree = {"content": tree}
+    return tree
+
+
+def test_damaged_files_are_refused():
+    compressed = io.BytesIO()
+    with zipfile.ZipFile(compressed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", b" " * 1_000_000)
+    for data in (
+        b"",
+        b"no archive",
+        compressed.getvalue(),
+        changed(content=nested(300)),
+        changed(__class__=3),
+    ):
+        with pytest.raises(ModelError):
+            parts.load(data, "x", TRUSTED)

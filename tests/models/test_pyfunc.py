@@ -1,0 +1,52 @@
+import numpy as np
+import pandas as pd
+import pytest
+from topics import texts_about
+
+from adbench_text.calibration import p_values
+from adbench_text.errors import InvalidValueError, ModelError
+from adbench_text.models import Model, Training, save
+from adbench_text.models.pyfunc import _load_pyfunc
+from adbench_text.plugins import registry
+
+TRAIN = texts_about("sea", 200, seed=0)
+TEXTS = [*texts_about("sea", 2, seed=1), *texts_about("law", 2, seed=2)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
+    model = Model(fitted, "llr", fitted.decision_scores_, "leave-one-out", Training.of(TRAIN, "sea"))
+    return save(model, tmp_path_factory.mktemp("models") / "model")
+
+
+def test_the_p_value_is_a_share_of_the_calibration_scores():
+    calibration = np.array([3.0, 1.0, 2.0, 2.0])
+    np.testing.assert_array_equal(p_values(np.array([0, 1, 2, 2.5, 4]), calibration), [1, 1, 0.8, 0.4, 0.2])
+
+
+def test_a_table_of_texts_becomes_a_table_of_scores(folder):
+    predicted = _load_pyfunc(str(folder)).predict(
+        pd.DataFrame({"text": TEXTS, "id": range(4)}, index=list("abcd"))
+    )
+    assert list(predicted) == ["score", "p", "odd"]
+    assert list(predicted.index) == list("abcd")
+    assert predicted["odd"].tolist() == [False, False, True, True]
+    assert predicted["p"].tolist()[2:] == [1 / 201] * 2
+
+
+def test_a_list_of_texts_and_another_alpha(folder):
+    predictor = _load_pyfunc(str(folder))
+    assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
+    assert not predictor.predict(TEXTS, {"alpha": 0.001})["odd"].any()
+    assert predictor.predict([]).shape == (0, 3)
+
+
+def test_wrong_input_is_refused(folder):
+    predictor = _load_pyfunc(str(folder))
+    with pytest.raises(InvalidValueError, match="needs a column 'text', got: body"):
+        predictor.predict(pd.DataFrame({"body": TEXTS}))
+    with pytest.raises(InvalidValueError, match="alpha must be in"):
+        predictor.predict(TEXTS, {"alpha": 2})
+    with pytest.raises(ModelError, match="There is no model at"):
+        _load_pyfunc(str(folder.parent))

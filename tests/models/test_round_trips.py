@@ -1,0 +1,208 @@
+"""Every detector gives the same scores after it was saved and loaded."""
+
+import warnings
+
+import numpy as np
+import pytest
+from topics import texts_about, write_vectors
+
+from adbench_text.errors import DetectorError, InvalidValueError, PluginError
+from adbench_text.isolation import seed_generators
+from adbench_text.models import Model, Training, load, save
+from adbench_text.plugins import registry
+from adbench_text.plugins.detector import TextDetector
+
+OWN = [name for name in registry.names("detectors") if not name.startswith("pyod-")]
+QUICK_PYOD = ["auto-encoder", "deep-svdd", "ecod", "iforest", "knn", "kpca", "lof", "lunar", "mo-gaal", "vae"]
+ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
+SHORT = {"epochs": 2, "epoch_num": 2, "n_epochs": 2, "stop_epochs": 2, "epochs_query": 2, "n_ensemble": 5}
+
+TRAIN = [*texts_about("sea", 58, seed=0), "the marker sentence of the training documents", ""]
+TEST = [
+    *texts_about("sea", 10, seed=1),
+    *texts_about("law", 10, seed=2),
+    "",
+    "unheard of, naïve ¿words?",
+    "ship",
+]
+
+
+@pytest.fixture(scope="module")
+def vectors(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return write_vectors(tmp_path_factory.mktemp("vectors") / "topics.vec")
+
+
+def scores_of(detector: TextDetector) -> np.ndarray:
+    seed_generators(0)  # some of PyOD's draw numbers to score
+    return detector.decision_function(TEST)
+
+
+def fitted_and_loaded(name, folder, **settings):
+    kind = registry.detector(name)
+    fitted = kind(random_state=0, **{**kind.test_settings, **settings}).fit(TRAIN)
+    before = scores_of(fitted)
+    calibration = np.sort(fitted.decision_scores_)
+    save(Model(fitted, name, calibration, "leave-one-out", Training.of(TRAIN, "sea")), folder)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = load(folder)
+    loaded = model.detector
+    np.testing.assert_array_equal(scores_of(loaded), before)
+    np.testing.assert_array_equal(model.calibration, calibration)
+    np.testing.assert_array_equal(loaded.decision_scores_, fitted.decision_scores_)
+    assert loaded.threshold_ == fitted.threshold_
+    np.testing.assert_array_equal(loaded.labels_, fitted.labels_)
+    seed_generators(0)
+    probabilities = fitted.predict_proba(TEST)
+    seed_generators(0)
+    np.testing.assert_array_equal(loaded.predict_proba(TEST), probabilities)
+    assert loaded.ran_on_ == fitted.ran_on_
+    assert loaded.get_params() == fitted.get_params()
+    np.testing.assert_array_equal(loaded.kept_, fitted.kept_)
+    assert (model.name, model.calibrated_by, model.training) == (
+        name,
+        "leave-one-out",
+        Training.of(TRAIN, "sea"),
+    )
+    return fitted, loaded
+
+
+LLR = [
+    {},
+    {"background": "uniform", "cap": None},
+    {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"},
+    {"background": "vectors", "em_rounds": 5, "batch_rounds": 5, "vectors": "topics"},
+]
+ENCODERS = [
+    (encoder, vectors) for vectors in ("topics", "fasttext-local") for encoder in ("mean", "tfidf", "max")
+]
+
+
+@pytest.mark.parametrize("settings", LLR)
+def test_llr(tmp_path, vectors, settings):
+    settings = {**settings, **({"vectors": vectors} if "vectors" in settings else {})}
+    fitted, loaded = fitted_and_loaded("llr", tmp_path / "model", **settings)
+    if "batch_rounds" not in settings:
+        assert loaded.token_scores(TEST) == fitted.token_scores(TEST)
+
+
+@pytest.mark.parametrize(("encoder", "file"), [("svd", "topics"), *ENCODERS])
+def test_the_encoders(tmp_path, vectors, encoder, file):
+    file = vectors if file == "topics" else file
+    fitted_and_loaded("ocsvm", tmp_path / "model", encoder=encoder, vectors=file)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("knn-words", {}),
+        ("iforest", {"encoder": "svd", "n_estimators": 10}),
+        ("mean", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
+        ("refit", {"detector": "ocsvm(encoder=svd)", "cutoff": 0}),
+        ("refit", {"detector": "mean(members=llr)"}),
+    ],
+)
+def test_others_without_networks(tmp_path, name, settings):
+    fitted_and_loaded(name, tmp_path / "model", **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"steps": 5},
+        {"steps": 5, "score": "pl_rmd", "generator": "small"},
+        {"steps": 5, "n_patterns": 0, "rmd_weight": 0, "generator": "large"},
+    ],
+)
+def test_date(tmp_path, settings):
+    fitted, loaded = fitted_and_loaded("date", tmp_path / "model", **settings)
+    if "score" not in settings:
+        assert loaded.token_scores(TEST) == fitted.token_scores(TEST)
+
+
+@pytest.mark.parametrize(("file", "min_count"), [("topics", 3), ("fasttext-local", 0)])
+def test_cvdd(tmp_path, vectors, file, min_count):
+    file = vectors if file == "topics" else file
+    fitted, loaded = fitted_and_loaded(
+        "cvdd", tmp_path / "model", vectors=file, min_count=min_count, epochs=2
+    )
+    assert loaded.token_scores(TEST) == fitted.token_scores(TEST)
+    assert fitted.tables()
+    assert not loaded.tables()
+    with pytest.raises(DetectorError, match="has no training texts"):
+        loaded.top_words()
+
+
+def short_settings(name: str) -> dict[str, object]:
+    defaults = registry.detector(name).default_params()
+    return {setting: value for setting, value in SHORT.items() if setting in defaults}
+
+
+@pytest.mark.parametrize("name", [f"pyod-{name}" for name in QUICK_PYOD])
+def test_some_detectors_of_pyod(tmp_path, name):
+    settings = {"svd_components": 5, **short_settings(name)}
+    fitted_and_loaded(name, tmp_path / "model", encoder="svd", **settings)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL_PYOD)
+def test_every_detector_of_pyod_that_can_be_fitted(tmp_path, name):
+    try:
+        settings = short_settings(name)
+        registry.detector(name)(random_state=0, encoder="svd", **settings).fit(TRAIN).decision_function(TEST)
+    except (DetectorError, PluginError) as error:  # a missing package, or scores of NaN
+        pytest.skip(str(error))
+    fitted_and_loaded(name, tmp_path / "model", encoder="svd", **settings)
+
+
+def test_every_own_detector_is_tested_here():
+    assert set(OWN) == {"cvdd", "date", "iforest", "knn-words", "llr", "mean", "ocsvm", "refit"}
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("llr", {}), ("knn-words", {}), ("mean", {}), ("date", {"steps": 2}), ("ocsvm", {"encoder": "svd"})],
+)
+def test_a_model_contains_no_training_text(tmp_path, name, settings):
+    _, loaded = fitted_and_loaded(name, tmp_path / "model", **settings)
+    content = b"".join(path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
+    assert b"marker sentence" not in content
+    if name not in ("knn-words", "mean"):  # these keep the order of the words
+        assert b"markersentence" not in content
+    assert TRAIN[-2] not in repr(vars(loaded))
+
+
+class OfAPlugin(TextDetector):
+    def _fit(self, texts):
+        pass
+
+    def _score(self, texts):
+        return np.zeros(len(texts))
+
+
+def test_a_detector_without_a_state_cannot_be_saved(tmp_path):
+    model = Model(OfAPlugin().fit(TRAIN), "llr", np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea"))
+    with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it defines no _get_state"):
+        save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_network_with_hooks_cannot_be_saved(tmp_path):
+    kind = registry.detector("pyod-alad")
+    fitted = kind(encoder="svd", epochs=1, spectral_normalization=True, random_state=0).fit(TRAIN)
+    model = Model(fitted, "pyod-alad", np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea"))
+    with pytest.raises(DetectorError, match=r"ALAD\.disc_xx.* cannot be saved: it has forward pre hooks"):
+        save(model, tmp_path / "model")
+
+
+def test_an_unfitted_detector_cannot_be_saved(tmp_path):
+    model = Model(registry.detector("llr")(), "llr", np.zeros(1), "none", Training.of(TRAIN, "sea"))
+    with pytest.raises(InvalidValueError, match="not fitted yet"):
+        save(model, tmp_path / "model")
+
+
+def test_a_loaded_detector_can_be_fitted_again(tmp_path):
+    fitted, loaded = fitted_and_loaded("llr", tmp_path / "model", background="uniform")
+    other = loaded.fit(TEST)
+    assert len(other.decision_scores_) == len(TEST)
+    np.testing.assert_array_equal(other.decision_scores_, fitted.fit(TEST).decision_scores_)
