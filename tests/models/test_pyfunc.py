@@ -29,7 +29,7 @@ def test_a_table_of_texts_becomes_a_table_of_scores(folder):
     predicted = _load_pyfunc(str(folder)).predict(
         pd.DataFrame({"text": TEXTS, "id": range(4)}, index=list("abcd"))
     )
-    assert list(predicted) == ["score", "p", "odd"]
+    assert list(predicted) == ["score", "p", "odd", "why"]
     assert list(predicted.index) == list("abcd")
     assert predicted["odd"].tolist() == [False, False, True, True]
     assert predicted["p"].tolist()[2:] == [1 / 201] * 2
@@ -39,7 +39,7 @@ def test_a_list_of_texts_and_another_alpha(folder):
     predictor = _load_pyfunc(str(folder))
     assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
     assert not predictor.predict(TEXTS, {"alpha": 0.001})["odd"].any()
-    assert predictor.predict([]).shape == (0, 3)
+    assert predictor.predict([]).shape == (0, 4)
 
 
 def test_wrong_input_is_refused(folder):
