@@ -62,7 +62,7 @@ class Mean(Composite):
         return self._mean([member.decision_scores_ for member in self._members])
 
     def _get_state(self) -> State:
-        members = [member.fitted_state(with_training_scores=False) for member in self._members]
+        members = [member.fitted_state(compute_scores=False) for member in self._members]
         return {"members": members, "scales": [list(scale) for scale in self._scales]}
 
     def _set_state(self, state: State) -> None:

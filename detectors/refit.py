@@ -136,7 +136,7 @@ class Refit(Composite):
         return scores
 
     def _get_state(self) -> State:
-        return self._detector.fitted_state(with_training_scores=False)
+        return self._detector.fitted_state(compute_scores=False)
 
     def _set_state(self, state: State) -> None:
         (detector,) = self._build()

@@ -56,7 +56,7 @@ _MOST = 16 << 30  # bytes of all other files together
 _CALIBRATION = "calibration"
 
 
-def save(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
+def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True) -> Path:
     """Save a model in a folder; return the path of the folder.
 
     The folder is written beside its place and moved there when it is complete.
@@ -67,6 +67,10 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
     folder : path
     overwrite : bool, default False
         Whether an existing model in this folder is replaced.
+    training_scores : bool, default True
+        Whether the scores of the training documents are computed, if nothing has asked for them so far. A
+        network takes long for it. Without them the loaded detector has no ``threshold_``, ``labels_``,
+        ``predict`` and ``predict_proba``; its scores and the calibration are not concerned.
 
     Raises
     ------
@@ -77,7 +81,7 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
     """
     folder = Path(folder).expanduser()
     check_target(folder, overwrite)
-    files = _files(model)
+    files = _files(model, training_scores)
     try:
         with _replaced(folder) as temporary:
             for name, data in files.items():
@@ -133,13 +137,13 @@ def load(folder: Path | str) -> Model:
     return Model(fitted, name, scores, by, training)
 
 
-def _files(model: Model) -> dict[str, bytes]:
+def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     """Return the content of each file of a model, by its path in the folder; the description is the last."""
     detector = model.detector
     if detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
     writer = tree.Writer()
-    state = writer.write(detector.fitted_state(), "state")
+    state = writer.write(detector.fitted_state(training_scores), "state")
     scores = np.sort(np.asarray(model.calibration, dtype=np.float64))
     _check_calibration(scores)
     writer.arrays[_CALIBRATION] = scores

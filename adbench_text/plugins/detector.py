@@ -320,15 +320,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         if "_training_texts" not in self.__dict__:
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
-    def fitted_state(self, with_training_scores: bool = True) -> State:
+    def fitted_state(self, compute_scores: bool = True) -> State:
         """Return everything that was learned, to be saved; see `adbench_text.plugins.state`.
 
         The hyper-parameters and the training documents are no part of it.
 
         Parameters
         ----------
-        with_training_scores : bool, default True
-            Whether to include ``decision_scores_``, so that a detector that is read back has a threshold.
+        compute_scores : bool, default True
+            Whether to compute ``decision_scores_`` if nothing has asked for them so far. Without them a
+            detector that is read back has no threshold.
 
         Raises
         ------
@@ -340,7 +341,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             "detector": self._get_state(),
             "ran_on": dict(self.ran_on_),
             "kept": self.kept_,
-            "training_scores": self.decision_scores_ if with_training_scores else None,
+            "training_scores": self.decision_scores_
+            if compute_scores
+            else vars(self).get("decision_scores_"),
         }
 
     def restore_fitted(self, state: State) -> Self:
@@ -371,6 +374,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
             self._process_decision_scores()
             return self.__dict__[name]
+        if name in _OF_TRAINING and "_training_texts" in self.__dict__:
+            raise AttributeError(
+                f"This {type(self).__name__} was saved without the scores of its training texts."
+            )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:

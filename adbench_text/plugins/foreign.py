@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from adbench_text.plugins.detector import Observer, TextDetector
 from adbench_text.plugins.scores import Scores
+from adbench_text.plugins.state import State
 
 _PYOD = "pyod.models.base"
 
@@ -130,6 +131,19 @@ class Foreign(TextDetector):
         """Device and precision, where the detector names them."""
         ran_on = getattr(self.wrapped, "ran_on_", None)
         return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
+
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """Classes of libraries in its state, where the detector lists them."""
+        return frozenset(getattr(self.wrapped, "trusted_types", ()))
+
+    def _get_state(self) -> State:
+        method = getattr(self.wrapped, "_get_state", None)
+        return dict(method()) if method else super()._get_state()
+
+    def _set_state(self, state: State) -> None:
+        method = getattr(self.wrapped, "_set_state", super()._set_state)
+        method(state)
 
     def _call(self, name: str, *arguments: Any) -> Any:
         method = getattr(self.wrapped, name, None)

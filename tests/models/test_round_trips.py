@@ -11,6 +11,7 @@ from adbench_text.isolation import seed_generators
 from adbench_text.models import Model, Training, load, save
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.foreign import adapted
 
 OWN = [name for name in registry.names("detectors") if not name.startswith("pyod-")]
 QUICK_PYOD = ["auto-encoder", "deep-svdd", "ecod", "iforest", "knn", "kpca", "lof", "lunar", "mo-gaal", "vae"]
@@ -170,6 +171,45 @@ def test_a_model_contains_no_training_text(tmp_path, name, settings):
     if name not in ("knn-words", "mean"):  # these keep the order of the words
         assert b"markersentence" not in content
     assert TRAIN[-2] not in repr(vars(loaded))
+
+
+def test_scores_of_training_texts_are_not_computed_unless_wanted(tmp_path):
+    fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
+    model = Model(fitted, "llr", np.zeros(1), "cross-fitted", Training.of(TRAIN, "sea"))
+    loaded = load(save(model, tmp_path / "model", training_scores=False)).detector
+    assert "decision_scores_" not in vars(fitted)
+    np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
+    with pytest.raises(AttributeError, match="saved without the scores of its training texts"):
+        loaded.threshold_  # noqa: B018
+
+
+class Counter:
+    """A detector of another package."""
+
+    def __init__(self, factor: int = 1) -> None:
+        self.factor = factor
+
+    def fit(self, texts):
+        self.mean = float(np.mean([len(text) for text in texts]))
+
+    def decision_function(self, texts):
+        return np.array([self.factor * abs(len(text) - self.mean) for text in texts])
+
+    def _get_state(self):
+        return {"mean": self.mean}
+
+    def _set_state(self, state):
+        self.mean = state["mean"]
+
+
+def test_a_detector_of_another_package_with_a_state(tmp_path, monkeypatch):
+    kind = adapted(Counter)
+    monkeypatch.setattr(registry, "detector", lambda name: kind)
+    fitted = kind(factor=2).fit(TRAIN)
+    model = Model(fitted, "counter", fitted.decision_scores_, "training scores", Training.of(TRAIN, "sea"))
+    loaded = load(save(model, tmp_path / "model")).detector
+    assert loaded.wrapped.factor == 2
+    np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
 
 
 class OfAPlugin(TextDetector):
