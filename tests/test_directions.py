@@ -83,6 +83,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/documents/detectors.py: llr",
         "adbench_text/documents/rows.py: csv",
         "adbench_text/cli/report.py: terminal",
+        "adbench_text/plugins/pyod_detector.py: pyod",
         "adbench_text/provenance.py: pyod",
         "adbench_text/text/encoders.py: mean",
         "adbench_text/text/pretrained.py: mean",

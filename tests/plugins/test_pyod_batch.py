@@ -5,9 +5,9 @@ import sys
 import numpy as np
 import pytest
 
-from adbench_text.detectors.pyod.batch import scores_by_batch
-from adbench_text.detectors.pyod.wrapper import PyODDetector
 from adbench_text.plugins import registry
+from adbench_text.plugins.pyod_batch import scores_by_batch
+from adbench_text.plugins.pyod_detector import PyODDetector
 
 
 class Alone:

@@ -70,9 +70,8 @@ def __getattr__(name: str) -> Any:
 @cache
 def member(name: str) -> Any:
     """Return the text detector around PyOD's detector of this name."""
-    from adbench_text.detectors.pyod.wrapper import (
-        PyODDetector,  # not above: listing names imports no library
-    )
+    # not above: listing names imports no library
+    from adbench_text.plugins.pyod_detector import PyODDetector
 
     module, class_name = _classes()[name]
     with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages

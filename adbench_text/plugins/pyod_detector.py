@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice
-from adbench_text.detectors.pyod.batch import scores_by_batch
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import pyod_state
 from adbench_text.plugins.detector import Scores
+from adbench_text.plugins.pyod_batch import scores_by_batch
 from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.plugins.state import State
 from adbench_text.plugins.vector_detector import VectorDetector
