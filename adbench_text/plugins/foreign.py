@@ -1,7 +1,8 @@
 """Detectors of other packages, with the interface of ours.
 
 Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
-are used if they exist; otherwise it gets the defaults of `TextDetector`. The registry adapts each detector
+are used if they exist; otherwise it gets the defaults of `TextDetector`. A PyOD detector whose ``fit``
+takes a matrix ``X`` gets document vectors, as PyOD's own detectors do. The registry adapts each detector
 once, so no other code asks whether a method exists.
 """
 
@@ -27,17 +28,47 @@ def adapted(kind: Any) -> type[TextDetector]:
     """
     if inspect.isclass(kind) and issubclass(kind, TextDetector):
         return kind
-    return _adapter(kind)
+    return _vector_adapter(kind) if _is_pyod(kind) and _takes_a_matrix(kind) else _adapter(kind)
+
+
+def _is_pyod(kind: Any) -> bool:
+    return any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
+
+
+def _takes_a_matrix(kind: Any) -> bool:
+    """Return whether `fit` calls its input ``X``, as PyOD does; a detector of texts calls it otherwise."""
+    return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
+
+
+@cache
+def _vector_adapter(kind: Any) -> type[TextDetector]:
+    from adbench_text.plugins.pyod_detector import PyODDetector  # imports the encoders
+
+    members = {
+        "__module__": kind.__module__,  # and the same name: so the code of `kind` counts for its version
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+        "__reduce__": lambda detector: (_restored, (kind, vars(detector))),
+        "wrapped": kind,
+    }
+    return type(kind.__name__, (PyODDetector,), members)
+
+
+def _restored(kind: Any, state: Mapping[str, Any]) -> TextDetector:
+    """Return a detector that was pickled: an adapter has no name of its own to be found by."""
+    adapter = adapted(kind)
+    detector: TextDetector = adapter.__new__(adapter)
+    vars(detector).update(state)
+    return detector
 
 
 @cache
 def _adapter(kind: Any) -> type["Foreign"]:
-    is_pyod = any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
     members: dict[str, Any] = {
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
         "kind": staticmethod(kind),
-        "threshold_params": TextDetector.threshold_params if is_pyod else frozenset(),
+        "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
 
@@ -64,6 +95,9 @@ class Foreign(TextDetector):
         super().__init__()
         self.wrapped = self.kind(**settings)
         self._settings = settings
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (self.kind, vars(self))
 
     @property
     def implementation(self) -> type:

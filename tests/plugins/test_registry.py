@@ -1,11 +1,15 @@
+import ast
 import importlib
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from adbench_text import source_code
+from adbench_text.code_version import code_version
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reports import declared
@@ -264,6 +268,65 @@ class Sound(FitsOnly):
 class Abstract(Dataset):
     name = "abstract"
 """
+
+
+OF_VECTORS = """
+import numpy as np
+from pyod.models.base import BaseDetector
+
+
+class Centre(BaseDetector):
+    def __init__(self, contamination=0.1, power=2):
+        super().__init__(contamination=contamination)
+        self.power = power
+
+    def fit(self, X, y=None):
+        self.centre = X.mean(axis=0)
+        self.decision_scores_ = self.decision_function(X)
+        self._process_decision_scores()
+        return self
+
+    def decision_function(self, X):
+        return (np.abs(X - self.centre) ** self.power).sum(axis=1)
+
+
+class Long(Centre):
+    def fit(self, texts, y=None):
+        return super().fit(np.array([[len(text)] for text in texts]))
+
+    def decision_function(self, X):
+        return super().decision_function(np.array([[len(text)] for text in X]) if isinstance(X, list) else X)
+"""
+
+
+def test_a_pyod_detector_of_vectors_gets_document_vectors(install):
+    install("other", "[adbench_text.detectors]\ncentre = vectorial:Centre\n", vectorial=OF_VECTORS)
+    detector = registry.detector("centre")(encoder="svd", power=1, random_state=0)
+    assert detector.get_params()["power"] == 1
+    detector.fit(["ship and crew", "ship and sail", "crew and sail"] * 5)
+    near, far = detector.decision_function(["crew and ship", "the court"])
+    assert far > near
+    assert detector.regime == "from scratch"
+    again = pickle.loads(pickle.dumps(detector))
+    assert again.decision_function(["the court"])[0] == far
+
+
+def test_a_pyod_detector_whose_fit_takes_texts_gets_texts(install):
+    install("other", "[adbench_text.detectors]\nlong = vectorial:Long\n", vectorial=OF_VECTORS)
+    detector = registry.detector("long")().fit(["one", "two", "six"])
+    assert detector.decision_function(["ten", "eleven"]).tolist() == [0, 9]
+    again = pickle.loads(pickle.dumps(detector))
+    assert again.decision_function(["eleven"]).tolist() == [9]
+
+
+def test_the_code_of_a_wrapped_pyod_detector_decides_its_version(install):
+    install("other", "[adbench_text.detectors]\ncentre = vectorial:Centre\n", vectorial=OF_VECTORS)
+    version = code_version(registry.detector("centre"))
+    changed = ast.parse(OF_VECTORS.replace("axis=1", "axis=-1"))
+    parse = source_code._parse
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(source_code, "_parse", lambda name: changed if name == "vectorial" else parse(name))
+        assert code_version.__wrapped__(registry.detector("centre")) != version
 
 
 def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
