@@ -2,17 +2,18 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import code_version
-from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+from adbench_text.corpora.raw import edition_of, read
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.text.cleaning import CLEANING_VERSION
 from adbench_text.text.words import digest
@@ -36,6 +37,8 @@ class Corpus:
         Whether this is the complete published corpus.
     limit : int, optional
         Maximum number of documents per class in each part; None if there is none.
+    n_empty : int, default 0
+        Number of documents of the dataset that are left out because cleaning removes all their words.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Corpus:
     edition: str
     is_published: bool = False
     limit: int | None = None
+    n_empty: int = 0
 
     def __post_init__(self) -> None:
         for part, documents in (("training", self.train), ("test", self.test)):
@@ -91,7 +95,8 @@ class Corpus:
         """Return the numbers of documents in one line for the reader of a report."""
         train, test = (Counter(part.labels.tolist()) for part in (self.train, self.test))
         per_class = ", ".join(f"{name} {train[i]:,}/{test[i]:,}" for i, name in enumerate(self.classes))
-        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class})"
+        empty = f"; {self.n_empty:,} more are empty after cleaning" if self.n_empty else ""
+        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class}){empty}"
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
@@ -110,33 +115,46 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     DataError
         If a file is missing or damaged, or a class is empty after cleaning.
     """
-    edition = dataset.edition()
+    edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
-    parts = _read_cache(path)
-    train, test = parts or (part.cleaned() for part in _read(dataset))
-    corpus = Corpus(dataset.name, dataset.classes, train, test, edition.name, edition.is_published)
-    if parts is None:
-        _write_cache(path, (train, test))
+    cached = _read_cache(path)
+    cleaned = cached or cleaned_parts(*read(dataset))
+    corpus = Corpus(
+        dataset.name,
+        tuple(dataset.classes),
+        cleaned.train,
+        cleaned.test,
+        edition.name,
+        edition.is_published,
+        n_empty=cleaned.n_empty,
+    )
+    if cached is None:
+        _write_cache(path, cleaned)
     return corpus if limit is None else corpus.limited(limit)
 
 
-def _read(dataset: Dataset) -> tuple[Documents, Documents]:
-    try:
-        return dataset.read()
-    except AdbenchTextError:
-        raise
-    except Exception as error:  # a plug-in may fail in any way
-        raise DataError(f"{dataset.name} cannot be read: {type(error).__name__}: {error}") from error
+class Cleaned(NamedTuple):
+    """The cleaned documents of both parts, and the number of those that cleaning left empty."""
+
+    train: Documents
+    test: Documents
+    n_empty: int
+
+
+def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
+    """Clean the raw documents of both parts; those that clean to nothing are dropped and counted."""
+    parts = train.cleaned(), test.cleaned()
+    return Cleaned(*parts, len(train) + len(test) - sum(map(len, parts)))
 
 
 def _texts_of(data: NDArray[np.uint8]) -> list[str]:
     return data.tobytes().decode("utf-8", "surrogatepass").split("\n")
 
 
-def _write_cache(path: Path, parts: Iterable[Documents]) -> None:
-    arrays = {}
-    for name, part in zip(("train", "test"), parts, strict=True):  # cleaned documents hold no line ends
+def _write_cache(path: Path, cleaned: Cleaned) -> None:
+    arrays = {"n_empty": np.array(cleaned.n_empty)}
+    for name, part in (("train", cleaned.train), ("test", cleaned.test)):  # the texts hold no line ends
         arrays[f"{name}_texts"] = np.frombuffer(
             "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
         )
@@ -145,13 +163,13 @@ def _write_cache(path: Path, parts: Iterable[Documents]) -> None:
         np.savez(temporary, allow_pickle=False, **arrays)
 
 
-def _read_cache(path: Path) -> tuple[Documents, Documents] | None:
+def _read_cache(path: Path) -> Cleaned | None:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             train, test = (
                 Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
                 for name in ("train", "test")
             )
-    except Exception:  # missing, or damaged in any way: it is made again
+            return Cleaned(train, test, int(arrays["n_empty"]))
+    except Exception:  # missing, older, or damaged in any way: it is made again
         return None
-    return train, test

@@ -21,11 +21,12 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.isolation import preserved
+from adbench_text.places import described, place_of_error
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -56,6 +57,8 @@ class Plugin:
     ----------
     kind, name, summary : str
     load : callable
+    module : str
+        Dotted name of the module that defines it.
     is_family : bool
         Whether it has members.
     is_foreign : bool
@@ -68,6 +71,7 @@ class Plugin:
     name: str
     summary: str
     load: Callable[[], Any]
+    module: str
     is_family: bool = False
     is_foreign: bool = False
     constants: Mapping[str, Any] = field(default_factory=dict)
@@ -98,7 +102,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, name, f"broken: {error}", load)
+        return Plugin(kind, name, f"broken: {error}", load, module)
     declared = [
         statement.value.value
         for node in tree.body
@@ -113,7 +117,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
     own_name = str(declared[0]) if declared else name
-    return Plugin(kind, own_name, summary, load, is_family, constants=_constants(tree))
+    return Plugin(kind, own_name, summary, load, module, is_family, constants=_constants(tree))
 
 
 def _constants(tree: ast.Module) -> dict[str, Any]:
@@ -128,7 +132,8 @@ def _constants(tree: ast.Module) -> dict[str, Any]:
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown package"
-    return Plugin(kind, point.name, f"from {distribution}", lambda: _foreign(kind, point), is_foreign=True)
+    load: Callable[[], Any] = lambda: _foreign(kind, point)  # noqa: E731
+    return Plugin(kind, point.name, f"from {distribution}", load, point.module, is_foreign=True)
 
 
 def _foreign(kind: str, point: EntryPoint) -> Any:
@@ -177,7 +182,7 @@ def listing(kind: str) -> list[tuple[str, str]]:
         summary = plugin.summary
         try:
             if plugin.is_foreign:
-                _load(plugin)
+                summary = _summary(_load(plugin), plugin.summary)
             members = (
                 [f"{plugin.name}-{member}" for member in _load(plugin).members()] if plugin.is_family else []
             )
@@ -186,6 +191,13 @@ def listing(kind: str) -> list[tuple[str, str]]:
         rows.append((plugin.name, summary) if not plugin.is_family else (f"{plugin.name}-...", summary))
         rows += [(member, "") for member in members]
     return rows
+
+
+def _summary(loaded: Any, origin: str) -> str:
+    """Return the first line of the docstring of a plug-in of another package, and where it comes from."""
+    documented = loaded if isinstance(loaded, type | FunctionType | ModuleType) else type(loaded)
+    first_line = (documented.__doc__ or "").strip().partition("\n")[0].strip()
+    return f"{first_line} ({origin})" if first_line else origin
 
 
 def load(kind: str, name: str) -> Any:
@@ -218,13 +230,14 @@ def _load(plugin: Plugin) -> Any:
     except ModuleNotFoundError as error:
         top = (error.name or "").partition(".")[0]
         if not top or find_spec(top):  # a wrong import, not a missing package
-            raise PluginError(f"{plugin.name} cannot be loaded: {error}") from error
+            place = place_of_error(error, plugin.module)
+            raise PluginError(f"{plugin.name} cannot be loaded: {error}{place}") from error
         raise PluginError(
             f"{plugin.name} needs the package {error.name!r}, which is not installed; "
             f"run: pip install {(error.name or '').partition('.')[0]}"
         ) from error
     except (Exception, SystemExit) as error:  # a plug-in may fail in any way
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        reason = described(error, plugin.module)
         raise PluginError(
             f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"
         ) from error

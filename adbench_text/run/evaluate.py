@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, contaminate, one_vs_rest, thinned
-from adbench_text.errors import DetectorError
+from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import all_metrics, auroc
+from adbench_text.places import described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import check_scores
 from adbench_text.run.examples import examples_of
@@ -83,7 +84,9 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             documents,
         )
     except (Exception, SystemExit) as error:  # a faulty detector fails its cell, not the sweep
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        # a message of ours needs no file and line; it was written for the user
+        is_ours = detector is None or isinstance(error, AdbenchTextError)
+        reason = described(error, "" if is_ours else detector.implementation.__module__)
         curves = training.curves if training else {}
         ran_on = dict(detector.ran_on_) if detector else {}
         trace = traceback.format_exc()

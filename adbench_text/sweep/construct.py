@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
 from adbench_text.isolation import preserved
+from adbench_text.places import described, place_of_error
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import Cell
 
@@ -35,9 +36,11 @@ def build_detector(cell: Cell) -> "TextDetector":
     except AdbenchTextError:
         raise
     except (TypeError, ValueError) as error:
-        raise InvalidValueError(f"{cell.detector} {cell.configuration}: {error}") from error
+        place = place_of_error(error, detector.__module__)
+        raise InvalidValueError(f"{cell.detector} {cell.configuration}: {error}{place}") from error
     except Exception as error:  # a plug-in of another package may raise anything
-        raise PluginError(f"{cell.detector} cannot be built: {type(error).__name__}: {error}") from error
+        reason = described(error, detector.__module__)
+        raise PluginError(f"{cell.detector} cannot be built: {reason}") from error
     return built
 
 
@@ -47,7 +50,7 @@ def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
     try:
         return detector.default_params()
     except Exception as error:  # a plug-in of another package may raise anything
-        reason = f"{type(error).__name__}: {error}"
+        reason = described(error, detector.__module__)
         raise PluginError(f"{detector.__name__} cannot be built without arguments: {reason}") from error
 
 

@@ -1,4 +1,5 @@
 import random
+import re
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
@@ -420,5 +421,100 @@ def test_a_dataset_of_somebody_else_that_cannot_be_read_is_one_line(home):
         def read(self):
             raise RuntimeError("no licence")
 
-    with pytest.raises(DataError, match="broken cannot be read: RuntimeError: no licence"):
+    line = Broken.read.__code__.co_firstlineno + 1
+    message = f"broken cannot be read: RuntimeError: no licence (test_corpus.py:{line})"
+    with pytest.raises(DataError, match=f"^{re.escape(message)}$"):
         corpus.load(Broken())
+
+
+GOOD = Documents(["red", "green", "blue"], np.array([0, 1, 2]))
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        (None, "read() must return two Documents, the training and the test part, got None"),
+        ((GOOD,) * 3, "read() must return two Documents, the training and the test part, got a tuple of 3"),
+        (GOOD, "read() must return two Documents, the training and the test part, got a Documents"),
+        (
+            ((["red"], [0]), GOOD),
+            "read() must return Documents(texts, labels) as the training part, got a tuple",
+        ),
+        (
+            (GOOD, Documents(["red"], [0])),
+            "the test part has no NumPy array of labels, but a list: use np.array(labels)",
+        ),
+        (
+            (GOOD, Documents(np.array(["red"]), np.array([0]))),
+            "the test part has no list of texts, but a ndarray: use list(texts)",
+        ),
+        (
+            (Documents(["red", None], np.array([0, 1])), GOOD),
+            "the training part has a text that is no string: None at position 1, None",
+        ),
+        (
+            (Documents(["red"], np.array([0.0])), GOOD),
+            "the training part has labels of type float64 and shape (1,): they must be whole numbers of shape "
+            "(1,), the indices of the classes",
+        ),
+        (
+            (Documents(["red"], np.array([3])), GOOD),
+            "the training part has the label 3, but its 3 classes have the indices 0 to 2",
+        ),
+    ],
+)
+def test_what_read_returns_is_checked_and_the_message_names_file_and_line(home, monkeypatch, result, message):
+    read = lambda self: result  # noqa: E731
+    monkeypatch.setattr(Colours, "read", read)
+    with pytest.raises(DataError) as caught:
+        corpus.load(Colours())
+    assert str(caught.value) == f"colours: {message} (test_corpus.py:{read.__code__.co_firstlineno})"
+
+
+def test_documents_with_too_few_labels_are_refused_with_file_and_line(home, monkeypatch):
+    read = lambda self: (Documents(["red"], np.array([])), GOOD)  # noqa: E731
+    monkeypatch.setattr(Colours, "read", read)
+    with pytest.raises(DataError) as caught:
+        corpus.load(Colours())
+    reason = "Each document needs one label, got 1 texts and 0 labels"
+    place = f"test_corpus.py:{read.__code__.co_firstlineno}"
+    assert str(caught.value) == f"colours cannot be read: {reason} ({place})"
+
+
+def test_an_error_that_a_dataset_raises_on_purpose_is_left_alone(home, monkeypatch):
+    def read(self):
+        raise DataError("Put the file there.")
+
+    monkeypatch.setattr(Colours, "read", read)
+    with pytest.raises(DataError, match=r"^Put the file there\.$"):
+        corpus.load(Colours())
+
+
+@pytest.mark.parametrize(
+    ("edition", "message"),
+    [
+        (lambda self: {}["1"], "colours cannot find its edition: KeyError: '1' (test_corpus.py:"),
+        (
+            lambda self: "1",
+            "colours: edition() must return an Edition(name, digest) of two strings, got '1' (",
+        ),
+        (lambda self: Edition("1", 1), "colours: edition() must return an Edition(name, digest) of two str"),
+    ],
+)
+def test_an_edition_is_checked(home, monkeypatch, edition, message):
+    monkeypatch.setattr(Colours, "edition", edition)
+    with pytest.raises(DataError) as caught:
+        corpus.load(Colours())
+    assert str(caught.value).startswith(message)
+    assert str(caught.value).endswith(f"(test_corpus.py:{edition.__code__.co_firstlineno})")
+
+
+def test_documents_that_clean_to_nothing_are_counted_with_and_without_the_cache(home):
+    for _ in range(2):
+        loaded = corpus.load(Colours())
+        assert loaded.n_empty == 2
+        assert loaded.counts() == (
+            "4 training / 3 test documents (red 1/1, green 2/1, blue 1/1); 2 more are empty after cleaning"
+        )
+    assert Colours.reads == 1
+    assert corpus.load(Colours(), limit=1).n_empty == 2

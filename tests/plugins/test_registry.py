@@ -227,7 +227,8 @@ def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path
 
 
 def test_another_package_can_bring_detectors_and_datasets(toy):
-    assert ("counting", "from toy") in registry.listing("detectors")
+    summary = "The share of words that were not seen in training, and some noise. (from toy)"
+    assert ("counting", summary) in registry.listing("detectors")
     assert ("tiny", "from toy") in registry.listing("datasets")
     assert registry.detector("counting").__module__ == "toy_plugins"
     assert registry.dataset("tiny").classes == ("sea", "law", "sky")
@@ -341,7 +342,7 @@ def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
         "attribute": "has no attribute 'Missing'",
         "number": "fragile:NUMBER has no __call__, fit, decision_function",
         "fits-only": "fragile:FitsOnly has no decision_function",
-        "raising": "OSError: no licence",
+        "raising": "OSError: no licence (fragile_raising.py:1)",
         "exiting": "SystemExit: 3",
         "abstract": "abstract",
         "bare": "fragile:Sound has no name, classes, edition, read",

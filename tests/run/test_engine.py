@@ -104,8 +104,8 @@ def test_several_processes_give_exactly_the_same_results(corpora):
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora):
     faults = {
-        "raises": "RuntimeError: no luck at all",
-        "exits": "SystemExit: 5",
+        "raises": "RuntimeError: no luck at all (toy_plugins.py:87)",
+        "exits": "SystemExit: 5 (toy_plugins.py:89)",
         "nan": "DetectorError: 1 of 30 scores are NaN.",
         "inf": "DetectorError: 1 of 30 scores are infinite.",
         "constant": "DetectorError: all 30 scores are 1.",

@@ -124,7 +124,8 @@ def test_a_detector_that_raises_fails_its_cell_alone(run):
             raise RuntimeError("no\n luck")
 
     result = run(Raising())
-    assert (result.status, result.reason) == ("failed", "RuntimeError: no luck")
+    place = f"test_evaluate.py:{Raising.fit.__code__.co_firstlineno + 1}"
+    assert (result.status, result.reason) == ("failed", f"RuntimeError: no luck ({place})")
     assert result.metrics["n_train"] == 20
 
 

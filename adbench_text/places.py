@@ -1,0 +1,63 @@
+"""File and line of a plug-in's code, for error messages."""
+
+import inspect
+import traceback
+from pathlib import Path
+from typing import Any
+
+
+def place_of_error(error: BaseException, module: str) -> str:
+    """Return where in a plug-in an error was raised, to be appended to its message.
+
+    Parameters
+    ----------
+    error : BaseException
+        With its traceback.
+    module : str
+        Module of the plug-in. The other modules of its package belong to it.
+
+    Returns
+    -------
+    str
+        File and line of the innermost frame in the plug-in's code, such as ``" (mine.py:12)"``; empty if
+        no frame is.
+    """
+    home = _home(module)
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        name = str(frame.f_globals.get("__name__", ""))
+        if name == home or name.startswith(f"{home}."):
+            return _written(frame.f_code.co_filename, line)
+    return ""
+
+
+def place_of_method(kind: Any, *names: str) -> str:
+    """Return where a class defines the first of these methods that is its own or its package's.
+
+    The result is like that of `place_of_error`.
+    """
+    for name in names:
+        method = inspect.unwrap(inspect.getattr_static(kind, name, None))  # type: ignore[arg-type]
+        method = getattr(method, "__func__", getattr(method, "fget", method))
+        code = getattr(method, "__code__", None)
+        module = str(getattr(method, "__module__", ""))
+        if code is not None and _home(module) == _home(kind.__module__):
+            return _written(code.co_filename, code.co_firstlineno)
+    return ""
+
+
+def described(error: BaseException, module: str = "") -> str:
+    """Return an error in one line: type, message and, of a plug-in's module, file and line."""
+    place = place_of_error(error, module) if module else ""
+    return " ".join(f"{type(error).__name__}: {error}".split()) + place
+
+
+def _home(module: str) -> str:
+    """Return the package of a plug-in; of one of ours, its file or folder."""
+    parts = module.split(".")
+    return ".".join(parts[:3] if parts[0] == "adbench_text" else parts[:1])
+
+
+def _written(file: str, line: int | None) -> str:
+    path = Path(file)
+    name = f"{path.parent.name}/{path.name}" if path.stem == "__init__" else path.name
+    return f" ({name}:{line})"
