@@ -4,6 +4,7 @@ These files import click and little else at their top. Slow imports are inside t
 """
 
 import os
+import traceback
 from collections import UserDict
 from importlib import import_module
 from typing import Any
@@ -40,6 +41,8 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except AdbenchTextError as error:
+            if ctx.params["debug"]:
+                traceback.print_exc()
             click.echo(f"Error: {' '.join(str(error).split())}", err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:  # click itself would exit with 1
@@ -56,7 +59,8 @@ class Group(click.Group):
     show_default=False,
 )
 @click.option("--offline", is_flag=True, help="Never download anything.")
-def main(data_dir: str | None, offline: bool) -> None:
+@click.option("--debug", is_flag=True, help="Print the traceback of each error.")
+def main(data_dir: str | None, offline: bool, debug: bool) -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.
 
     Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report

@@ -75,6 +75,11 @@ class LazyHelp(click.Option):
         return super().get_help_record(ctx)
 
 
+def is_debugging() -> bool:
+    """Return whether ``--debug`` is given to the group of commands."""
+    return bool(click.get_current_context().find_root().params.get("debug"))
+
+
 def tracking_options(command: Any) -> Any:
     """Add ``--tracking-uri`` and ``--experiment`` to a command."""
     uri = click.option(

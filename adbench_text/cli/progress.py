@@ -32,9 +32,16 @@ def count(n_cells: int) -> str:
 
 
 class Watch:
-    """Shows the progress of a sweep to the user; see `adbench_text.run.runner.Watcher`."""
+    """Shows the progress of a sweep to the user; see `adbench_text.run.runner.Watcher`.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    debug : bool, default False
+        Show the traceback of each failed cell.
+    """
+
+    def __init__(self, debug: bool = False) -> None:
+        self._debug = debug
         self._todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
         self._first_step: tuple[int, float] | None = None
@@ -107,6 +114,8 @@ class Watch:
         if result.status != "ok":
             self._n_failed += 1
             self.message(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
+            if self._debug:
+                self.message(result.traceback.rstrip())
         elif self._bar is None:
             auroc = result.metrics["auroc"]
             self.message(

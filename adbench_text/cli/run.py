@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
+from adbench_text.cli.options import LazyHelp, Name, is_debugging, sweep_of, tracking_options
 
 
 def _encoders() -> str:
@@ -134,7 +134,7 @@ def command(
 
             log_reports(store, corpora, cells, watch)
 
-    with Watch() as watch:
+    with Watch(is_debugging()) as watch:
         try:
             store = Store(tracking_uri, experiment)
             results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, log)
