@@ -36,7 +36,7 @@ def place_of_method(kind: Any, *names: str) -> str:
     The result is like that of `place_of_error`.
     """
     for name in names:
-        method = inspect.unwrap(inspect.getattr_static(kind, name, None))  # type: ignore[arg-type]
+        method = inspect.unwrap(inspect.getattr_static(kind, name, None))
         method = getattr(method, "__func__", getattr(method, "fget", method))
         code = getattr(method, "__code__", None)
         module = str(getattr(method, "__module__", ""))

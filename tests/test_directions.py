@@ -10,13 +10,14 @@ from adbench_text.plugins import registry
 ROOT = Path(__file__).parents[1]
 FLOORS = ("ground", "text", "plugins", "corpora", "sweep", "run", "store", "cli")
 ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
+    "testing": {"ground", "text", "plugins", "corpora", "testing"},
     "detectors": {"ground", "text", "plugins", "detectors"},
     "datasets": {"ground", "text", "plugins"},
     "documents": {"ground", "text", "plugins", "models", "sweep", "documents"},
     "models": {"ground", "text", "plugins", "models"},
     "reports": {"ground", "plugins", "corpora", "sweep", "run", "store", "reports"},
 }
-ALLOWED["cli"] |= {"documents", "models", "reports"}
+ALLOWED["cli"] |= {"documents", "models", "reports", "testing"}
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}

@@ -19,7 +19,7 @@ class Name(click.ParamType[str]):
     Parameters
     ----------
     kind : str
-        ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, or a kind of plug-in.
+        ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``, or a kind of plug-in.
     """
 
     name = "name"
@@ -53,6 +53,8 @@ class Name(click.ParamType[str]):
             if self.kind == "vectors":
                 return [vectors.LOCAL, *vectors.DOWNLOADS]
             return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+        if self.kind == "checkable":
+            return [*registry.names("detectors"), *registry.names("datasets")]
         return registry.names(self.kind)
 
 

@@ -58,7 +58,7 @@ def _restored(kind: Any, state: Mapping[str, Any]) -> TextDetector:
     """Return a detector that was pickled: an adapter has no name of its own to be found by."""
     adapter = adapted(kind)
     detector: TextDetector = adapter.__new__(adapter)
-    vars(detector).update(state)
+    detector.__dict__.update(state)
     return detector
 
 
@@ -68,6 +68,7 @@ def _adapter(kind: Any) -> type["Foreign"]:
         "__module__": kind.__module__,
         "__doc__": kind.__doc__,
         "kind": staticmethod(kind),
+        "test_settings": getattr(kind, "test_settings", {}),
         "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)

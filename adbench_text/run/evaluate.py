@@ -84,9 +84,10 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             documents,
         )
     except (Exception, SystemExit) as error:  # a faulty detector fails its cell, not the sweep
-        # a message of ours needs no file and line; it was written for the user
-        is_ours = detector is None or isinstance(error, AdbenchTextError)
-        reason = described(error, "" if is_ours else detector.implementation.__module__)
+        module = ""  # an error of ours needs no file and line: its message was written for the user
+        if detector is not None and not isinstance(error, AdbenchTextError):
+            module = detector.implementation.__module__
+        reason = described(error, module)
         curves = training.curves if training else {}
         ran_on = dict(detector.ran_on_) if detector else {}
         trace = traceback.format_exc()

@@ -193,9 +193,8 @@ def test_list(here):
     detectors, datasets, known = (adbench(f"list {what}") for what in ("detectors", "datasets", "vectors"))
     lines = dict(line.split(None, 1) for line in detectors.stdout.splitlines() if "  " in line.strip())
     assert lines["llr"].startswith("Log-likelihood ratio of words")
-    assert (
-        lines["counting"] == "The share of words that were not seen in training, and some noise. (from toy)"
-    )
+    assert lines["counting"].startswith("The share of words that were not seen in training")
+    assert lines["counting"].endswith(" (from toy)")
     assert "\npyod-knn" in detectors.stdout
     assert [line.split()[0] for line in datasets.stdout.splitlines()] == [
         "20news",

@@ -454,8 +454,8 @@ GOOD = Documents(["red", "green", "blue"], np.array([0, 1, 2]))
         ),
         (
             (Documents(["red"], np.array([0.0])), GOOD),
-            "the training part has labels of type float64 and shape (1,): they must be whole numbers of shape "
-            "(1,), the indices of the classes",
+            "the training part has labels of type float64 and shape (1,): they must be whole numbers of "
+            "shape (1,), the indices of the classes",
         ),
         (
             (Documents(["red"], np.array([3])), GOOD),

@@ -4,12 +4,12 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from topics import texts_about
 
 from adbench_text.detectors import knn_words
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.regimes import FROM_SCRATCH
+from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import words
 
 KNNWords = registry.detector("knn-words")

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.metrics import roc_auc_score
-from topics import texts_about
 from wordfreq import get_frequency_dict
 
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import texts_about
 
 LLR = registry.detector("llr")
 TRAIN = ["ship sails", "ship ship anchor"]

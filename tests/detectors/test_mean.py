@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
-from topics import texts_about
 
 from adbench_text.code_version import code_version
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.testing.topics import texts_about
 
 Mean = registry.detector("mean")
 TRAIN = texts_about("sea", 30, seed=0)

@@ -2,12 +2,12 @@ from importlib.metadata import version
 
 import numpy as np
 import pytest
-from topics import write_vectors
 
 from adbench_text.code_version import code_version, libraries
 from adbench_text.detectors._members import RobustScale, parse_members
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import write_vectors
 from adbench_text.text import vectors
 
 Refit = registry.detector("refit")

@@ -4,13 +4,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
-from topics import texts_about, write_vectors
 
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
 from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text.words import words
 
 Refit = registry.detector("refit")

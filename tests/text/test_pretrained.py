@@ -12,13 +12,13 @@ import pytest
 from safetensors.numpy import save_file
 from tiny_bert import ARCHITECTURE, CONFIG, WIDTH, random_weights
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
-from topics import texts_about
 
 from adbench_text import storage
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import AdbenchTextError, DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
 from adbench_text.plugins.regimes import PRE_TRAINED
+from adbench_text.testing.topics import texts_about
 from adbench_text.text import document_vectors, pretrained, vector_cache
 from adbench_text.text.document_vectors import fit_encoder
 from adbench_text.text.encoders import METHODS, Encoding

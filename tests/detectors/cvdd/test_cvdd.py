@@ -1,11 +1,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from topics import TOPICS, texts_about, write_vectors
 
 from adbench_text.detectors.cvdd import CVDD
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import auroc
+from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
 
 TRAIN = texts_about("sea", 60, seed=0)
 TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)

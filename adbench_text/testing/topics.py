@@ -1,4 +1,4 @@
-"""Two topics with words of their own, texts about them, and word vectors that set them apart."""
+"""A small corpus: topics with words of their own, texts about them, and word vectors that set them apart."""
 
 from pathlib import Path
 
@@ -7,10 +7,12 @@ import numpy as np
 TOPICS = {
     "sea": "ship harbour sail tide anchor captain wave crew island storm".split(),
     "law": "judge court statute appeal verdict counsel trial witness clause evidence".split(),
+    "sky": "cloud thunder rain breeze horizon sunrise frost lightning drizzle haze".split(),
 }
 
 
 def texts_about(topic: str, n: int, seed: int) -> list[str]:
+    """Return `n` random texts of twelve words about a topic."""
     rng = np.random.default_rng(seed)
     return [" ".join(rng.choice(TOPICS[topic], size=12)) for _ in range(n)]
 

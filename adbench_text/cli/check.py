@@ -1,0 +1,62 @@
+"""``adbench-text check``: check that a plug-in keeps its contract."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from adbench_text.cli.options import Name, is_debugging
+
+if TYPE_CHECKING:
+    from adbench_text.testing import Outcome
+
+
+@click.command("check")
+@click.argument("names", nargs=-1, required=True, type=Name("checkable"))
+def command(names: Sequence[str]) -> None:
+    """Check that detectors and datasets keep their contract.
+
+    NAMES are those of 'adbench-text list': of this package, or of other installed packages. Detectors learn
+    small texts about three topics; datasets are read twice.
+    """
+    from adbench_text.errors import PluginError, UnknownNameError
+    from adbench_text.plugins import registry
+    from adbench_text.testing import ContractError, outcomes_of
+
+    detectors, datasets = registry.names("detectors"), registry.names("datasets")
+    for name in names:
+        if name not in detectors and name not in datasets:
+            raise UnknownNameError("detector or dataset", name, [*detectors, *datasets])
+    broken = []
+    for name in dict.fromkeys(names):
+        for kind in ["detectors"] * (name in detectors) + ["datasets"] * (name in datasets):
+            click.echo(f"{name} ({kind.removesuffix('s')})")
+            try:
+                n_broken, n_rules = _print(outcomes_of(kind, name))
+            except PluginError as error:  # it cannot be loaded
+                broken.append(str(error))
+                continue
+            if n_broken:
+                broken.append(f"{name} breaks {n_broken} of {n_rules} rules.")
+            else:
+                click.echo(f"{name} keeps all {n_rules} rules.")
+    if broken:
+        if not is_debugging():
+            broken.append(f"For tracebacks, run: adbench-text --debug check {' '.join(names)}")
+        raise ContractError(" ".join(broken))
+
+
+def _print(outcomes: "Iterable[Outcome]") -> tuple[int, int]:
+    """Print outcomes as they come; return the number of broken rules, and of all rules."""
+    n_broken = n_rules = 0
+    for outcome in outcomes:
+        n_rules += 1
+        n_broken += outcome.status == "failed"
+        seconds = "" if outcome.is_skipped else f"{outcome.seconds:.1f} s"
+        notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
+        click.echo(f"  {outcome.status:7} {seconds:>7}  {outcome.rule}{notes}")
+        for problem in outcome.problems:
+            click.echo(f"{'':19}{problem}")
+        if outcome.traceback and is_debugging():
+            click.echo(outcome.traceback, err=True)
+    return n_broken, n_rules

@@ -1,0 +1,78 @@
+"""The rules of the dataset contract; the docstring of each is the rule."""
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from adbench_text.corpora.corpus import Corpus, cleaned_parts
+from adbench_text.corpora.raw import edition_of, read
+from adbench_text.places import place_of_method
+from adbench_text.plugins.dataset import Dataset
+from adbench_text.testing.rules import Note, Rule
+
+
+class Source:
+    """A dataset whose contract is checked; `name` is that of its entry point, if it is known."""
+
+    def __init__(self, dataset: Dataset, name: str | None = None) -> None:
+        self.dataset, self.name = dataset, name
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """The cleaned corpus, read once and not from the cache."""
+        return self.load()
+
+    def load(self) -> Corpus:
+        """Return the cleaned corpus; read it from its sources."""
+        dataset, edition = self.dataset, edition_of(self.dataset)
+        train, test, n_empty = cleaned_parts(*read(dataset))
+        classes = tuple(dataset.classes)
+        return Corpus(dataset.name, classes, train, test, edition.name, edition.is_published, n_empty=n_empty)
+
+
+def states_its_facts(source: Source) -> Iterator[str]:
+    """It states its name, classes, source, licence and citation."""
+    dataset = source.dataset
+    for fact in ("name", "source", "licence", "citation"):
+        value = getattr(dataset, fact, None)
+        if not (isinstance(value, str) and value):
+            yield f"{fact} must be a text that is not empty, got {value!r:.40}"
+    if source.name not in (None, getattr(dataset, "name", None)):
+        yield f"its name is {dataset.name!r}, but that of its entry point is {source.name!r}: use one name"
+    classes = getattr(dataset, "classes", None)
+    if not isinstance(classes, tuple) or not all(isinstance(each, str) and each for each in classes):
+        yield f"classes must be a tuple of names, got {classes!r:.60}"
+    elif len(set(classes)) != len(classes) or len(classes) < 2:
+        yield f"classes must be at least two different names, got {classes!r:.60}"
+
+
+def has_an_edition(source: Source) -> Iterator[str]:
+    """Its edition is the same whenever it is asked for."""
+    place = place_of_method(type(source.dataset), "edition")
+    edition = edition_of(source.dataset)
+    if not (edition.name and edition.digest):
+        yield f"the name and the digest of the edition must not be empty, got {edition!r:.80}{place}"
+    if edition_of(source.dataset) != edition:
+        yield f"the second edition() differs from the first: derive the digest from the sources{place}"
+    else:
+        yield Note(f"edition {edition.name}")
+
+
+def has_documents_of_every_class(source: Source) -> Iterator[str]:
+    """Both parts have documents of every class, with words that are left after cleaning."""
+    yield Note(source.corpus.counts())
+
+
+def reads_the_same_again(source: Source) -> Iterator[str]:
+    """It reads the same documents again."""
+    if source.load().digest != source.corpus.digest:
+        place = place_of_method(type(source.dataset), "read")
+        yield f"the second read() differs from the first: use a fixed order and a fixed seed{place}"
+
+
+ESSENTIAL: tuple[Rule[Source], ...] = (states_its_facts, has_documents_of_every_class)
+RULES: tuple[Rule[Source], ...] = (
+    states_its_facts,
+    has_an_edition,
+    has_documents_of_every_class,
+    reads_the_same_again,
+)

@@ -1,0 +1,287 @@
+"""The rules of the detector contract; the docstring of each is the rule."""
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from adbench_text.errors import DetectorError
+from adbench_text.places import described, place_of_error
+from adbench_text.plugins import registry
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.regimes import REGIMES, TEST_BATCH
+from adbench_text.plugins.scores import Scores
+from adbench_text.testing.rules import ContractError, Note, Rule
+from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
+from adbench_text.testing.topics import TOPICS
+
+_FIT = ("_fit", "_fit_vectors", "fit")
+_SCORE = ("_score", "_score_vectors", "decision_function")
+_UPSIDE_DOWN = 0.3  # AUROC below which the sign must be wrong
+_ODD = ["", " \n\t", "zzz qqq", "ship", "ship " * 20_000, "a" * 50_000, "船 が 港 に"]
+_ODD += ["\x00\x01ship\x7f", "🙂", "ſhip", "\ud800"]
+_WRONG: Sequence[Any] = ["one bare string", [], [1, 2], ["fine", None], b"bytes"]
+
+
+def is_built(subject: Subject) -> Iterator[str]:
+    """It can be built: from its defaults, and from its settings for tests."""
+    subject.kind().check_params()
+    for name in subject.settings:
+        if name not in subject.parameters:
+            yield f"it has no hyper-parameter {name!r}, which test_settings name{subject.at()}"
+            return
+    subject.make().check_params()
+
+
+def keeps_parameters(subject: Subject) -> Iterator[str]:
+    """It stores its hyper-parameters as they are given, so that it can be cloned."""
+    detector = subject.make()
+    parameters = detector.get_params()
+    for name, value in subject.settings.items():
+        if name not in parameters:
+            yield f"get_params() lacks {name!r}{subject.at()}"
+        elif not _equal(parameters[name], value):
+            yield f"{name}={value!r} became {parameters[name]!r}: store it unchanged{subject.at()}"
+    copied = clone(detector).get_params()
+    if not _equal(copied, parameters):
+        yield f"a clone has other hyper-parameters: {copied!r:.80}{subject.at()}"
+
+
+def learns_and_scores(subject: Subject) -> Iterator[str]:
+    """It learns eighty short texts, and scores each of forty by a finite number."""
+    detector = subject.make()
+    if subject.fit(detector) is not detector:
+        yield f"fit must return the detector itself{subject.at(*_FIT)}"
+    if not subject.scores.std():
+        yield f"all {len(TEST)} scores are {subject.scores[0]:g}{subject.at(*_SCORE)}"
+
+
+def outliers_score_higher(subject: Subject) -> Iterator[str]:
+    """A higher score is more abnormal."""
+    aurocs = [_auroc(subject.scores)]
+    if aurocs[0] < 1 - _UPSIDE_DOWN:  # otherwise no other split needs to be learned
+        for inlier in list(TOPICS)[1:]:
+            train, test = split_of(inlier)
+            aurocs.append(_auroc(subject.fit(subject.make(), train).decision_function(test)))
+    median = f"AUROC {100 * np.median(aurocs):.0f} %"
+    if np.median(aurocs) < _UPSIDE_DOWN:
+        yield f"{median} on most splits: is higher more abnormal?{subject.at(*_SCORE)}"
+    else:
+        yield Note(f"{median} on {'an easy split' if len(aurocs) == 1 else 'easy splits'}")
+
+
+def _auroc(scores: Scores) -> float:
+    return float(roc_auc_score(OUTLIER, scores))
+
+
+def same_seed_same_scores(subject: Subject) -> Iterator[str]:
+    """The same seed gives the same scores."""
+    again = subject.fit(subject.make()).decision_function(TEST)
+    if not np.array_equal(again, subject.scores):
+        yield (
+            f"two fits with the same seed differ by up to {np.abs(again - subject.scores).max():.3g}: "
+            f"draw all random numbers with random_state{subject.at(*_FIT)}"
+        )
+
+
+def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
+    """A score depends on no other text of the batch, unless the regime names the test batch."""
+    detector, scores, place = subject.fitted, subject.scores, subject.at(*_SCORE)
+    if not np.array_equal(detector.decision_function(TEST), scores):
+        yield f"two calls of decision_function differ: score without random numbers{place}"
+        return
+    single = np.array([detector.decision_function([text])[0] for text in TEST[15:25]])
+    if detector.regime == TEST_BATCH:
+        if np.abs(single - scores[15:25]).max() <= 0.01 * scores.std():
+            yield f"the regime is {TEST_BATCH!r}, but the scores do not depend on the batch{place}"
+        return
+    backwards = detector.decision_function(TEST[::-1])[::-1]
+    for case, others, own in (("alone", single, scores[15:25]), ("in another order", backwards, scores)):
+        if not np.allclose(others, own, rtol=1e-5, atol=max(1e-6, 1e-4 * scores.std())):
+            yield (
+                f"scored {case}, a text has another score, by up to {np.abs(others - own).max():.3g}: "
+                f"score each text by itself, or set regime = TEST_BATCH{place}"
+            )
+            return
+
+
+def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
+    """Fitting again forgets the first fit."""
+    detector = subject.fit(subject.make(), TEST)
+    detector.decision_scores_  # noqa: B018  # asked for, so remembered
+    subject.fit(detector)
+    if not np.array_equal(detector.decision_function(TEST), subject.scores):
+        yield f"a second fit gives other scores than a first one{subject.at(*_FIT)}"
+    if detector.decision_scores_.shape != (len(TRAIN),):
+        yield f"after a second fit, decision_scores_ are those of the first{subject.at(*_FIT)}"
+
+
+def leaves_texts_alone(subject: Subject) -> Iterator[str]:
+    """It changes no text that it is given."""
+    texts = {"fit": subject.fitted._training_texts, "decision_function": list(TRAIN), "prepare": list(TRAIN)}
+    subject.fitted._score(texts["decision_function"])
+    subject.make().prepare(texts["prepare"])
+    for (name, after), methods in zip(texts.items(), (_FIT, _SCORE, ("prepare",)), strict=True):
+        if after != TRAIN:
+            yield f"{name} changes the list of texts: work on a copy{subject.at(*methods)}"
+
+
+def scores_odd_texts(subject: Subject) -> Iterator[str]:
+    """Odd texts get finite scores: empty, very long, without any known word."""
+    settings = [{"encoder": "tfidf"}, {"encoder": "svd"}] if "encoder" in subject.parameters else [{}]
+    for more in settings:
+        before = subject.fit(subject.make(**more)) if more else subject.fitted
+        after = subject.fit(subject.make(**more), TRAIN + _ODD)
+        for detector in (before, after):
+            try:
+                detector.decision_function(_ODD)
+            except Exception:
+                _raise_for_one(subject, detector)
+                raise
+    yield from ()
+
+
+def _raise_for_one(subject: Subject, detector: TextDetector) -> None:
+    """Raise ContractError for the first of the odd texts that cannot be scored alone."""
+    for text in _ODD:
+        try:
+            detector.decision_function([text])
+        except Exception as error:
+            place = place_of_error(error, subject.kind.__module__) or subject.at(*_SCORE)
+            reason = f"{described(error).rstrip('.')}{place}"
+            raise ContractError(f"the text {text!r:.20} of {len(text)} characters: {reason}") from error
+
+
+def refuses_wrong_input(subject: Subject) -> Iterator[str]:
+    """Wrong input, and scoring before fit, is an InvalidValueError."""
+    detector = subject.make()
+    if problem := _accepted(lambda: detector.decision_function(TEST)):
+        yield f"decision_function before fit {problem}{subject.at('decision_function')}"
+    for wrong in _WRONG:
+        for names, method in ((_FIT, detector.fit), (_SCORE, subject.fitted.decision_function)):
+            if problem := _accepted(method, wrong):
+                yield f"{names[-1]}({wrong!r}) {problem}{subject.at(names[-1])}"
+
+
+def refuses_wrong_thresholds(subject: Subject) -> Iterator[str]:
+    """A contamination outside (0, 0.5] is an error, where there is this hyper-parameter."""
+    if "contamination" in subject.parameters:
+        for value in (0, 0.9):
+            if problem := _accepted(lambda value=value: subject.make(contamination=value).fit(TRAIN)):
+                yield f"contamination={value} {problem}{subject.at('check_params')}"
+
+
+def _accepted(call: Callable[..., object], *arguments: Any) -> str:
+    """Return what a call did if it raised no ValueError; an empty string if it did."""
+    try:
+        call(*arguments)
+    except ValueError:
+        return ""
+    except Exception as error:
+        return f"raises {described(error)} instead of an InvalidValueError"
+    return "is accepted"
+
+
+def predicts(subject: Subject) -> Iterator[str]:
+    """PyOD's attributes and predictions follow from its scores."""
+    detector = subject.fitted
+    scores, threshold = detector.decision_scores_, detector.threshold_
+    if scores.shape != (len(TRAIN),):
+        yield f"decision_scores_ has the shape {scores.shape}, not ({len(TRAIN)},)"
+        return
+    if not np.isclose(threshold, np.quantile(scores, 1 - detector.contamination)):
+        yield f"threshold_ is not the quantile of decision_scores_ at 1 - contamination, but {threshold:g}"
+    if not np.array_equal(detector.labels_, scores > threshold):
+        yield "labels_ are not 1 where decision_scores_ are above threshold_"
+    if not np.array_equal(detector.predict(TEST), subject.scores > threshold):
+        yield "predict is not 1 where the scores are above threshold_"
+    if not np.allclose(detector.predict_proba(TEST).sum(axis=1), 1):
+        yield "the two columns of predict_proba do not add up to 1"
+
+
+def can_be_pickled(subject: Subject) -> Iterator[str]:
+    """A fitted detector can be pickled."""
+    again = pickle.loads(pickle.dumps(subject.fitted))
+    if not np.array_equal(again.decision_function(TEST), subject.scores):
+        yield f"a detector from a pickle has other scores{subject.at(*_SCORE)}"
+
+
+def has_valid_presets(subject: Subject) -> Iterator[str]:
+    """Every configuration of a preset is valid, and no two are equal."""
+    place = subject.at("presets")
+    for dataset in registry.plugins("datasets"):
+        presets = subject.kind.presets(dataset)
+        if not isinstance(presets, Mapping):
+            yield f"presets({dataset!r}) must return a mapping, got {type(presets).__name__}{place}"
+            return
+        for preset, grid in presets.items():
+            if len({str(sorted(one.items())) for one in grid}) != len(grid):
+                yield f"preset {preset!r} of {dataset} has a configuration twice{place}"
+            for one in grid:
+                if unknown := one.keys() - subject.parameters.keys():
+                    yield f"preset {preset!r} of {dataset}: no hyper-parameter {min(unknown)!r}{place}"
+                else:
+                    subject.make(**one).check_params()
+
+
+def describes_itself(subject: Subject) -> Iterator[str]:
+    """Regime, resources and tables are of the types that the harness logs."""
+    detector = subject.fitted
+    if detector.regime not in (None, *REGIMES):
+        yield f"regime must be one of {', '.join(REGIMES)}, got {detector.regime!r}{subject.at('regime')}"
+    elif detector.regime is None:
+        yield Note("it declares no regime")
+    resources = detector.resources()
+    if not all(isinstance(value, str) for item in resources.items() for value in item):
+        yield f"resources() must map names to strings, got {resources!r:.60}{subject.at('resources')}"
+    for name, table in detector.tables().items():
+        if not hasattr(table, "to_csv"):
+            yield f"table {name!r} must be a DataFrame, got {type(table).__name__}{subject.at('tables')}"
+
+
+def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
+    """Scores of words, where it has any, are finite, and each word is in its place in the text."""
+    place = subject.at("token_scores")
+    try:
+        scored = subject.fitted.token_scores(TEST)
+    except DetectorError:
+        yield Note("none")
+        return
+    if len(scored) != len(TEST):
+        yield f"token_scores of {len(TEST)} texts has {len(scored)} entries{place}"
+    for text, tokens in zip(TEST, scored, strict=False):
+        for token, start, end, score in tokens:
+            if not 0 <= start <= end <= len(text) or token.lower() not in text[start:end].lower():
+                yield f"the token {token!r} is not text[{start}:{end}]: {text[start:end]!r:.30}{place}"
+                return
+            if not np.isfinite(score):
+                yield f"the score of {token!r} is {score}{place}"
+                return
+
+
+def _equal(one: Any, other: Any) -> bool:
+    return one is other or bool(np.all(one == other)) or repr(one) == repr(other)
+
+
+ESSENTIAL: tuple[Rule[Subject], ...] = (is_built, learns_and_scores)
+RULES: tuple[Rule[Subject], ...] = (
+    is_built,
+    keeps_parameters,
+    learns_and_scores,
+    outliers_score_higher,
+    same_seed_same_scores,
+    scores_each_text_by_itself,
+    forgets_the_first_fit,
+    leaves_texts_alone,
+    scores_odd_texts,
+    refuses_wrong_input,
+    refuses_wrong_thresholds,
+    predicts,
+    can_be_pickled,
+    has_valid_presets,
+    describes_itself,
+    has_token_scores_in_place,
+)

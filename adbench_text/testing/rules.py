@@ -1,0 +1,96 @@
+"""Rules of a contract: how they are run, and what becomes of each."""
+
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from adbench_text.errors import AdbenchTextError
+from adbench_text.isolation import preserved
+from adbench_text.places import described
+
+Subject = TypeVar("Subject")
+#: Yields the ways in which a plug-in breaks the rule. Its docstring is the rule itself.
+Rule = Callable[[Subject], Iterable[str]]
+
+
+class ContractError(AdbenchTextError, AssertionError):
+    """A plug-in breaks rules of its contract; the message has one line for each."""
+
+
+class Note(str):
+    """What a rule yields that is no problem, such as a measured value."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The outcome of a rule for one plug-in.
+
+    Attributes
+    ----------
+    rule : str
+        What is required.
+    problems, notes : tuple of str
+    seconds : float
+    traceback : str
+        If the plug-in raised an error.
+    is_skipped : bool
+        Whether the rule was not checked, because one that it builds on is broken.
+    """
+
+    rule: str
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+    traceback: str = ""
+    is_skipped: bool = False
+
+    @property
+    def status(self) -> str:
+        """``"ok"``, ``"failed"`` or ``"skipped"``."""
+        return "skipped" if self.is_skipped else "failed" if self.problems else "ok"
+
+
+def check(
+    rules: Sequence[Rule[Subject]], subject: Subject, module: str, essential: Sequence[Rule[Subject]] = ()
+) -> Iterator[Outcome]:
+    """Check rules one after the other; after an essential one that is broken, skip the rest.
+
+    The global state of the process is restored after each. `module` is that of the plug-in, for file and
+    line of its errors.
+    """
+    is_broken = False
+    for rule in rules:
+        title = (rule.__doc__ or "").partition("\n")[0].rstrip(".")
+        if is_broken:
+            yield Outcome(title, is_skipped=True)
+            continue
+        outcome = _outcome(title, rule, subject, module)
+        is_broken = bool(outcome.problems) and rule in essential
+        yield outcome
+
+
+def _outcome(title: str, rule: Rule[Subject], subject: Subject, module: str) -> Outcome:
+    begin = time.perf_counter()
+    findings: list[str] = []
+    trace = ""
+    try:
+        with preserved():
+            findings.extend(rule(subject))  # keeps those before an error
+    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
+        is_message = isinstance(error, AdbenchTextError)  # written for the user
+        findings.append(f"{error}" if is_message else described(error, module))
+        trace = traceback.format_exc()
+    problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))
+    notes = tuple(each for each in findings if isinstance(each, Note))
+    return Outcome(title, problems, notes, time.perf_counter() - begin, trace)
+
+
+def raise_broken(name: str, outcomes: Iterable[Outcome]) -> None:
+    """Raise ContractError if a rule is broken, with one line for each problem."""
+    lines = [f"{outcome.rule}: {problem}" for outcome in outcomes for problem in outcome.problems]
+    if lines:
+        raise ContractError(f"{name} breaks its contract:\n  " + "\n  ".join(lines))

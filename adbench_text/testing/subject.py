@@ -1,0 +1,76 @@
+"""A detector whose contract is checked: how it is made and fitted, and on which texts."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from adbench_text.isolation import seed_generators
+from adbench_text.places import place_of_method
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.scores import Scores
+from adbench_text.testing.topics import TOPICS, texts_about
+
+INLIERS, *OTHERS = TOPICS
+N_TRAIN, N_TEST = 80, 20
+
+
+def split_of(inlier: str) -> tuple[list[str], list[str]]:
+    """Return training and test texts; the second half of the test texts is about the other topics."""
+    others = [topic for topic in TOPICS if topic != inlier]
+    outliers = [text for topic in others for text in texts_about(topic, N_TEST // len(others), seed=2)]
+    return texts_about(inlier, N_TRAIN, seed=0), texts_about(inlier, N_TEST, seed=1) + outliers
+
+
+TRAIN, TEST = split_of(INLIERS)
+OUTLIER = np.arange(2 * N_TEST) >= N_TEST
+
+
+class Subject:
+    """A detector class with the settings to check it with.
+
+    Parameters
+    ----------
+    kind : type
+        From `adbench_text.plugins.registry.detector`, or adapted like those.
+    settings : mapping of str to object
+        Hyper-parameters.
+    vectors : str
+        Path of word vectors of the topics, for a detector that needs some.
+    """
+
+    def __init__(self, kind: type[TextDetector], settings: Mapping[str, Any], vectors: str) -> None:
+        self.kind = kind
+        is_of_vectors = "vectors" in self.parameters
+        self.settings = {"vectors": vectors, **settings} if is_of_vectors else dict(settings)
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """The hyper-parameters by name, with their defaults."""
+        return self.kind.default_params()
+
+    def make(self, **more: Any) -> TextDetector:
+        """Return an unfitted detector with these settings on top of its own; it is seeded."""
+        seeded = {"random_state": 0} if "random_state" in self.parameters else {}
+        return self.kind(**{**seeded, **self.settings, **more})
+
+    def fit(self, detector: TextDetector, texts: Sequence[str] = TRAIN) -> TextDetector:
+        """Fit a detector as the harness does: with seeded global generators, on a list of its own."""
+        seed_generators(0)
+        return detector.fit(list(texts))
+
+    @cached_property
+    def fitted(self) -> TextDetector:
+        """A detector that is fitted on the training texts; rules may only read from it."""
+        return self.fit(self.make())
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores of the test texts."""
+        return self.fitted.decision_function(TEST)
+
+    def at(self, *methods: str) -> str:
+        """Return file and line of the first of these methods that the plug-in defines, in brackets."""
+        implementation = self.kind().implementation
+        return place_of_method(getattr(implementation, "wrapped", implementation), *methods, "__init__")

@@ -1,0 +1,77 @@
+"""Each way to break the dataset contract is named."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.testing import ContractError, check_dataset
+
+COUNTER = itertools.count()
+
+
+class Weather(Dataset):
+    name = "weather"
+    classes = ("rain", "sun")
+    source = licence = citation = "made up"
+
+    def edition(self):
+        return Edition("made up", "1")
+
+    def read(self):
+        part = Documents(["wet grey sky", "warm bright sky", "7"], np.array([0, 1, 1]))
+        return part, part
+
+
+class Nameless(Weather):
+    name = citation = ""
+    classes = "rain"
+
+
+class Restless(Weather):
+    def edition(self):
+        return Edition("made up", str(next(COUNTER)))
+
+    def read(self):
+        part = Documents([f"wet grey sky {'abc' * next(COUNTER)}", "warm bright sky"], np.array([0, 1]))
+        return part, part
+
+
+class OfPairs(Weather):
+    def read(self):
+        return [("wet grey sky", 0)], [("warm bright sky", 1)]
+
+
+class Empty(Weather):
+    def read(self):
+        return Documents(["wet", "7"], np.array([0, 1])), Documents(["wet", "sun"], np.array([0, 1]))
+
+
+def test_a_sound_dataset_keeps_its_contract():
+    check_dataset(Weather)
+    check_dataset(Weather())
+
+
+@pytest.mark.parametrize(
+    ("kind", "problems"),
+    [
+        (Nameless, ["name must be", "citation must be", "classes must be a tuple of names, got 'rain'"]),
+        (
+            Restless,
+            ["second edition() differs", "second read() differs from the first"],
+        ),
+        (
+            OfPairs,
+            ["must return Documents(texts, labels) as the training part, got a list (test_check"],
+        ),
+        (Empty, ["Class 'sun' of weather has no training documents after cleaning"]),
+    ],
+)
+def test_a_broken_rule_is_named(kind, problems):
+    with pytest.raises(ContractError) as caught:
+        check_dataset(kind)
+    lines = str(caught.value).split("\n")[1:]
+    assert len(lines) == len(problems)
+    for line, problem in zip(lines, problems, strict=True):
+        assert problem in line

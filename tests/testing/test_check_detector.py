@@ -1,0 +1,213 @@
+"""Each way to break the detector contract is named, with file and line."""
+
+import inspect
+import re
+
+import numpy as np
+import pytest
+
+from adbench_text import storage
+from adbench_text.plugins.detector import TextDetector, TokenScore
+from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH
+from adbench_text.testing import ContractError, check_detector
+from adbench_text.testing.subject import OUTLIER, TEST, TRAIN
+
+
+class Sound(TextDetector):
+    """The share of words that no training text has."""
+
+    def _fit(self, texts):
+        self._words = {word for text in texts for word in text.split()}
+
+    def _score(self, texts):
+        return np.array([self._unknown(text) for text in texts])
+
+    def _unknown(self, text):
+        words = text.split()
+        return float(np.mean([word not in self._words for word in words])) if words else 0.0
+
+
+class UpsideDown(Sound):
+    def _score(self, texts):
+        return -super()._score(texts)
+
+
+class Constant(Sound):
+    def _score(self, texts):
+        return np.full(len(texts), 7.0)
+
+
+class Raising(Sound):
+    def _fit(self, texts):
+        raise RuntimeError("no luck")
+
+
+class Renaming(Sound):
+    def __init__(self, *, k=1, **shared):
+        super().__init__(**shared)
+        self.k = k + 1
+
+
+class Unseeded(Sound):
+    def _fit(self, texts):
+        super()._fit(texts)
+        self._noise = np.random.default_rng().normal()
+
+    def _score(self, texts):
+        return super()._score(texts) + self._noise
+
+
+class Ranking(Sound):
+    def _score(self, texts):
+        return super()._score(texts) + np.arange(len(texts))[::-1] / 1000
+
+
+class NotRanking(Sound):
+    @property
+    def regime(self):
+        return TEST_BATCH
+
+
+class Remembering(Sound):
+    def _fit(self, texts):
+        before = getattr(self, "_words", set())
+        super()._fit(texts)
+        self._words |= before
+
+
+class Sorting(Sound):
+    def _fit(self, texts):
+        texts.sort()
+        super()._fit(texts)
+
+
+class Fragile(Sound):
+    def _unknown(self, text):
+        return sum(word not in self._words for word in text.split()) / len(text.split())
+
+
+class Lenient(Sound):
+    def decision_function(self, texts):
+        return self._score(list(texts)) if texts else np.array([])
+
+
+class Unpicklable(Sound):
+    def _fit(self, texts):
+        super()._fit(texts)
+        self._key = lambda text: text
+
+
+class Twice(Sound):
+    @classmethod
+    def presets(cls, dataset):
+        return {"pair": [{"contamination": 0.2}, {"contamination": 0.2}], "typo": [{"contamintion": 0.2}]}
+
+
+class Vague(Sound):
+    regime = "a lot"
+
+    def resources(self):
+        return {"words": 3}
+
+
+class Displaced(Sound):
+    def token_scores(self, texts):
+        return [[TokenScore(text.split()[0], 1, 3, 0.0)] for text in texts]
+
+
+def broken_rules(kind) -> list[str]:
+    with pytest.raises(ContractError) as caught:
+        check_detector(kind)
+    first, *lines = str(caught.value).split("\n")
+    assert first == f"{kind.__name__} breaks its contract:"
+    return [line.strip() for line in lines]
+
+
+def line_of(method, offset=0) -> str:
+    return f"(test_check_detector.py:{inspect.unwrap(method).__code__.co_firstlineno + offset})"
+
+
+def test_a_sound_detector_keeps_its_contract():
+    check_detector(Sound)
+    check_detector(Sound, {"contamination": 0.2})
+
+
+def test_a_wrong_sign_is_named():
+    (line,) = broken_rules(UpsideDown)
+    assert line == (
+        "A higher score is more abnormal: AUROC 0 % on most splits: is higher more abnormal? "
+        + line_of(UpsideDown._score)
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "problem", "place"),
+    [
+        (Constant, "all 40 scores are 7", line_of(Constant._score)),
+        (Raising, "RuntimeError: no luck", line_of(Raising._fit, 1)),
+        (Renaming, "Cannot clone|other hyper-parameters", ""),
+        (Unseeded, "two fits with the same seed differ by up to .*random_state", line_of(Unseeded._fit)),
+        (Ranking, "scored alone, a text has another score, by up to", line_of(Ranking._score)),
+        (NotRanking, "but the scores do not depend on the batch", ""),
+        (Remembering, "a second fit gives other scores than a first one", line_of(Remembering._fit)),
+        (Sorting, "fit changes the list of texts: work on a copy", line_of(Sorting._fit)),
+        (Fragile, "the text '' of 0 characters: ZeroDivisionError", line_of(Fragile._unknown, 1)),
+        (Lenient, r"decision_function\(\[\]\) is accepted", line_of(Lenient.decision_function)),
+        (Unpicklable, "pickle", ""),
+        (Twice, "preset 'pair' of 20news has a configuration twice", line_of(Twice.presets.__func__)),
+        (
+            Twice,
+            "'typo' of 20news: no hyper-parameter 'contamintion'",
+            line_of(Twice.presets.__func__),
+        ),
+        (Vague, "regime must be one of from scratch, .*got 'a lot'", ""),
+        (Vague, "resources\\(\\) must map names to strings", line_of(Vague.resources)),
+        (Displaced, r"is not text\[1:3\]", line_of(Displaced.token_scores)),
+    ],
+)
+def test_a_broken_rule_is_one_line_with_file_and_line(kind, problem, place):
+    lines = [line for line in broken_rules(kind) if re.search(problem, line)]
+    assert len(lines) == 1
+    assert lines[0].endswith(place)
+
+
+def test_what_cannot_learn_is_checked_no_further():
+    assert len(broken_rules(Raising)) == 1
+
+
+class Duck:
+    """Has two methods only."""
+
+    def fit(self, texts):
+        self.words = {word for text in texts for word in text.split()}
+
+    def decision_function(self, texts):
+        return [sum(word not in self.words for word in text.split()) for text in texts]
+
+
+def test_a_detector_needs_no_base_class():
+    check_detector(Duck)
+
+
+class Weak(Sound):
+    """Better than chance on no topic: a wrong sign and weakness are different."""
+
+    def _score(self, texts):
+        return np.array([float(len(text) % 7) for text in texts])
+
+
+def test_a_weak_detector_breaks_no_rule():
+    check_detector(Weak)
+
+
+def test_a_check_keeps_nothing(tmp_path, monkeypatch):
+    monkeypatch.setenv(storage.CACHE, str(tmp_path))
+    check_detector("iforest")
+    assert list(tmp_path.iterdir()) == []
+    assert storage.cache_dir() == tmp_path
+
+
+def test_the_texts_are_those_of_the_split():
+    assert len(TRAIN) == 80
+    assert len(TEST) == len(OUTLIER) == 40
+    assert Sound().regime == FROM_SCRATCH
