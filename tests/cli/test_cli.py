@@ -310,7 +310,7 @@ def test_the_data_directory_and_offline_reach_the_whole_program(here):
 def test_help_and_version():
     assert "Find out which detector finds the odd documents" in adbench("-h").stdout
     assert adbench("--version").stdout.startswith("adbench-text, version ")
-    for command in ("run", "report", "list", "fetch", "ui"):
+    for command in ("run", "report", "list", "fetch", "check", "new", "ui"):
         assert adbench(f"{command} --help").exit_code == 0
 
 
