@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,10 @@ from adbench_text.text import glove_wheel, vectors
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
+
+# Plug-ins that happen to be installed are not under test; those that a test puts on the path are.
+_INSTALLED = {each for kind in registry._FOLDERS for each in entry_points(group=f"adbench_text.{kind}")}
+registry.entry_points = lambda group: [each for each in entry_points(group=group) if each not in _INSTALLED]
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"

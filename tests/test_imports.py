@@ -16,10 +16,12 @@ from adbench_text.sweep.cell import Cell
 
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
-# the server that `ui` becomes is not started
+# the server that `ui` becomes is not started, and plug-ins that happen to be installed are not loaded
 COMMAND = """
 import os, sys
+from adbench_text.plugins import registry
 os.execv = lambda *_: None
+registry.entry_points = lambda group: []
 from adbench_text.cli.main import main
 try:
     main(sys.argv[1:])

@@ -41,8 +41,8 @@ def checked_name(kind: str, name: str) -> str:
 
     Examples
     --------
-    >>> checked_name("detector", "My_Words")
-    'my-words'
+    >>> checked_name("detector", "Unseen_Words")
+    'unseen-words'
     """
     from adbench_text.errors import InvalidValueError
     from adbench_text.plugins import registry
