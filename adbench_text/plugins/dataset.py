@@ -1,8 +1,8 @@
 """The dataset contract: raw documents, their classes, and which edition they are.
 
 A dataset may use these functions of `adbench_text.storage`: `data_dir` (the folder of corpora), `RemoteFile`
-(a file in it that is downloaded and verified if it is missing), `file_digest` (for the edition), `is_offline`,
-`cache_dir` and `atomic_path`. ``adbench-text check NAME`` checks a dataset.
+(a file in it that is downloaded and verified if it is missing), `file_digest` (for the edition),
+`is_offline`, `cache_dir` and `atomic_path`. ``adbench-text check NAME`` checks a dataset.
 """
 
 from abc import ABC, abstractmethod
