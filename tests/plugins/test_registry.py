@@ -13,6 +13,7 @@ from adbench_text.code_version import code_version
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reports import declared
+from adbench_text.testing import check_detector
 
 PLUGINS = Path(__file__).parents[1] / "toy"
 
@@ -309,8 +310,7 @@ def test_a_pyod_detector_of_vectors_gets_document_vectors(install):
     near, far = detector.decision_function(["crew and ship", "the court"])
     assert far > near
     assert detector.regime == "from scratch"
-    again = pickle.loads(pickle.dumps(detector))
-    assert again.decision_function(["the court"])[0] == far
+    check_detector("centre")
 
 
 def test_a_pyod_detector_whose_fit_takes_texts_gets_texts(install):

@@ -1,0 +1,51 @@
+"""File and line of an error are those of the plug-in's innermost frame."""
+
+import importlib
+import json
+
+import pytest
+
+from adbench_text.places import described, place_of_error, place_of_method
+from adbench_text.plugins import registry
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of two modules, of which one calls the other, which calls a library."""
+    folder = tmp_path / "package_of_places"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from package_of_places.inner import parse\n\n\nclass Mine:\n"
+        "    def read(self):\n        return parse('{')\n"
+    )
+    (folder / "inner.py").write_text("import json\n\n\ndef parse(text):\n    return json.loads(text)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    return importlib.import_module("package_of_places")
+
+
+def test_the_place_is_that_of_the_innermost_frame_in_the_package(package):
+    with pytest.raises(json.JSONDecodeError) as caught:
+        package.Mine().read()
+    assert place_of_error(caught.value, "package_of_places") == " (inner.py:5)"
+    assert place_of_error(caught.value, "package_of_places.other") == " (inner.py:5)"
+    assert place_of_error(caught.value, "elsewhere") == ""
+    assert described(caught.value, "package_of_places").endswith("(char 1) (inner.py:5)")
+    assert "(inner.py" not in described(caught.value)
+
+
+def test_a_file_named_init_is_written_with_its_folder(package):
+    assert place_of_method(package.Mine, "read") == " (package_of_places/__init__.py:5)"
+
+
+def test_a_method_of_another_package_has_no_place():
+    assert place_of_method(registry.detector("llr"), "_score", "decision_function").startswith(
+        " (llr/__init__.py:"
+    )
+    assert place_of_method(registry.detector("llr"), "decision_function", "nothing") == ""
+
+
+def test_one_of_our_plug_ins_is_its_own_file_or_folder():
+    with pytest.raises(ValueError) as caught:
+        registry.detector("llr")(smoothing=-1).fit(["a text"])
+    assert place_of_error(caught.value, "adbench_text.detectors.llr.mixture").startswith(" (llr/__init__.py:")
+    assert place_of_error(caught.value, "adbench_text.detectors.ocsvm") == ""
