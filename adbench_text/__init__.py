@@ -1,7 +1,18 @@
-"""adbench-text: which detector finds the odd documents in a text corpus, and by how much."""
+"""adbench-text: which detector finds the odd documents in a text corpus, and by how much.
 
+The names in ``__all__`` are the public face of the library; each is imported when it is first used:
+
+>>> from adbench_text import LLR
+>>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+>>> near, far = LLR().fit(sea).decision_function(["the ship and its crew", "the court heard a witness"])
+>>> bool(far > near)
+True
+"""
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 try:
     __version__ = version("adbench-text")
@@ -13,3 +24,40 @@ except PackageNotFoundError:  # a checkout on the path, not installed
 _here = Path(__file__).parent
 if not (_here / "detectors").is_dir():
     __path__.append(str(_here.parent))
+
+_PLACES = {  # of each public name: its module, and its name there if it is another
+    "ADBenchDetector": "adbench_text.adbench",
+    "CVDD": "adbench_text.detectors.cvdd",
+    "DATE": "adbench_text.detectors.date",
+    "Dataset": "adbench_text.plugins.dataset",
+    "Documents": "adbench_text.plugins.dataset",
+    "Edition": "adbench_text.plugins.dataset",
+    "IForest": "adbench_text.detectors.iforest",
+    "KNNWords": "adbench_text.detectors.knn_words",
+    "LLR": "adbench_text.detectors.llr",
+    "Model": "adbench_text.models.model",
+    "OCSVM": "adbench_text.detectors.ocsvm",
+    "Scorer": "adbench_text.models.scoring",
+    "TextDetector": "adbench_text.plugins.detector",
+    "VectorDetector": "adbench_text.plugins.vector_detector",
+    "detector": "adbench_text.plugins.registry",
+    "fit_model": "adbench_text.documents.fitting",
+    "load_model": "adbench_text.models.folder:load",
+    "odd_documents": "adbench_text.documents.ranking",
+    "p_values": "adbench_text.calibration",
+    "save_model": "adbench_text.models.folder:save",
+}
+__all__ = [*_PLACES, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, _, own_name = _PLACES[name].partition(":")
+    value = getattr(import_module(module), own_name or name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES})

@@ -316,8 +316,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         self._check_is_fitted()
         return checked
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_training_texts" in self.__dict__
+
     def _check_is_fitted(self) -> None:
-        if "_training_texts" not in self.__dict__:
+        if not self.__sklearn_is_fitted__():
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
     def fitted_state(self, compute_scores: bool = True) -> State:

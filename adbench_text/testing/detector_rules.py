@@ -121,7 +121,11 @@ def forgets_the_first_fit(subject: Subject) -> Iterator[str]:
 
 def leaves_texts_alone(subject: Subject) -> Iterator[str]:
     """It changes no text that it is given."""
-    texts = {"fit": subject.fitted._training_texts, "decision_function": list(TRAIN), "prepare": list(TRAIN)}
+    texts = {
+        "fit": subject.fitted._texts_of_training(),
+        "decision_function": list(TRAIN),
+        "prepare": list(TRAIN),
+    }
     subject.fitted._score(texts["decision_function"])
     subject.make().prepare(texts["prepare"])
     for (name, after), methods in zip(texts.items(), (_FIT, _SCORE, ("prepare",)), strict=True):

@@ -1,0 +1,59 @@
+"""The public face of the library, and other people's loops around our detectors."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.validation import check_is_fitted
+
+import adbench_text
+from adbench_text.testing.topics import texts_about
+
+SEA = texts_about("sea", 30, 0)
+
+
+@pytest.mark.parametrize("name", adbench_text.__all__)
+def test_every_public_name_can_be_imported(name):
+    value = getattr(adbench_text, name)
+    assert getattr(value, "__name__", name) in (name, name.removesuffix("_model"))
+    assert name in dir(adbench_text)
+
+
+def test_other_names_are_errors():
+    with pytest.raises(AttributeError, match="no attribute 'LRR'"):
+        adbench_text.LRR  # noqa: B018
+
+
+def test_the_import_is_light():
+    code = "import sys, adbench_text; print(sorted({'numpy', 'torch', 'sklearn', 'pyod'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_a_detector_ends_a_pipeline():
+    lower = FunctionTransformer(lambda texts: [text.lower() for text in texts])
+    pipeline = Pipeline([("lower", lower), ("detector", adbench_text.KNNWords(k=3))])
+    pipeline.fit([text.upper() for text in SEA])
+    check_is_fitted(pipeline)
+    scores = pipeline.decision_function([SEA[0].upper(), "JUDGE AND WITNESS"])
+    assert scores[1] > scores[0]
+    assert pipeline.set_params(detector__k=5).get_params()["detector__k"] == 5
+    assert clone(pipeline).get_params()["detector__k"] == 5
+
+
+def test_scikit_learn_knows_whether_a_detector_is_fitted():
+    detector = adbench_text.LLR(background="uniform")
+    assert not detector.__sklearn_is_fitted__()
+    assert detector.fit(SEA).__sklearn_is_fitted__()
+
+
+def test_the_loop_of_adbench():
+    model = adbench_text.ADBenchDetector(seed=0, model_name="llr", background="uniform")
+    scores = model.fit(X_train=np.array(SEA), y_train=np.zeros(len(SEA))).predict_score(
+        X=np.array(["law", SEA[0]])
+    )
+    assert scores[0] > scores[1]
