@@ -122,8 +122,8 @@ def test_moving_and_renaming_modules_changes_no_version(before, tmp_path):
         "adbench_text.detectors._batches": "adbench_text.batching",
         "adbench_text.detectors.date.electra": "adbench_text.detectors._networks",
         "adbench_text.text.vector_files": "adbench_text.read",
-        "import glove_wheel, vector_files": (
-            "import glove_wheel\nfrom adbench_text import read as vector_files"
+        "import glove_wheel, local_vectors, vector_files": (
+            "import glove_wheel, local_vectors\nfrom adbench_text import read as vector_files"
         ),
     }
     for old, new in moves.items():
