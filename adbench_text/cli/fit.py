@@ -17,6 +17,16 @@ from adbench_text.cli.own_text import detector_options, document_options, read_a
 @click.option("--overwrite", is_flag=True, help="Replace the model in this folder.")
 @document_options
 @detector_options
+@click.option(
+    "--log-model", "registered", metavar="NAME", help="Register the model in MLflow under this name."
+)
+@click.option("--alias", help="Alias of the registered model, such as winner.")
+@click.option(
+    "--tracking-uri",
+    envvar="MLFLOW_TRACKING_URI",
+    default="sqlite:///mlflow.db",
+    help="Address of the MLflow store.",
+)
 def command(
     file: str,
     model: Path,
@@ -31,6 +41,9 @@ def command(
     language: str,
     clean: bool,
     seed: int,
+    registered: str | None,
+    alias: str | None,
+    tracking_uri: str,
 ) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
@@ -39,6 +52,8 @@ def command(
     from adbench_text.documents.fitting import fit_model
     from adbench_text.models.folder import check_target, save
 
+    if alias and not registered:
+        raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
     documents, columns = read_all(file, text, id_column or "", kind, encoding)
     click.echo(f"fitting {detector} on {len(documents):,} documents", err=True)
@@ -54,7 +69,8 @@ def command(
         source=Path(file).name,
     )
     fitted.training.options["text"] = columns.text
-    save(fitted, model, overwrite=overwrite)
+    # without leave-one-out scores, those of the training documents would cost another pass over them
+    save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
     n_empty = len(documents) - fitted.training.n_documents
     click.echo(
         f"{len(documents):,} documents, {n_empty:,} empty; {fitted.training.options['configuration']}, "
@@ -68,3 +84,7 @@ def command(
     ]
     click.echo(f"Odd is a score above, by false alarms: {', '.join(thresholds)}.")
     click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
+    if registered:
+        from adbench_text.store.logged_model import log_model
+
+        click.echo(f"Registered: {log_model(model, registered, tracking_uri, alias)}")

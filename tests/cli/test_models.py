@@ -4,6 +4,8 @@ import io
 import json
 import sys
 
+import mlflow
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -12,7 +14,7 @@ from adbench_text.cli.main import main
 from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.scoring import Scorer
-from tests.topics import texts_about
+from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 120, 0)
 NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..."]
@@ -126,6 +128,21 @@ def test_a_model_is_not_overwritten_unasked(adbench):
     assert (again.exit_code, again.stdout) == (1, "")
     assert "kept contains a model already" in again.stderr
     assert adbench("fit", "normal.csv", "--model", "kept", "--overwrite").exit_code == 0
+
+
+def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
+    command = ["fit", "normal.csv", "--model", "kept", "--log-model", "tickets", "--alias", "winner"]
+    result = adbench(*command)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == "Registered: models:/tickets@winner"
+    monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
+    mlflow.set_tracking_uri("sqlite:///mlflow.db")
+    predicted = mlflow.pyfunc.load_model("models:/tickets@winner").predict(pd.DataFrame({"text": NEW}))
+    assert predicted["odd"].tolist() == [False] * 4 + [True, False]
+    assert predicted["why"].tolist()[4].split(", ")[0] in ("judge", "heard", "witness")
+    refused = adbench("fit", "normal.csv", "--model", "other", "--alias", "winner")
+    assert refused.exit_code == 2
+    assert "give --log-model too" in refused.stderr
 
 
 @pytest.mark.parametrize(

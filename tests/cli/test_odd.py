@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from adbench_text.cli.main import main
-from tests.topics import texts_about
+from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 150, 0)
 

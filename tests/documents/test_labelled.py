@@ -10,7 +10,7 @@ from adbench_text.corpora.corpus import load
 from adbench_text.documents.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError
 from adbench_text.store.store import Store
-from tests.topics import texts_about
+from adbench_text.testing.topics import texts_about
 
 SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
 ROWS = [(text, "sea", "train" if n % 2 else "test") for n, text in enumerate(SEA)]

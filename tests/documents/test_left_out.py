@@ -9,7 +9,7 @@ from adbench_text.detectors.llr import LLR
 from adbench_text.documents.left_out import left_out
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
-from tests.topics import texts_about
+from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 40, 0)
 

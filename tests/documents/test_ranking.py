@@ -7,8 +7,8 @@ from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore
+from adbench_text.testing.topics import texts_about
 from adbench_text.text.own import Cleaner
-from tests.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
 ODD = "The JUDGE (of 2 courts) heard   a witness."

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors import numpy as safetensors
-from topics import texts_about, write_vectors
 
 from adbench_text.errors import ModelError
 from adbench_text.models import Model, Training, load, save, surroundings
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import texts_about, write_vectors
 
 TRAIN = texts_about("sea", 40, seed=0)
 

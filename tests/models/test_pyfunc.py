@@ -1,13 +1,13 @@
 import numpy as np
 import pandas as pd
 import pytest
-from topics import texts_about
 
 from adbench_text.calibration import p_values
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import texts_about
 
 TRAIN = texts_about("sea", 200, seed=0)
 TEXTS = [*texts_about("sea", 2, seed=1), *texts_about("law", 2, seed=2)]

@@ -4,7 +4,6 @@ import warnings
 
 import numpy as np
 import pytest
-from topics import texts_about, write_vectors
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.isolation import seed_generators
@@ -12,6 +11,7 @@ from adbench_text.models import Model, Training, load, save
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
+from adbench_text.testing.topics import texts_about, write_vectors
 
 OWN = [name for name in registry.names("detectors") if not name.startswith("pyod-")]
 QUICK_PYOD = ["auto-encoder", "deep-svdd", "ecod", "iforest", "knn", "kpca", "lof", "lunar", "mo-gaal", "vae"]

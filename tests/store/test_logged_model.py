@@ -2,13 +2,13 @@ import shutil
 
 import pandas as pd
 import pytest
-from topics import texts_about
 
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
 from adbench_text.models import Model, Training, save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.store.logged_model import log_model
+from adbench_text.testing.topics import texts_about
 
 TRAIN = texts_about("sea", 60, seed=0)
 TABLE = pd.DataFrame({"text": [*texts_about("sea", 3, seed=1), *texts_about("law", 3, seed=2)]})
