@@ -1,0 +1,72 @@
+"""Detectors of PyTextAD, if ``pip install pytextad`` was run: pytextad-date, pytextad-cvdd, pytextad-sik, ...
+
+Implementations by other people: ``date`` and ``cvdd`` score texts, the others score document vectors.
+Only detectors that PyTextAD 0.4.0 distributes under a permissive licence (BSD or MIT) are members. These are
+left out:
+
+- ``GOAD``: its licence permits research only.
+- ``TCCM``, ``DAGMM``, ``DROCC``, ``GANomaly``, ``ICL``, ``MCM``, ``NormalizingFlow``, ``SLAD``: copies of
+  code under CC BY-SA 4.0. That licence does not forbid their use, but its conditions apply to no member of
+  this family. The original code of ``ICL`` and ``MCM`` has no licence.
+- ``FATE``: it downloads its encoder, and without labelled outliers it is not the published method.
+- ``DDPM`` and ``DTEInverseGamma``: they fail on a batch of one vector, so they cannot score a single text.
+- ``TokenDetector`` and ``DocumentDetector``: they download their encoders. Use ``encoder``.
+
+``dte-categorical`` and ``dte-gaussian`` cannot be pickled after their fit.
+
+The file THIRD_PARTY_NOTICES.md of the package is the source of this list. A new release may add detectors
+under other licences, so the members are named here and not searched for in the package.
+"""
+
+import importlib
+import sys
+from contextlib import redirect_stdout
+from functools import cache
+from typing import Any
+
+_VECTORS, _BATCH = "PyTextADVectorDetector", "PyTextADBatchDetector"
+#: Module, class, and our class that adapts it.
+_MEMBERS = {
+    "aderh": ("embedding.aderh", "ADERH", _BATCH),
+    "cvdd": ("cvdd", "CVDD", "PyTextADCVDD"),
+    "date": ("date", "DATE", "PyTextADDATE"),
+    "ddae": ("embedding.ddae", "DDAE", _VECTORS),
+    "drl": ("embedding.drl", "DRL", _VECTORS),
+    "dte-categorical": ("embedding.dte", "DTECategorical", _VECTORS),
+    "dte-gaussian": ("embedding.dte", "DTEGaussian", _VECTORS),
+    "dte-non-parametric": ("embedding.dte", "DTENonParametric", _VECTORS),
+    "rsrae": ("embedding.rsrae", "RSRAE", _VECTORS),
+    "sik": ("embedding.sik", "SIK", _VECTORS),
+    "tokencore": ("embedding.tokencore", "TokenCore", _VECTORS),
+}
+
+
+def members() -> list[str]:
+    """Return the names of the detectors, whether or not the package is installed."""
+    return sorted(_MEMBERS)
+
+
+def __getattr__(name: str) -> Any:
+    """Find a class again when a pickled detector is loaded."""
+    for member_name, (_, class_name, _) in _MEMBERS.items():
+        if name == f"PyTextAD{class_name}":
+            return member(member_name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def member(name: str) -> Any:
+    """Return the text detector around PyTextAD's detector of this name.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If PyTextAD, or a package that it needs, is not installed.
+    """
+    module, class_name, adapter = _MEMBERS[name]
+    with redirect_stdout(sys.stderr):
+        wrapped = getattr(importlib.import_module(f"pytextad.models.{module}"), class_name)
+    from adbench_text.detectors.pytextad import wrapper  # not above: listing names imports no library
+
+    facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
+    return type(f"PyTextAD{class_name}", (getattr(wrapper, adapter),), facts)

@@ -1,0 +1,278 @@
+"""The adapters that put detectors of PyTextAD behind the interface for documents."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
+from importlib.metadata import version
+from inspect import Parameter, signature
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from adbench_text import storage
+from adbench_text.checks import check_choice, check_whole, seed_or_draw
+from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.errors import DataError, DetectorError, InvalidValueError
+from adbench_text.isolation import seed_generators
+from adbench_text.plugins.detector import Scores, TextDetector
+from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text import vectors, wordpiece
+from adbench_text.text.encoders import Matrix
+from adbench_text.text.words import count_words
+from adbench_text.text.words import words as words_of
+
+
+class PyTextADDetector(TextDetector):
+    """Base of the adapters.
+
+    Parameters
+    ----------
+    contamination, random_state
+        See `TextDetector`. With a seed, a detector also scores with this seed: `ddae` draws noise.
+    **params
+        PyTextAD's own hyper-parameters, by PyTextAD's names, except for those in `fixed` and those that have
+        the name of one of ours (RSRAE's ``normalize``). They keep PyTextAD's defaults. ``device`` is
+        ``"auto"``, ``"cpu"`` or ``"cuda"``.
+
+    Attributes
+    ----------
+    wrapped : type
+        PyTextAD's class.
+    fixed : frozenset of str
+        PyTextAD's hyper-parameters that cannot be set.
+    """
+
+    wrapped: type[Any]
+    fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "verbose"})
+
+    def __init__(self, **params: Any) -> None:
+        own = self._own_defaults()
+        shared = self._get_param_names()
+        for name in params:
+            check_choice(f"parameter of {type(self).__name__}", name, [*own, *shared])
+        super().__init__(**{name: value for name, value in params.items() if name not in own})
+        self._params = {name: value for name, value in params.items() if name in own}
+
+    @classmethod
+    def _own_defaults(cls) -> dict[str, Any]:
+        """Return PyTextAD's own hyper-parameters and their default values."""
+        reserved = cls.fixed | set(cls._get_param_names())
+        parameters = signature(cls.wrapped).parameters.values()
+        variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+        own = {p.name: p.default for p in parameters if p.name not in reserved and p.kind not in variable}
+        # None is a GPU where there is one
+        return own | {"device": "auto"} if own.get("device", "") is None else own
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return all hyper-parameters, PyTextAD's own among them."""
+        return {**super().get_params(deep), **self._own_defaults(), **self._params}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyper-parameters, PyTextAD's own among them."""
+        type(self).__init__(self, **(self.get_params() | params))
+        return self
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter of ours is out of range."""
+        super().check_params()
+        if "device" in (own := self._own()):
+            check_device(own["device"])
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of PyTextAD, and digests of the files that are read."""
+        return {**super().resources(), "pytextad": version("pytextad")}
+
+    def _own(self) -> dict[str, Any]:
+        return self._own_defaults() | self._params
+
+    def _fit_wrapped(self, X: Any, **fixed: Any) -> None:
+        own = self._own()
+        if "device" in own:
+            own["device"] = str(find_device(own["device"]))
+        self._seed()
+        # contamination is not passed on: the threshold is ours
+        self._detector = self.wrapped(**own, **fixed, random_state=self.random_state)
+        self.ran_on_ = {"device": describe(torch.device(self._detector.device)), "precision": "float32"}
+        try:
+            with redirect_stdout(sys.stderr):
+                self._detector.fit(X)
+        except ImportError as error:
+            raise DetectorError(
+                f"PyTextAD's {self.wrapped.__name__} needs a package that is not installed: {error}"
+            ) from error
+
+    def _score_wrapped(self, X: Any) -> Scores:
+        self._seed()
+        with redirect_stdout(sys.stderr):
+            return np.asarray(self._detector.decision_function(X), dtype=np.float64)
+
+    def _seed(self) -> None:
+        if self.random_state is not None:
+            seed_generators(self.random_state)
+
+
+class PyTextADVectorDetector(PyTextADDetector, VectorDetector):
+    """A detector of PyTextAD on document vectors.
+
+    Parameters
+    ----------
+    encoder, vectors, normalize, svd_components, max_pieces
+        See `VectorDetector`.
+    contamination, random_state, **params
+        See `PyTextADDetector`.
+    """
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        self._fit_wrapped(np.asarray(X, dtype=np.float64))
+
+    def _score_vectors(self, X: Matrix) -> Scores:
+        return self._score_wrapped(np.asarray(X, dtype=np.float64))
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        # its fit has already scored them
+        return np.asarray(self._detector.decision_scores_, dtype=np.float64)
+
+
+class PyTextADBatchDetector(PyTextADVectorDetector):
+    """ADERH: its density weights count the vectors that are scored together.
+
+    Parameters
+    ----------
+    encoder, vectors, normalize, svd_components, max_pieces
+        See `VectorDetector`.
+    contamination, random_state, **params
+        See `PyTextADDetector`.
+    """
+
+    @property
+    def regime(self) -> str:
+        """It uses the unlabelled test batch."""
+        return TEST_BATCH
+
+
+class PyTextADDATE(PyTextADDetector):
+    """PyTextAD's DATE, with the file of BERT's vocabulary that our DATE reads.
+
+    A document without a word piece, for which PyTextAD has no score, gets the median of the training scores.
+
+    Parameters
+    ----------
+    contamination, random_state, **params
+        See `PyTextADDetector`. ``tokenizer``, ``cache_dir`` and ``masks`` cannot be set: the first two
+        download files, and the last reads a pickle.
+    """
+
+    fixed = PyTextADDetector.fixed | {"tokenizer", "cache_dir", "masks"}
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Raise DataError if the file of BERT's vocabulary is missing."""
+        _vocabulary()
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of PyTextAD and the digest of BERT's vocabulary."""
+        return {**super().resources(), "vocabulary": storage.file_digest(_vocabulary())[:16]}
+
+    def _fit(self, texts: list[str]) -> None:
+        self._fit_wrapped([_sound(text) for text in texts], tokenizer=str(_vocabulary()))
+        training = self._detector.decision_scores_
+        self._median = float(np.nanmedian(training)) if np.isfinite(training).any() else 0.0
+
+    def _score(self, texts: list[str]) -> Scores:
+        scores = self._score_wrapped([_sound(text) for text in texts])
+        return np.where(np.isnan(scores), self._median, scores)
+
+
+def _vocabulary() -> Any:
+    path = storage.data_dir() / wordpiece.BERT_FILE.path
+    if not storage.is_file(path):
+        raise DataError(
+            f"The vocabulary {wordpiece.BERT} is not at {path}. Run: adbench-text fetch {wordpiece.FETCHED}"
+        )
+    return path
+
+
+def _sound(text: str) -> str:
+    """Replace half characters, which have no UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+class PyTextADCVDD(PyTextADDetector):
+    """PyTextAD's CVDD on word vectors; the words of a document are those of our CVDD.
+
+    A document without a known word has a distance of 1/2 from every context. In training it is left out.
+
+    Parameters
+    ----------
+    vectors : str, default "glove-wiki-gigaword-50"
+        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or ``"fasttext-local"``
+        (trained on the training documents only).
+    min_count : int, default 3
+        Minimum number of times that a known word occurs in the training documents; 0 for every word with a
+        vector.
+    contamination, random_state, **params
+        See `PyTextADDetector`.
+    """
+
+    def __init__(self, *, vectors: str = "glove-wiki-gigaword-50", min_count: int = 3, **params: Any) -> None:
+        super().__init__(**params)
+        self.vectors = vectors
+        self.min_count = min_count
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter of ours is out of range."""
+        super().check_params()
+        check_whole("min_count", self.min_count, least=0)
+        vectors.check_name(self.vectors)
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Read the vectors of all words of a corpus in one pass over the file."""
+        if self.vectors != vectors.LOCAL:
+            vectors.load(self.vectors, count_words(texts).vocabulary)
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of PyTextAD, and the digest of the file of word vectors if one is read."""
+        digests = {} if self.vectors == vectors.LOCAL else {"vectors": vectors.digest(self.vectors)}
+        return {**super().resources(), **digests}
+
+    @property
+    def regime(self) -> str:
+        """Knowledge besides the training documents."""
+        return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
+
+    def _fit(self, texts: list[str]) -> None:
+        self._vector_seed = seed_or_draw(self.random_state)
+        counts, vocabulary = count_words(texts)
+        often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
+        # None: every word with a vector is known
+        self._known = frozenset(vocabulary[often]) if self.min_count else None
+        documents = [matrix for matrix in self._matrices(texts) if len(matrix)]
+        n_heads = self._own()["n_heads"]
+        if len(documents) < n_heads:
+            raise InvalidValueError(
+                f"n_heads={n_heads} needs as many training texts with a known word, got {len(documents)}; "
+                f"lower it, or min_count={self.min_count}."
+            )
+        self._fit_wrapped(documents)
+
+    def _score(self, texts: list[str]) -> Scores:
+        matrices = self._matrices(texts)
+        rows = [row for row, matrix in enumerate(matrices) if len(matrix)]
+        scores = np.full(len(texts), 0.5)
+        if rows:
+            scores[rows] = self._score_wrapped([matrices[row] for row in rows])
+        return scores
+
+    def _matrices(self, texts: list[str]) -> list[NDArray[np.float32]]:
+        """Return the vectors of the known words of each document, in their order."""
+        vocabulary = count_words(texts).vocabulary
+        loaded = vectors.load_or_train(self.vectors, vocabulary, self._training_texts, self._vector_seed)
+        row_of: Mapping[str, int] = {
+            word: row
+            for word, row in zip(vocabulary, loaded.rows(vocabulary).tolist(), strict=True)
+            if row >= 0 and (self._known is None or word in self._known)
+        }
+        rows = [[row_of[word] for word in words_of(text) if word in row_of] for text in texts]
+        return [loaded.matrix[np.array(each, dtype=np.int64)] for each in rows]

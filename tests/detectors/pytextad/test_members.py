@@ -1,0 +1,117 @@
+"""PyTextAD's own detectors, where the package is installed."""
+
+from functools import cache
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from topics import texts_about, write_vectors
+
+from adbench_text import storage
+from adbench_text.plugins import registry
+from adbench_text.plugins.regimes import TEST_BATCH
+from adbench_text.text import wordpiece
+
+pytestmark = pytest.mark.skipif(
+    not (find_spec("pytextad") and find_spec("transformers")),
+    reason="needs the package pytextad: pip install pytextad",
+)
+
+NAMES = [name for name in registry.names("detectors") if name.startswith("pytextad-")]
+#: Settings with which a slow detector learns the texts in seconds.
+QUICK: dict[str, dict[str, Any]] = {
+    "pytextad-cvdd": {"n_epochs": 20},
+    "pytextad-date": {"n_epochs": 6, "lr": 1e-3, "layers": 1, "max_len": 16, "n_masks": 5},
+    "pytextad-dte-categorical": {"epochs": 50},
+    "pytextad-rsrae": {"n_epochs": 50},
+}
+RANDOM = {"pytextad-ddae"}
+
+TRAIN = texts_about("sea", 80, seed=0)
+TEST = texts_about("sea", 20, seed=1) + texts_about("law", 20, seed=2)
+OUTLIER = np.arange(40) >= 20
+
+
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
+    """Give a detector fitted on TRAIN, the same one to every test: they may only read from it."""
+    folder = tmp_path_factory.mktemp("data")
+    vectors = write_vectors(folder / "topics.vec")
+    path = folder / wordpiece.BERT_FILE.path
+    path.parent.mkdir()
+    words = sorted({word for text in TRAIN + TEST for word in text.split()})
+    path.write_text("\n".join([*wordpiece.SPECIAL, *words]) + "\n")
+
+    @cache
+    def fitted(name: str, repeat: int = 0):
+        kind = registry.detector(name)
+        settings = {"vectors": vectors} if "vectors" in kind.default_params() else {}
+        return kind(random_state=0, **settings, **QUICK.get(name, {})).fit(TRAIN)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(storage, "data_dir", lambda: folder)
+        yield fitted
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outliers_score_higher(fitted, name):
+    scores = fitted(name).decision_function(TEST)
+    assert scores.shape == (40,)
+    assert scores.dtype == np.float64
+    assert roc_auc_score(OUTLIER, scores) > 0.95
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_seed_gives_the_same_scores(fitted, name):
+    first, second = (fitted(name, repeat).decision_function(TEST) for repeat in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_scores_do_not_depend_on_the_batch_unless_the_regime_names_the_batch(fitted, name):
+    if name in RANDOM:
+        pytest.skip("its scores are random: a text in another place gets other noise")
+    detector = fitted(name)
+    scores = detector.decision_function(TEST)
+    alone = np.array([detector.decision_function([text])[0] for text in TEST[15:25]])
+    if detector.regime == TEST_BATCH:
+        assert np.abs(alone - scores[15:25]).max() > 0.01 * scores.std()
+    else:
+        np.testing.assert_allclose(alone, scores[15:25], rtol=1e-4, atol=1e-4 * scores.std())
+
+
+def test_only_aderh_uses_the_batch(fitted):
+    assert {name for name in NAMES if fitted(name).regime == TEST_BATCH} == {"pytextad-aderh"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_odd_texts_get_finite_scores(fitted, name):
+    odd = ["", " \n\t", "zzz qqq", "ship", "ship " * 2_000, "a" * 5_000, "船", "\x00\x01ship\x7f", "\ud800"]
+    scores = fitted(name).decision_function(odd)
+    assert scores.shape == (len(odd),)
+    assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_has_pyods_attributes_and_names_the_version(fitted, name):
+    detector = fitted(name)
+    assert detector.decision_scores_.shape == (80,)
+    assert np.isfinite(detector.decision_scores_).all()
+    assert detector.ran_on_["precision"] == "float32"
+    assert detector.resources()["pytextad"]
+
+
+def test_no_parameter_hides_one_of_ours():
+    ours = {
+        "encoder",
+        "vectors",
+        "normalize",
+        "svd_components",
+        "max_pieces",
+        "contamination",
+        "random_state",
+    }
+    for name in NAMES:
+        assert not ours & registry.detector(name)._own_defaults().keys(), name
