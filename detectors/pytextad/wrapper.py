@@ -268,7 +268,7 @@ class PyTextADCVDD(PyTextADDetector):
     def _matrices(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of the known words of each document, in their order."""
         vocabulary = count_words(texts).vocabulary
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._training_texts, self._vector_seed)
+        loaded = vectors.load_or_train(self.vectors, vocabulary, self._texts_of_training(), self._vector_seed)
         row_of: Mapping[str, int] = {
             word: row
             for word, row in zip(vocabulary, loaded.rows(vocabulary).tolist(), strict=True)
