@@ -112,10 +112,10 @@ def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]
             f"with {n_different:,} different documents no p is below {1 / n_different:.2g}, so none is odd; "
             "raise --alpha."
         )
-    if ranked.known_share < 0.6:
+    if ranked.other_language is not None:
         notes.append(
-            f"only {100 * ranked.known_share:.0f} % of the words are common in the language {language!r}; "
-            "give --language."
+            f"few of the words are common in the language {language!r}, more in "
+            f"{ranked.other_language!r}; give --language {ranked.other_language}."
         )
     return notes
 

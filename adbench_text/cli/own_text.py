@@ -87,6 +87,8 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
 
     from adbench_text.documents.escaping import one_line
 
+    if not rows:
+        return
     limits = [6, 20, 8, 40]
     lines = [[one_line(value[:500]) for value in row] for row in [header, *rows]]
     widths = [

@@ -15,12 +15,13 @@ from adbench_text.documents.left_out import LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
-from adbench_text.text.own import Cleaner, share_of_known_words
+from adbench_text.text.own import Cleaner, likely_language, share_of_common_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
 N_WHY = 4
+_LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 _N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
 
 
@@ -69,8 +70,8 @@ class OddDocuments:
         All documents with a word in them.
     empty : list of int
         Places of the documents without.
-    known_share : float
-        Share of the words that are common in the language.
+    other_language : str or None
+        The likely language, if only few of the words are common in the given one.
     seconds : float
     """
 
@@ -79,7 +80,7 @@ class OddDocuments:
     alpha: float
     documents: list[RankedDocument]
     empty: list[int]
-    known_share: float
+    other_language: str | None
     seconds: float
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)
@@ -228,10 +229,17 @@ def odd_documents(
         alpha,
         sorted(documents, key=lambda document: (document.rank, document.place)),
         empty,
-        share_of_known_words(different, language),
+        _other_language(different, language),
         time.perf_counter() - begin,
         texts,
         cleaner,
         scored,
         row_of,
     )
+
+
+def _other_language(texts: Sequence[str], language: str) -> str | None:
+    if share_of_common_words(texts, language) >= _LEAST_COMMON:
+        return None
+    likely = likely_language(texts)
+    return likely if likely != language else None

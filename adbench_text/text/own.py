@@ -13,6 +13,7 @@ from adbench_text.text import cleaning
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\S+")
+_N_LOOKED_AT = 200  # documents from which the language is guessed
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
@@ -97,12 +98,26 @@ def frequent_words(language: str) -> frozenset[str]:
     return frozenset(top_n_list(language, _N_STOP_WORDS))
 
 
-def share_of_known_words(texts: list[str], language: str) -> float:
+def share_of_common_words(texts: Sequence[str], language: str) -> float:
     """Return the share of the words of documents that are common in a language; 1 without any word."""
     from wordfreq import available_languages, get_frequency_dict
 
-    if language not in available_languages():
+    if language not in available_languages("small"):
         return 1.0
     table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
     words = [word for text in texts for word in text.split()]
     return sum(word in table for word in words) / len(words) if words else 1.0
+
+
+def likely_language(texts: Sequence[str]) -> str:
+    """Return the language in which the largest share of the words of documents is common.
+
+    Examples
+    --------
+    >>> likely_language(["Die Heizung im Keller verliert seit gestern Wasser"])
+    'de'
+    """
+    from wordfreq import available_languages
+
+    sample = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
+    return max(sorted(available_languages("small")), key=lambda each: share_of_common_words(sample, each))

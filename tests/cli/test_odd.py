@@ -72,7 +72,9 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))
     assert result.exit_code == 0, result.output
     assert "with 3 different documents no p is below 0.33, so none is odd; raise --alpha." in result.stderr
-    assert "of the words are common in the language 'en'; give --language." in result.stderr
+    assert (
+        "few of the words are common in the language 'en', more in 'de'; give --language de." in result.stderr
+    )
     assert "give --language" not in odd(tmp_path / "a.csv", "--language", "de").stderr
 
 

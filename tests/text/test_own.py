@@ -3,7 +3,7 @@
 import pytest
 
 from adbench_text.text.cleaning import clean
-from adbench_text.text.own import Cleaner, share_of_known_words
+from adbench_text.text.own import Cleaner, share_of_common_words
 
 TEXTS = [
     "The 2 ships can't leave: a storm is coming!",
@@ -37,8 +37,8 @@ def test_other_languages_lose_their_own_frequent_words():
     assert Cleaner("xx")("Der Kessel ist alt.") == "der kessel ist alt"
 
 
-def test_the_language_shows_in_the_words_that_are_known():
+def test_the_language_shows_in_the_words_that_are_common():
     german = [Cleaner("de")("Die Heizung im Keller verliert seit gestern Wasser")]
-    assert share_of_known_words(german, "de") > 0.9
-    assert share_of_known_words(german, "en") < 0.7
-    assert share_of_known_words(["", ""], "en") == 1.0
+    assert share_of_common_words(german, "de") > 0.9
+    assert share_of_common_words(german, "en") < 0.7
+    assert share_of_common_words(["", ""], "en") == 1.0
