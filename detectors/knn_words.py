@@ -48,8 +48,8 @@ class KNNWords(TextDetector):
     Attributes
     ----------
     decision_scores_ : float64 array of shape (n_train,)
-        Scores of the training documents; each leaves itself out. The word frequencies are those of all
-        of them.
+        Scores of the training documents; each leaves itself out, also of the numbers of documents that
+        weight its words. The weights of its neighbours are those of all documents.
 
     Examples
     --------
@@ -78,13 +78,15 @@ class KNNWords(TextDetector):
         self._column_of = {word: column for column, word in enumerate(vocabulary)}
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
-        self._neighbours = self._vectors(texts).T.tocsr()
+        self._neighbours = self._vectors(texts, self._idf).T.tocsr()
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(self._vectors(texts))
+        return self._mean_distances(self._vectors(texts, self._idf))
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        return self._mean_distances(self._neighbours.T.tocsr(), leave_out=True)
+        # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as those of a new document
+        n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
+        return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 
     def _get_state(self) -> State:
         return {
@@ -99,14 +101,14 @@ class KNNWords(TextDetector):
         self._idf, self._idf_unknown = state["idf"], state["idf_unknown"]
         self._neighbours = state["neighbours"]
 
-    def _vectors(self, texts: list[str]) -> "csr_array[Any]":
+    def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
 
         Those of documents with unknown words are shorter.
         """
         counts, vocabulary = count_words(texts)
         columns = np.array([self._column_of.get(word, -1) for word in vocabulary], dtype=np.int64)
-        idf = np.where(columns >= 0, np.append(self._idf, 0.0)[columns], self._idf_unknown)
+        idf = np.where(columns >= 0, np.append(idf_of_known, 0.0)[columns], self._idf_unknown)
         tf = csr_array((1 + np.log(counts.data), counts.indices, counts.indptr), shape=counts.shape)
         weights = tf @ diags_array(idf)
         length = np.sqrt(weights.power(2).sum(axis=1))

@@ -39,7 +39,7 @@ def cosine_distance(a, b):
 
 def brute_force(text, train, k, without=None):
     others = [other for place, other in enumerate(train) if place != without]
-    own = weights(text, train)
+    own = weights(text, others)
     distances = sorted(cosine_distance(own, weights(other, train)) for other in others)
     return np.mean(distances[:k])
 
@@ -81,7 +81,7 @@ def test_memory_does_not_grow_with_the_number_of_documents_to_be_scored(monkeypa
     detector = KNNWords().fit(texts_about("sea", 500, seed=0))
 
     def peak(texts):
-        vectors = detector._vectors(texts)
+        vectors = detector._vectors(texts, detector._idf)
         tracemalloc.start()
         detector._mean_distances(vectors)
         try:
