@@ -26,7 +26,7 @@ if not (_here / "detectors").is_dir():
     __path__.append(str(_here.parent))
 
 _PLACES = {  # of each public name: its module, and its name there if it is another
-    "ADBenchDetector": "adbench_text.adbench",
+    "ADBenchDetector": "adbench_text.plugins.adbench",
     "CVDD": "adbench_text.detectors.cvdd",
     "DATE": "adbench_text.detectors.date",
     "Dataset": "adbench_text.plugins.dataset",

@@ -149,7 +149,7 @@ class _Encoder:
             raise DetectorError(f"{path} cannot be saved: it is a network of the unlisted class {name}.")
         plain = vars(_torch().nn.Module())
         parts = ("_parameters", "_buffers", "_modules")
-        for attribute in plain.keys() - {*parts, "training"}:
+        for attribute in sorted(plain.keys() - {*parts, "training"}):
             if vars(network)[attribute] not in (
                 plain[attribute],
                 {},

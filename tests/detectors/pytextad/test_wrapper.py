@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 from sklearn.base import clone
-from topics import texts_about, write_vectors
 
 from adbench_text import storage
 from adbench_text.detectors import pytextad
 from adbench_text.detectors.pytextad import wrapper
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, PluginError
 from adbench_text.plugins import registry
+from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import wordpiece
 
 TRAIN = texts_about("sea", 30, seed=0)
