@@ -40,6 +40,7 @@ def command(
     settings: Sequence[str],
     language: str,
     clean: bool,
+    n_folds: int,
     seed: int,
     registered: str | None,
     alias: str | None,
@@ -65,6 +66,7 @@ def command(
         settings=settings_of(settings),
         language=language,
         clean=clean,
+        n_folds=n_folds,
         seed=seed,
         source=Path(file).name,
     )

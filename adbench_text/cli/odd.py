@@ -42,6 +42,7 @@ def command(
     settings: Sequence[str],
     language: str,
     clean: bool,
+    n_folds: int,
     seed: int,
     alpha: float,
     top: int,
@@ -68,6 +69,7 @@ def command(
         language=language,
         alpha=alpha,
         clean=clean,
+        n_folds=n_folds,
         seed=seed,
     )
     click.echo(_summary(ranked, len(documents)))

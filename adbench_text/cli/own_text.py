@@ -38,6 +38,13 @@ def document_options(command: Any) -> Any:
 def detector_options(command: Any) -> Any:
     """Add the options that choose a detector for own documents."""
     for option in (
+        click.option(
+            "--folds",
+            "n_folds",
+            default=10,
+            type=click.IntRange(2),
+            help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
+        ),
         click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
         click.option(
             "--clean/--no-clean", default=True, help="Remove stop words, punctuation and digits first."

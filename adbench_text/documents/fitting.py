@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from adbench_text.documents.detectors import DEFAULT_DETECTOR, check_scores_alone, own_detector
-from adbench_text.documents.left_out import left_out
+from adbench_text.documents.left_out import N_FOLDS, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import Model, Training
 from adbench_text.models.words import centre
@@ -24,6 +24,7 @@ def fit_model(
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
     clean: bool = True,
+    n_folds: int = N_FOLDS,
     seed: int = 0,
     source: str = "",
 ) -> Model:
@@ -33,7 +34,7 @@ def fit_model(
     ----------
     texts : sequence of str
         Normal documents, or mostly; those without words are left out.
-    detector, preset, settings, language, clean, seed
+    detector, preset, settings, language, clean, n_folds, seed
         See `odd_documents`.
     source : str
         Name of the documents, for the facts of the model.
@@ -61,7 +62,7 @@ def fit_model(
             f"At least 2 documents with words are needed for a model, got {len(cleaned)}."
         )
     own.detector.prepare(cleaned)
-    scored = left_out(own.detector, cleaned, seed)
+    scored = left_out(own.detector, cleaned, n_folds, seed)
     if not own.detector.leaves_out_self:
         own.detector.fit(cleaned)
     try:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import check_whole
 from adbench_text.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
     from adbench_text.plugins.scores import TokenScore
 
-N_FOLDS = 5
+N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class LeftOut:
     ----------
     scores : float64 array of shape (n_texts,)
     method : str
-        ``"leave-one-out"``, or ``"cross-fitted over 5 folds"``.
+        ``"leave-one-out"``, or ``"cross-fitted over 10 folds"``.
     """
 
     scores: NDArray[np.float64]
@@ -49,24 +50,28 @@ class LeftOut:
         return scored
 
 
-def left_out(detector: "TextDetector", texts: Sequence[str], seed: int = 0) -> LeftOut:
+def left_out(
+    detector: "TextDetector", texts: Sequence[str], n_folds: int = N_FOLDS, seed: int = 0
+) -> LeftOut:
     """Return scores of documents, each by a detector that was fitted without it.
 
     A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
-    is cloned and fitted on four fifths of them, five times.
+    is cloned, and fitted once without each fold.
 
     Parameters
     ----------
     detector : TextDetector
     texts : sequence of str
         At least two.
+    n_folds : int
+        At least 2.
     seed : int
         Of the folds.
 
     Raises
     ------
     InvalidValueError
-        If there are fewer than two documents.
+        If there are fewer than two documents or folds.
     DetectorError
         If the detector returns unusable scores.
     """
@@ -74,12 +79,13 @@ def left_out(detector: "TextDetector", texts: Sequence[str], seed: int = 0) -> L
         raise InvalidValueError(
             f"At least 2 documents are needed to score each by the others, got {len(texts)}."
         )
+    check_whole("n_folds", n_folds, least=2)
     if detector.leaves_out_self:
         scores = detector.fit(texts).decision_scores_
         return LeftOut(scores, "leave-one-out", [(detector, place) for place in range(len(texts))])
     from sklearn.base import clone
 
-    n_folds = min(N_FOLDS, len(texts))
+    n_folds = min(n_folds, len(texts))
     fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
     scores = np.empty(len(texts))
     judges: list[tuple[TextDetector, int | str]] = [(detector, text) for text in texts]

@@ -11,7 +11,7 @@ import numpy as np
 from adbench_text.calibration import p_values_within
 from adbench_text.checks import check_number
 from adbench_text.documents.detectors import DEFAULT_DETECTOR, own_detector
-from adbench_text.documents.left_out import LeftOut, left_out
+from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
@@ -63,7 +63,7 @@ class OddDocuments:
         Name and configuration: ``"llr (robust)"``.
     method : str
         How a document is left out of what its detector learns: ``"leave-one-out"`` or
-        ``"cross-fitted over 5 folds"``.
+        ``"cross-fitted over 10 folds"``.
     alpha : float
         Share of normal documents that may be called odd.
     documents : list of RankedDocument
@@ -142,6 +142,7 @@ def odd_documents(
     language: str = "en",
     alpha: float = 0.01,
     clean: bool = True,
+    n_folds: int = N_FOLDS,
     seed: int = 0,
 ) -> OddDocuments:
     """Rank documents against each other; each is scored by what was learned from the others.
@@ -162,6 +163,8 @@ def odd_documents(
         Share of the documents that are called odd, in (0, 1).
     clean : bool
         Whether to remove stop words, punctuation and digits before.
+    n_folds : int
+        How many times a detector is fitted that does not leave documents out by itself.
     seed : int
 
     Returns
@@ -206,7 +209,7 @@ def odd_documents(
             f"At least 2 different documents with words are needed to rank them, got {len(different)}."
         )
     own.detector.prepare(different)
-    scored = left_out(own.detector, different, seed)
+    scored = left_out(own.detector, different, n_folds, seed)
     p = p_values_within(scored.scores)
     rank_of_row = np.empty(len(different), dtype=np.int64)
     rank_of_row[np.argsort(-scored.scores, kind="stable")] = np.arange(1, len(different) + 1)

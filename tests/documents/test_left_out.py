@@ -42,10 +42,10 @@ def test_words_of_a_training_document_leave_it_out_too():
     assert LLR(background="uniform").fit(texts).token_scores([texts[-1]])[0][0].score < 0  # with itself
 
 
-def test_other_detectors_are_fitted_without_each_fifth():
+def test_other_detectors_are_fitted_without_each_fold():
     scored = left_out(registry.detector("pyod-knn")(encoder="svd", n_neighbors=3), SEA)
-    assert scored.method == "cross-fitted over 5 folds"
-    assert len({id(detector) for detector, _ in scored._judges}) == 5
+    assert scored.method == "cross-fitted over 10 folds"
+    assert len({id(detector) for detector, _ in scored._judges}) == 10
     detector, text = scored._judges[3]
     assert text == SEA[3]
     assert text not in detector._training_texts
@@ -60,16 +60,20 @@ def zipf_texts(n, seed):
 
 
 @pytest.mark.parametrize("detector", [LLR(background="uniform"), KNNWords(k=3)], ids=["llr", "knn-words"])
-def test_normal_documents_are_called_odd_at_the_rate_that_was_asked_for(detector):
+def test_at_most_about_alpha_of_new_normal_documents_are_called_odd(detector):
     rates = []
     for seed in range(10):
         train, test = zipf_texts(200, 2 * seed), zipf_texts(200, 2 * seed + 1)
         calibration = left_out(detector, train).scores
         p = p_values(detector.decision_function(test), calibration)
         rates.append([(p <= alpha).mean() for alpha in (0.05, 0.1)])
-    assert np.mean(rates, axis=0) == pytest.approx([0.05, 0.1], abs=0.02)
+    share_of_alpha = np.mean(rates, axis=0) / [0.05, 0.1]
+    assert (share_of_alpha < 1.3).all()
+    assert (share_of_alpha > 0.5).all()
 
 
 def test_one_document_cannot_be_compared():
     with pytest.raises(InvalidValueError, match="At least 2"):
         left_out(LLR(background="uniform"), ["ship"])
+    with pytest.raises(InvalidValueError, match="n_folds must be"):
+        left_out(LLR(background="uniform"), SEA, n_folds=1)
