@@ -12,13 +12,15 @@ from adbench_text.plugins import registry
 pytestmark = pytest.mark.bench
 
 _N_WORDS = 12
-_WITH_MEMORY = """
+_WITH_USAGE = """
 import resource, sys
 from adbench_text.cli.main import main
 try:
     main()
 finally:
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024, "MiB", file=sys.stderr)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = usage.ru_utime + usage.ru_stime
+    print(f"{cpu:.1f} CPU seconds, peak memory {usage.ru_maxrss // 1024} MiB", file=sys.stderr)
 """
 
 
@@ -40,9 +42,9 @@ def folder(tmp_path_factory):
 
 
 def run(folder, *arguments):
-    """Run a command in a process of its own; return its last line of standard error, the peak memory."""
+    """Run a command in a process of its own; return its last line of standard error, what it used."""
     result = subprocess.run(
-        [sys.executable, "-c", _WITH_MEMORY, *arguments],
+        [sys.executable, "-c", _WITH_USAGE, *arguments],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -52,14 +54,16 @@ def run(folder, *arguments):
 
 
 @pytest.mark.benchmark(group="odd on 20,000 documents, with table and page")
-def test_odd(benchmark, folder):
-    memory = benchmark.pedantic(run, (folder, "odd", "20000.jsonl"), rounds=1)
-    benchmark.name += f" ({memory})"
+def test_odd(benchmark, folder, capsys):
+    usage = benchmark.pedantic(run, (folder, "odd", "20000.jsonl"), rounds=1)
+    with capsys.disabled():
+        print(f"\nodd, 20,000 documents: {usage}")
 
 
 @pytest.mark.parametrize("n", [100_000, 1_000_000])
 @pytest.mark.parametrize("model", ["default", "robust"])
 @pytest.mark.benchmark(group="score with llr, start included")
-def test_score(benchmark, folder, model, n):
-    memory = benchmark.pedantic(run, (folder, "score", model, f"{n}.jsonl"), rounds=1)
-    benchmark.name += f" ({memory})"
+def test_score(benchmark, folder, model, n, capsys):
+    usage = benchmark.pedantic(run, (folder, "score", model, f"{n}.jsonl"), rounds=1)
+    with capsys.disabled():
+        print(f"\nscore, {model}, {n:,} documents: {usage}")
