@@ -96,6 +96,9 @@ class DATE(TextDetector):
         Windows of a batch.
     learning_rate, weight_decay : float
         Of AdamW with AMSGrad; gradients are clipped to norm 1.
+    embedding_learning_rate : float, optional
+        Learning rate of the token embeddings, if it is not `learning_rate`. The embedding of a piece
+        moves only in steps that read it, so that a short training needs a higher rate there.
     dropout : float, default 0
         Share of the discriminator's activations dropped in training, in [0, 1).
     layers, hidden : int
@@ -156,6 +159,7 @@ class DATE(TextDetector):
         epochs: int = 30,
         batch_size: int = 16,
         learning_rate: float = 1e-5,
+        embedding_learning_rate: float | None = None,
         weight_decay: float = 0.1,
         dropout: float = 0.0,
         layers: int = 4,
@@ -179,6 +183,7 @@ class DATE(TextDetector):
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
+        self.embedding_learning_rate = embedding_learning_rate
         self.weight_decay = weight_decay
         self.dropout = dropout
         self.layers = layers
@@ -245,6 +250,7 @@ class DATE(TextDetector):
             self.mask_share,
             seed,
             dtype,
+            self.embedding_learning_rate,
         )
         train(self._objective, windows, training, self.observer, checkpoint_path(self, texts))
 

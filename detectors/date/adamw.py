@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 BETAS, EPS = (0.9, 0.999), 1e-8
+_MOMENTS = ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")  # of torch's AdamW with AMSGrad
 
 
 class FlatAdamW:
@@ -27,41 +28,56 @@ class FlatAdamW:
     working : nn.Module
         Computes the gradients: `module` itself, or a copy of it of another type whose weights
         follow those of `module`.
-    table : Tensor or None
-        Weights of an embedding with sparse gradients that both share, updated row by row.
+    token : nn.Embedding
+        The token embedding of `module`. If its gradients are sparse, `working` shares its weights, and
+        they are updated row by row.
     dtype : torch.dtype
         What `working` computes in.
     n_steps : int
         How many steps there will be.
-    learning_rate, weight_decay, max_norm : float
-        max_norm is that of all gradients together (they are scaled down to it).
+    learning_rate, weight_decay : float
+    embedding_learning_rate : float, optional
+        Learning rate of the token embedding, if it is not `learning_rate`.
+    max_norm : float
+        Maximum norm of all gradients together; larger ones are scaled down to it.
     """
 
     def __init__(
         self,
         module: nn.Module,
         working: nn.Module,
-        table: Tensor | None,
+        token: nn.Embedding,
         dtype: torch.dtype,
         n_steps: int,
         learning_rate: float,
         weight_decay: float,
+        embedding_learning_rate: float | None = None,
         max_norm: float = 1.0,
     ) -> None:
         self.max_norm, self._module = max_norm, module
-        self._rows = None if table is None else LazyRows(table, n_steps, learning_rate, weight_decay)
-        self._master = nn.Parameter(_flatten(module, table, torch.float32))
+        token_rate = learning_rate if embedding_learning_rate is None else embedding_learning_rate
+        table = token.weight if token.sparse else None
+        self._rows = None if table is None else LazyRows(table, n_steps, token_rate, weight_decay)
+        self._master = _flatten(module, table, torch.float32)
         # In fp32 both are the same vector, and a step of the optimiser is all that is needed.
-        self._working = self._master.detach()
+        self._working = self._master
         if working is not module:
             self._working = _flatten(working, table, dtype)
         # backward() adds to a gradient that exists in place, and so fills the vector through its views.
         self._gradient = torch.zeros_like(self._working)
         _spread(self._gradient, working, table, "grad")
         # The optimiser has a gradient of its own, in fp32: small updates would vanish in bfloat16.
-        self._master.grad = torch.zeros_like(self._master)
+        self._full_gradient = torch.zeros_like(self._master)
+        rates = [(len(self._master), learning_rate)]
+        if table is None and token_rate != learning_rate:
+            rates = _rates(module, token.weight, learning_rate, token_rate)
+        self._sizes = [size for size, _ in rates]
+        self._stretches = [nn.Parameter(part) for part in torch.split(self._master, self._sizes)]
+        for p, part in zip(self._stretches, torch.split(self._full_gradient, self._sizes), strict=True):
+            p.grad = part
+        groups = [{"params": [p], "lr": rate} for p, (_, rate) in zip(self._stretches, rates, strict=True)]
         self._adamw = torch.optim.AdamW(
-            [self._master], learning_rate, BETAS, EPS, weight_decay, amsgrad=True, fused=True
+            groups, learning_rate, BETAS, EPS, weight_decay, amsgrad=True, fused=True
         )
         self._table = table
 
@@ -73,8 +89,7 @@ class FlatAdamW:
     @torch.no_grad()
     def step(self) -> None:
         """Update all weights from their gradients, and clear these."""
-        gradient = self._master.grad
-        assert gradient is not None
+        gradient = self._full_gradient
         gradient.copy_(self._gradient)  # from bfloat16 to fp32, where they differ
         norms = [torch.linalg.vector_norm(gradient)]
         if self._rows is not None:
@@ -124,16 +139,20 @@ class FlatAdamW:
 
     def state(self) -> dict[str, Tensor]:
         """Return everything that a training continues from, by name."""
-        state = {f"flat.{name}": value for name, value in self._adamw.state[self._master].items()}
-        state["flat.weight"] = self._master.detach()
+        moments = [self._adamw.state[p] for p in self._stretches]
+        state = {f"flat.{name}": torch.cat([moment[name] for moment in moments]) for name in _MOMENTS}
+        state |= {"flat.step": moments[0]["step"], "flat.weight": self._master}
         return state | (self._rows.state() if self._rows is not None else {})
 
     @torch.no_grad()
     def load(self, state: dict[str, Tensor]) -> None:
         """Continue from a `state`."""
         # The moments are set by hand: the optimiser makes them only in its first step.
-        names = ("step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq")
-        self._adamw.state[self._master] = {name: state[f"flat.{name}"] for name in names}
+        for i, p in enumerate(self._stretches):
+            parts = {name: torch.split(state[f"flat.{name}"], self._sizes)[i] for name in _MOMENTS}
+            # Each stretch counts its own steps, hence a copy.
+            state_of_p = {"step": state["flat.step"], **parts}
+            self._adamw.state[p] = {name: value.clone() for name, value in state_of_p.items()}
         self._master.copy_(state["flat.weight"])
         self._working.copy_(self._master)
         if self._rows is not None:
@@ -155,6 +174,15 @@ def _spread(flat: Tensor, module: nn.Module, table: Tensor | None, name: str) ->
     parameters = _own(module, table)
     for p, part in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
         setattr(p, name, part.view(p.shape))
+
+
+def _rates(module: nn.Module, weight: Tensor, rate: float, its_rate: float) -> list[tuple[int, float]]:
+    """Return the stretches of a flat vector, (size, learning rate): one parameter has a rate of its own."""
+    sizes = [p.numel() for p in module.parameters()]
+    (place,) = (i for i, p in enumerate(module.parameters()) if p is weight)
+    before, after = sum(sizes[:place]), sum(sizes[place + 1 :])
+    stretches = [(before, rate), (sizes[place], its_rate), (after, rate)]
+    return [(size, rate) for size, rate in stretches if size]
 
 
 class LazyRows:

@@ -49,10 +49,15 @@ def check_settings(detector: "DATE") -> None:
         check_number(name, getattr(detector, name), interval)
     if detector.hidden % 4:
         raise InvalidValueError(f"hidden must be a multiple of 4, got {detector.hidden}.")
-    # Each step multiplies a weight by 1 - shrinkage, and the lazy rows of the optimiser divide by it.
-    shrinkage = detector.learning_rate * detector.weight_decay
-    if shrinkage >= 1:
-        raise InvalidValueError(f"learning_rate * weight_decay must be below 1, got {shrinkage:g}.")
+    rates = ["learning_rate"]
+    if detector.embedding_learning_rate is not None:
+        check_number("embedding_learning_rate", detector.embedding_learning_rate, "(0, inf)")
+        rates.append("embedding_learning_rate")
+    for name in rates:
+        # Each step multiplies a weight by 1 - shrinkage, and the lazy rows of the optimiser divide by it.
+        shrinkage = getattr(detector, name) * detector.weight_decay
+        if shrinkage >= 1:
+            raise InvalidValueError(f"{name} * weight_decay must be below 1, got {shrinkage:g}.")
     _check_patterns(detector)
     needed = "rmd_weight" if detector.score == PL_RMD else "rtd_weight"
     if not getattr(detector, needed):

@@ -42,6 +42,8 @@ class Training:
         Of everything random: what is drawn in step t is a function of it and t.
     dtype : torch.dtype
         What the networks compute in.
+    embedding_learning_rate : float, optional
+        Learning rate of the token embeddings, if it is not `learning_rate`.
     """
 
     steps: int
@@ -52,6 +54,7 @@ class Training:
     mask_share: float
     seed: int
     dtype: torch.dtype
+    embedding_learning_rate: float | None = None
 
     def seed_of(self, step: int) -> int:
         """Return the seed of what is drawn in a step."""
@@ -135,19 +138,20 @@ def train(
 def _prepare(objective: Objective, training: Training) -> tuple[Objective, FlatAdamW]:
     """Return the networks that compute the gradients, and the optimizer that updates both."""
     token = objective.discriminator.encoder.embeddings.token
-    table = token.weight if token.sparse else None
     working = objective
     if training.dtype != torch.float32:
         # The memo makes the copy share the sparse table: it is large, and its rows are updated one by one.
-        working = copy.deepcopy(objective, {id(table): table})
+        shared = {id(token.weight): token.weight} if token.sparse else {}
+        working = copy.deepcopy(objective, shared)
     optimizer = FlatAdamW(
         objective,
         working,
-        table,
+        token,
         training.dtype,
         training.steps,
         training.learning_rate,
         training.weight_decay,
+        training.embedding_learning_rate,
     )
     return working, optimizer
 

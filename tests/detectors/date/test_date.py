@@ -82,7 +82,18 @@ def test_the_losses_are_logged_and_fall():
     np.testing.assert_allclose(watching.seen["loss_total"], total, rtol=1e-5)
 
 
-@pytest.mark.parametrize("settings", [{}, {"precision": "bf16"}, {"generator": "small"}, {"dropout": 0.2}])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},
+        {"precision": "bf16"},
+        {"generator": "small"},
+        {"dropout": 0.2},
+        {"embedding_learning_rate": 1e-2},
+        {"embedding_learning_rate": 1e-2, "generator": "small"},
+    ],
+    ids=str,
+)
 def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(monkeypatch, settings):
     detector = small(steps=120, **settings)
     detector.observer = watching = Watching()
@@ -312,6 +323,7 @@ def test_the_seed_reaches_patterns_weights_batches_and_replacements():
         {"mask_share": 0.4},
         {"batch_size": 9},
         {"vocabulary_size": 200},
+        {"embedding_learning_rate": 1e-2},
     ],
     ids=str,
 )
@@ -369,6 +381,41 @@ def test_a_training_ends_with_its_steps_or_its_epochs_whichever_is_first():
         detector.observer = watching = Watching()
         detector.fit(TRAIN)
         assert watching.steps[-1] == steps
+
+
+@pytest.mark.parametrize("generator", ["random", "small"])
+def test_the_embeddings_have_a_learning_rate_of_their_own(generator):
+    def weights(**rates):
+        detector = small(steps=1, generator=generator, weight_decay=0, **rates).fit(TRAIN)
+        return detector._objective.state_dict()
+
+    name = "discriminator.encoder.embeddings.token.weight"
+    start = weights(learning_rate=1e-12)
+    one, other = weights(), weights(embedding_learning_rate=3e-3)
+    for key in start:
+        factor = 3 if key.endswith(".embeddings.token.weight") else 1  # a learned generator shares it
+        torch.testing.assert_close(
+            other[key] - start[key], factor * (one[key] - start[key]), atol=1e-6, rtol=0
+        )
+    assert (one[name] - start[name]).abs().max() > 1e-4
+    again = weights(embedding_learning_rate=1e-3)
+    assert all(torch.equal(again[key], one[key]) for key in one)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"embedding_learning_rate": 0}, r"embedding_learning_rate must be .*, got 0"),
+        (
+            {"embedding_learning_rate": 20.0},
+            r"embedding_learning_rate \* weight_decay must be below 1, got 2",
+        ),
+        ({"learning_rate": 20.0}, r"learning_rate \* weight_decay must be below 1, got 2"),
+    ],
+)
+def test_rates_out_of_range_are_refused(settings, message):
+    with pytest.raises(InvalidValueError, match=message):
+        small(weight_decay=0.1, **settings).check_params()
 
 
 def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
