@@ -72,10 +72,10 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
     from adbench_text.store.client import StoreClient
 
     StoreClient(tracking_uri)  # creates a database where there is none
-    before = mlflow.get_tracking_uri(), mlflow.get_registry_uri()
+    before = mlflow.get_tracking_uri()
     try:
+        # the registry is that of the store, unless the user has set another one
         mlflow.set_tracking_uri(tracking_uri)
-        mlflow.set_registry_uri(tracking_uri)
         # MLflow prints what it does, and asks for an example although there is a signature
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
@@ -87,14 +87,12 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
                 pip_requirements=_requirements(),
                 registered_model_name=name,
             )
+        number = str(logged.registered_model_version)
+        if alias is not None:
+            MlflowClient().set_registered_model_alias(name, alias, number)
     finally:
-        mlflow.set_tracking_uri(before[0])
-        mlflow.set_registry_uri(before[1])
-    number = str(logged.registered_model_version)
-    if alias is None:
-        return f"models:/{name}/{number}"
-    MlflowClient(tracking_uri, registry_uri=tracking_uri).set_registered_model_alias(name, alias, number)
-    return f"models:/{name}@{alias}"
+        mlflow.set_tracking_uri(before)
+    return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
 
 
 def _signature() -> Any:

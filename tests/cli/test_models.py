@@ -136,8 +136,12 @@ def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1] == "Registered: models:/tickets@winner"
     monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
+    before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri("sqlite:///mlflow.db")
-    predicted = mlflow.pyfunc.load_model("models:/tickets@winner").predict(pd.DataFrame({"text": NEW}))
+    try:
+        predicted = mlflow.pyfunc.load_model("models:/tickets@winner").predict(pd.DataFrame({"text": NEW}))
+    finally:
+        mlflow.set_tracking_uri(before)
     assert predicted["odd"].tolist() == [False] * 4 + [True, False]
     assert predicted["why"].tolist()[4].split(", ")[0] in ("judge", "heard", "witness")
     refused = adbench("fit", "normal.csv", "--model", "other", "--alias", "winner")
