@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import detector_options, document_options, read_all, settings_of
+from adbench_text.cli.own_text import announced, detector_options, document_options, read_all, settings_of
 
 
 @click.command("fit")
@@ -57,19 +57,19 @@ def command(
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
     documents, columns = read_all(file, text, id_column or "", kind, encoding)
-    click.echo(f"fitting {detector} on {len(documents):,} documents", err=True)
     begin = time.perf_counter()
-    fitted = fit_model(
-        [document.text for document in documents],
-        detector,
-        preset=preset,
-        settings=settings_of(settings),
-        language=language,
-        clean=clean,
-        n_folds=n_folds,
-        seed=seed,
-        source=Path(file).name,
-    )
+    with announced(f"fitting {detector} on {len(documents):,} documents"):
+        fitted = fit_model(
+            [document.text for document in documents],
+            detector,
+            preset=preset,
+            settings=settings_of(settings),
+            language=language,
+            clean=clean,
+            n_folds=n_folds,
+            seed=seed,
+            source=Path(file).name,
+        )
     fitted.training.options["text"] = columns.text
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)

@@ -64,6 +64,8 @@ def main(data_dir: str | None, offline: bool, debug: bool) -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.
 
     Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report
+
+    For your own documents: adbench-text odd FILE
     """
     # environment variables, so that worker processes see them too
     if data_dir:

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.own_text import detector_options, document_options, print_table, read_all, settings_of
+from adbench_text.cli.own_text import (
+    announced,
+    detector_options,
+    document_options,
+    print_table,
+    read_all,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from adbench_text.documents.ranking import OddDocuments, RankedDocument
@@ -61,17 +68,18 @@ def command(
     if file != "-" and any(Path(file).resolve() == path.resolve() for path in (table, page)):
         raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
     documents, columns = read_all(file, text, id_column, kind, encoding)
-    ranked = odd_documents(
-        [document.text for document in documents],
-        detector,
-        preset=preset,
-        settings=settings_of(settings),
-        language=language,
-        alpha=alpha,
-        clean=clean,
-        n_folds=n_folds,
-        seed=seed,
-    )
+    with announced(f"ranking {len(documents):,} documents with {detector}"):
+        ranked = odd_documents(
+            [document.text for document in documents],
+            detector,
+            preset=preset,
+            settings=settings_of(settings),
+            language=language,
+            alpha=alpha,
+            clean=clean,
+            n_folds=n_folds,
+            seed=seed,
+        )
     click.echo(_summary(ranked, len(documents)))
     different = [document for document in ranked.documents if document.copy_of is None]
     has_ids = columns.id is not None

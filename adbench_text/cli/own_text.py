@@ -1,6 +1,8 @@
 """What the commands for a user's own documents share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -9,6 +11,8 @@ from adbench_text.cli.options import Name, setting
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
+
+_PATIENCE = 1.0  # seconds
 
 
 def document_options(command: Any) -> Any:
@@ -63,6 +67,17 @@ def detector_options(command: Any) -> Any:
 def settings_of(options: Sequence[str]) -> dict[str, Any]:
     """Return the hyper-parameters that ``--set`` gives."""
     return dict(setting(option) for option in options)
+
+
+@contextmanager
+def announced(message: str) -> Iterator[None]:
+    """Print a message on standard error if the block takes more than a second."""
+    timer = Timer(_PATIENCE, click.echo, [message], {"err": True})
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Columns(NamedTuple):

@@ -2,11 +2,13 @@
 
 import csv
 import re
+import time
 
 import pytest
 from click.testing import CliRunner
 
 from adbench_text.cli.main import main
+from adbench_text.cli.own_text import announced
 from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 150, 0)
@@ -17,6 +19,7 @@ def odd(home, tmp_path, monkeypatch):
     """Return a function that runs the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 60)
     return lambda *arguments: CliRunner().invoke(main, ["odd", *map(str, arguments)])
 
 
@@ -109,3 +112,13 @@ def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_slow_ranking_is_announced(monkeypatch, capsys):
+    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 0.01)
+    with announced("ranking 9 documents"):
+        time.sleep(0.2)
+    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 60)
+    with announced("never printed"):
+        pass
+    assert capsys.readouterr().err == "ranking 9 documents\n"
