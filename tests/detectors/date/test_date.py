@@ -1,5 +1,6 @@
 """DATE as a detector: training, checkpoints, scores of texts and of their words."""
 
+import math
 import pickle
 
 import numpy as np
@@ -373,6 +374,17 @@ def test_the_paper_preset_is_the_papers_configuration():
     assert (rest.rtd_weight, rest.rmd_weight, rest.generator, rest.score) == (50, 100, "random", "pl")
     assert (rest.steps, rest.epochs, rest.batch_size) == (5000, 30, 16)
     assert (rest.learning_rate, rest.weight_decay, rest.dropout) == (1e-5, 0.1, 0)
+
+
+@pytest.mark.parametrize("n_windows", [320, 500, 600, 40_000])
+def test_the_fast_preset_trains_for_at_most_a_fifth_of_the_steps_of_the_default(n_windows):
+    (settings,) = DATE.presets("mine")["fast"]
+    DATE(**settings).check_params()
+
+    def steps(date):
+        return min(date.steps, date.epochs * math.ceil(n_windows / date.batch_size))
+
+    assert 5 * steps(DATE(**settings)) <= steps(DATE())
 
 
 def test_a_training_ends_with_its_steps_or_its_epochs_whichever_is_first():
