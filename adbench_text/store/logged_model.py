@@ -1,5 +1,6 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
+import os
 import re
 import warnings
 from contextlib import redirect_stderr
@@ -13,6 +14,7 @@ from adbench_text.errors import InvalidValueError, ModelError, TrackingError
 from adbench_text.store.address import check_reachable, first_line, without_password
 
 _LOADER = "adbench_text.models.pyfunc"
+_VARIABLE = "MLFLOW_TRACKING_URI"
 _RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
 _NAME = re.compile(r"[^/:.%\"']+")
 
@@ -72,7 +74,7 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
     from adbench_text.store.client import StoreClient
 
     StoreClient(tracking_uri)  # creates a database where there is none
-    before = mlflow.get_tracking_uri()
+    before, variable = mlflow.get_tracking_uri(), os.environ.get(_VARIABLE)
     try:
         # the registry is that of the store, unless the user has set another one
         mlflow.set_tracking_uri(tracking_uri)
@@ -92,6 +94,9 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
             MlflowClient().set_registered_model_alias(name, alias, number)
     finally:
         mlflow.set_tracking_uri(before)
+        os.environ.pop(_VARIABLE, None)  # MLflow sets it too
+        if variable is not None:
+            os.environ[_VARIABLE] = variable
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
 
 

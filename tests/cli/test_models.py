@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 
 import mlflow
@@ -137,6 +138,8 @@ def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
     assert result.stdout.splitlines()[-1] == "Registered: models:/tickets@winner"
     monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
     before = mlflow.get_tracking_uri()
+    assert "MLFLOW_TRACKING_URI" not in os.environ
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")  # removed in the end: MLflow sets it too
     mlflow.set_tracking_uri("sqlite:///mlflow.db")
     try:
         predicted = mlflow.pyfunc.load_model("models:/tickets@winner").predict(pd.DataFrame({"text": NEW}))
