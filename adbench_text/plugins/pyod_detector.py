@@ -4,13 +4,12 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from inspect import Parameter, signature
-from typing import Any, Self
+from inspect import signature
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import pyod_state
@@ -19,10 +18,11 @@ from adbench_text.plugins.pyod_batch import scores_by_batch
 from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.plugins.state import State
 from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.plugins.wrapped import WrappedDetector
 from adbench_text.text.encoders import Matrix
 
 
-class PyODDetector(VectorDetector):
+class PyODDetector(WrappedDetector, VectorDetector):
     """A detector of PyOD on document vectors.
 
     Parameters
@@ -44,32 +44,7 @@ class PyODDetector(VectorDetector):
     True
     """
 
-    wrapped: type[Any]
-
-    def __init__(self, **params: Any) -> None:
-        own = self._own_defaults()
-        shared = self._get_param_names()
-        for name in params:
-            check_choice(f"parameter of {type(self).__name__}", name, [*own, *shared])
-        super().__init__(**{name: value for name, value in params.items() if name not in own})
-        self._params = {name: value for name, value in params.items() if name in own}
-
-    @classmethod
-    def _own_defaults(cls) -> dict[str, Any]:
-        """Return PyOD's own hyper-parameters and their default values."""
-        shared = {"contamination", "random_state", "n_features"}
-        parameters = signature(cls.wrapped).parameters.values()
-        variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-        return {p.name: p.default for p in parameters if p.name not in shared and p.kind not in variable}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all hyper-parameters, PyOD's own among them."""
-        return {**super().get_params(deep), **self._own_defaults(), **self._params}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set hyper-parameters, PyOD's own among them."""
-        type(self).__init__(self, **(self.get_params() | params))
-        return self
+    fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features"})
 
     @property
     def regime(self) -> str:

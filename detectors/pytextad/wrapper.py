@@ -4,28 +4,28 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib.metadata import version
-from inspect import Parameter, signature
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import check_choice, check_whole, seed_or_draw
+from adbench_text.checks import check_whole, seed_or_draw
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.isolation import seed_generators
-from adbench_text.plugins.detector import Scores, TextDetector
+from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
 from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.plugins.wrapped import WrappedDetector
 from adbench_text.text import vectors, wordpiece
 from adbench_text.text.encoders import Matrix
 from adbench_text.text.words import count_words
 from adbench_text.text.words import words as words_of
 
 
-class PyTextADDetector(TextDetector):
+class PyTextADDetector(WrappedDetector):
     """Base of the adapters.
 
     Parameters
@@ -45,35 +45,14 @@ class PyTextADDetector(TextDetector):
         PyTextAD's hyper-parameters that cannot be set.
     """
 
-    wrapped: type[Any]
     fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "verbose"})
-
-    def __init__(self, **params: Any) -> None:
-        own = self._own_defaults()
-        shared = self._get_param_names()
-        for name in params:
-            check_choice(f"parameter of {type(self).__name__}", name, [*own, *shared])
-        super().__init__(**{name: value for name, value in params.items() if name not in own})
-        self._params = {name: value for name, value in params.items() if name in own}
 
     @classmethod
     def _own_defaults(cls) -> dict[str, Any]:
-        """Return PyTextAD's own hyper-parameters and their default values."""
-        reserved = cls.fixed | set(cls._get_param_names())
-        parameters = signature(cls.wrapped).parameters.values()
-        variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-        own = {p.name: p.default for p in parameters if p.name not in reserved and p.kind not in variable}
+        shared = cls._get_param_names()  # RSRAE has one of the name of ours
+        own = {name: value for name, value in super()._own_defaults().items() if name not in shared}
         # None is a GPU where there is one
         return own | {"device": "auto"} if own.get("device", "") is None else own
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all hyper-parameters, PyTextAD's own among them."""
-        return {**super().get_params(deep), **self._own_defaults(), **self._params}
-
-    def set_params(self, **params: Any) -> Self:
-        """Set hyper-parameters, PyTextAD's own among them."""
-        type(self).__init__(self, **(self.get_params() | params))
-        return self
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter of ours is out of range."""
