@@ -1,6 +1,7 @@
 """adbench-text: which detector finds the odd documents in a text corpus, and by how much.
 
-The names in ``__all__`` are the public face of the library; each is imported when it is first used:
+The names in ``__all__`` and the classes of the detectors are the public face of the library. Each is imported
+when it is first used:
 
 >>> from adbench_text import LLR
 >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
@@ -27,16 +28,10 @@ if not (_here / "detectors").is_dir():
 
 _PLACES = {  # of each public name: its module, and its name there if it is another
     "ADBenchDetector": "adbench_text.plugins.adbench",
-    "CVDD": "adbench_text.detectors.cvdd",
-    "DATE": "adbench_text.detectors.date",
     "Dataset": "adbench_text.plugins.dataset",
     "Documents": "adbench_text.plugins.dataset",
     "Edition": "adbench_text.plugins.dataset",
-    "IForest": "adbench_text.detectors.iforest",
-    "KNNWords": "adbench_text.detectors.knn_words",
-    "LLR": "adbench_text.detectors.llr",
     "Model": "adbench_text.models.model",
-    "OCSVM": "adbench_text.detectors.ocsvm",
     "Scorer": "adbench_text.models.scoring",
     "TextDetector": "adbench_text.plugins.detector",
     "VectorDetector": "adbench_text.plugins.vector_detector",
@@ -51,13 +46,21 @@ __all__ = [*_PLACES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    place = _PLACES.get(name) or _detectors().get(name)
+    if place is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module, _, own_name = _PLACES[name].partition(":")
+    module, _, own_name = place.partition(":")
     value = getattr(import_module(module), own_name or name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({*globals(), *_PLACES, *_detectors()})
+
+
+def _detectors() -> dict[str, str]:
+    """Return the module of each detector by the name of its class, without importing it."""
+    registry = import_module("adbench_text.plugins.registry")
+    classes: dict[str, str] = registry.class_names("detectors")
+    return classes

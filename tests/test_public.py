@@ -11,6 +11,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import adbench_text
+from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 30, 0)
@@ -21,6 +22,12 @@ def test_every_public_name_can_be_imported(name):
     value = getattr(adbench_text, name)
     assert getattr(value, "__name__", name) in (name, name.removesuffix("_model"))
     assert name in dir(adbench_text)
+
+
+@pytest.mark.parametrize("plugin", [p for p in registry.plugins("detectors").values() if p.class_name])
+def test_the_class_of_every_detector_of_ours_can_be_imported(plugin):
+    assert getattr(adbench_text, plugin.class_name) is registry.detector(plugin.name)
+    assert plugin.class_name in dir(adbench_text)
 
 
 def test_other_names_are_errors():

@@ -63,6 +63,8 @@ class Plugin:
         Whether it has members.
     is_foreign : bool
         Whether it belongs to another package.
+    class_name : str
+        Of the class that a file of ours is about, read without importing it; otherwise empty.
     constants : mapping of str to object
         Constants of the module that are literals, read without importing it; empty for a foreign one.
     """
@@ -74,6 +76,7 @@ class Plugin:
     module: str
     is_family: bool = False
     is_foreign: bool = False
+    class_name: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -117,7 +120,12 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
     own_name = str(declared[0]) if declared else name
-    return Plugin(kind, own_name, summary, load, module, is_family, constants=_constants(tree))
+    classes = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
+    class_name = classes[0] if len(classes) == 1 and not is_family else ""
+    constants = _constants(tree)
+    return Plugin(
+        kind, own_name, summary, load, module, is_family, class_name=class_name, constants=constants
+    )
 
 
 def _constants(tree: ast.Module) -> dict[str, Any]:
@@ -162,6 +170,11 @@ def _only_class(module: ModuleType) -> type:
         names = ", ".join(value.__name__ for value in plugin_classes) or "none"
         raise PluginError(f"{module.__name__} must define exactly one detector or dataset, found {names}.")
     return plugin_classes[0]
+
+
+def class_names(kind: str) -> dict[str, str]:
+    """Return the module of each class that a plug-in file of ours is about, without importing any."""
+    return {p.class_name: p.module for p in plugins(kind).values() if p.class_name}
 
 
 def names(kind: str) -> list[str]:
