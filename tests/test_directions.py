@@ -78,10 +78,9 @@ def test_the_harness_knows_no_plug_in_by_name():
     }
     # defaults of --format and --detector, suffixes of files, the package PyOD, an encoder of that name
     assert known == {
-        "adbench_text/cli/own_text.py: llr",
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
-        "adbench_text/documents/detectors.py: llr",
+        "adbench_text/documents/__init__.py: llr",
         "adbench_text/documents/rows.py: csv",
         "adbench_text/cli/report.py: terminal",
         "adbench_text/plugins/pyod_detector.py: pyod",

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import document_options, read_all
+from adbench_text.cli.own_text import Source, document_options, read_all
 
 
 @click.command("explain")
@@ -21,10 +21,7 @@ def command(
     file: str,
     output: Path,
     top: int,
-    text: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str,
+    source: Source,
     alpha: float,
 ) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
@@ -32,7 +29,7 @@ def command(
     from adbench_text.errors import InvalidValueError
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
-    from adbench_text.models.words import odd_words
+    from adbench_text.models.words import N_WHY, odd_words
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
 
@@ -41,7 +38,7 @@ def command(
         raise InvalidValueError(f"{file} would be overwritten by the page; give another --output.")
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
-    documents, _ = read_all(file, text, id_column, kind, encoding)
+    documents, _ = read_all(file, source)
     scored = scorer.score([document.text for document in documents])
     with_words = [place for place, each in enumerate(scored) if each.score is not None]
     chosen = sorted(with_words, key=lambda place: scored[place].score or 0.0, reverse=True)[:top]
@@ -50,7 +47,7 @@ def command(
     for place, words in zip(chosen, words_of, strict=True):
         document, result = documents[place], scored[place]
         facts = [("id", document.id), ("p", f"{result.p:.2g}"), ("score", f"{result.score:.3g}")]
-        why = ", ".join(odd_words(words, scorer.centre, 4))
+        why = ", ".join(odd_words(words, scorer.centre, N_WHY))
         shown.append(PageDocument(facts, why, document.text, words, scorer.centre))
     n_odd = sum(each.is_odd for each in scored)
     summary = [

@@ -1,12 +1,12 @@
 """``adbench-text fit``: a model of normal documents, to keep."""
 
 import time
-from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import announced, detector_options, document_options, read_all, settings_of
+from adbench_text.cli.own_text import Choice, Source, announced, detector_options, document_options, read_all
 
 
 @click.command("fit")
@@ -31,17 +31,8 @@ def command(
     file: str,
     model: Path,
     overwrite: bool,
-    text: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str,
-    detector: str,
-    preset: str | None,
-    settings: Sequence[str],
-    language: str,
-    clean: bool,
-    n_folds: int,
-    seed: int,
+    source: Source,
+    choice: Choice,
     registered: str | None,
     alias: str | None,
     tracking_uri: str,
@@ -56,21 +47,15 @@ def command(
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
-    documents, columns = read_all(file, text, id_column or "", kind, encoding)
+    # identifiers play no part in a fit: two documents may share one
+    documents, _ = read_all(file, replace(source, id=source.id or ""))
     begin = time.perf_counter()
-    with announced(f"fitting {detector} on {len(documents):,} documents"):
+    with announced(f"fitting {choice.detector} on {len(documents):,} documents"):
         fitted = fit_model(
             [document.text for document in documents],
-            detector,
-            preset=preset,
-            settings=settings_of(settings),
-            language=language,
-            clean=clean,
-            n_folds=n_folds,
-            seed=seed,
+            **choice.arguments,
             source=Path(file).name,
         )
-    fitted.training.options["text"] = columns.text
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
     n_empty = len(documents) - fitted.training.n_documents

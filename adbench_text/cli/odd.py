@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.own_text import (
+    Choice,
+    Source,
+    alpha_option,
     announced,
     detector_options,
     document_options,
     print_table,
     read_all,
-    settings_of,
 )
 
 if TYPE_CHECKING:
@@ -27,9 +29,7 @@ _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
 @click.argument("file")
 @document_options
 @detector_options
-@click.option(
-    "--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd, in (0, 1)."
-)
+@alpha_option
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents to print.")
 @click.option(
     "--output",
@@ -40,17 +40,8 @@ _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
 )
 def command(
     file: str,
-    text: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str,
-    detector: str,
-    preset: str | None,
-    settings: Sequence[str],
-    language: str,
-    clean: bool,
-    n_folds: int,
-    seed: int,
+    source: Source,
+    choice: Choice,
     alpha: float,
     top: int,
     output: Path,
@@ -67,18 +58,12 @@ def command(
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     if file != "-" and any(Path(file).resolve() == path.resolve() for path in (table, page)):
         raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
-    documents, columns = read_all(file, text, id_column, kind, encoding)
-    with announced(f"ranking {len(documents):,} documents with {detector}"):
+    documents, columns = read_all(file, source)
+    with announced(f"ranking {len(documents):,} documents with {choice.detector}"):
         ranked = odd_documents(
             [document.text for document in documents],
-            detector,
-            preset=preset,
-            settings=settings_of(settings),
-            language=language,
+            **choice.arguments,
             alpha=alpha,
-            clean=clean,
-            n_folds=n_folds,
-            seed=seed,
         )
     click.echo(_summary(ranked, len(documents)))
     different = [document for document in ranked.documents if document.copy_of is None]
@@ -103,7 +88,7 @@ def command(
         f"{n_odd:,} of {len(documents):,} are odd at {100 * alpha:g} % false alarms (--alpha). "
         f"All documents: {table}. Page: {page}."
     )
-    for note in _notes(ranked, language, len(different)):
+    for note in _notes(ranked, choice.language, len(different)):
         click.echo(f"Note: {note}", err=True)
 
 

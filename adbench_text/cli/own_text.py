@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from functools import wraps
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from adbench_text.cli.options import Name, setting
+from adbench_text.documents import DEFAULT_DETECTOR
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
@@ -15,33 +18,73 @@ if TYPE_CHECKING:
 _PATIENCE = 1.0  # seconds
 
 
+@dataclass(frozen=True)
+class Source:
+    """How a file of documents is read; the arguments of `adbench_text.documents.reading.Documents`."""
+
+    text: str | None
+    id: str | None
+    kind: str | None
+    encoding: str
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A detector for own documents; the arguments of `odd_documents` and `fit_model`."""
+
+    detector: str
+    preset: str | None
+    settings: Sequence[str]
+    language: str
+    clean: bool
+    n_folds: int
+    seed: int
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments by name."""
+        return {**vars(self), "settings": dict(setting(option) for option in self.settings)}
+
+
 def document_options(command: Any) -> Any:
-    """Add the options that say how a file of documents is read."""
-    for option in (
-        click.option("--encoding", default="utf-8", help="Encoding of the text, for example latin-1."),
+    """Add the options that say how a file of documents is read; the command receives them as `source`."""
+    return _together(
+        command,
+        "source",
+        Source,
+        click.option(
+            "--text", metavar="COLUMN", help="Column of the text.  [default: the only one with text]"
+        ),
+        click.option(
+            "--id",
+            metavar="COLUMN",
+            help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
+        ),
         click.option(
             "--format",
             "kind",
             metavar="FORMAT",
             help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]",
         ),
-        click.option(
-            "--id",
-            "id_column",
-            metavar="COLUMN",
-            help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
-        ),
-        click.option(
-            "--text", metavar="COLUMN", help="Column of the text.  [default: the only one with text]"
-        ),
-    ):
-        command = option(command)
-    return command
+        click.option("--encoding", default="utf-8", help="Encoding of the text, for example latin-1."),
+    )
 
 
 def detector_options(command: Any) -> Any:
-    """Add the options that choose a detector for own documents."""
-    for option in (
+    """Add the options that choose a detector for own documents; the command receives them as `choice`."""
+    return _together(
+        command,
+        "choice",
+        Choice,
+        click.option("--detector", "-d", default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
+        click.option(
+            "--preset", help="Named configuration.  [default: what the detector offers for the language]"
+        ),
+        click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Hyper-parameter."),
+        click.option("--language", default="en", help="Language of the documents: en, de, fr, ..."),
+        click.option(
+            "--clean/--no-clean", default=True, help="Remove stop words, punctuation and digits first."
+        ),
         click.option(
             "--folds",
             "n_folds",
@@ -50,23 +93,26 @@ def detector_options(command: Any) -> Any:
             help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
         ),
         click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
-        click.option(
-            "--clean/--no-clean", default=True, help="Remove stop words, punctuation and digits first."
-        ),
-        click.option("--language", default="en", help="Language of the documents: en, de, fr, ..."),
-        click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Hyper-parameter."),
-        click.option(
-            "--preset", help="Named configuration.  [default: what the detector offers for the language]"
-        ),
-        click.option("--detector", "-d", default="llr", type=Name("detectors"), help="Detector."),
-    ):
-        command = option(command)
-    return command
+    )
 
 
-def settings_of(options: Sequence[str]) -> dict[str, Any]:
-    """Return the hyper-parameters that ``--set`` gives."""
-    return dict(setting(option) for option in options)
+def alpha_option(command: Any) -> Any:
+    """Add the option ``--alpha``."""
+    help_text = "Share of normal documents that may be called odd, in (0, 1)."
+    return click.option("--alpha", default=0.01, type=float, help=help_text)(command)
+
+
+def _together(command: Any, name: str, kind: type[Any], *options: Any) -> Any:
+    """Add options to a command, which receives them as one argument of a data class."""
+
+    @wraps(command)
+    def wrapped(**values: Any) -> Any:
+        own = {field.name: values.pop(field.name) for field in fields(kind)}
+        return command(**{name: kind(**own)}, **values)
+
+    for option in reversed(options):
+        wrapped = option(wrapped)
+    return wrapped
 
 
 @contextmanager
@@ -88,17 +134,15 @@ class Columns(NamedTuple):
     id: str | None
 
 
-def read_all(
-    file: str, text: str | None, id_column: str | None, kind: str | None, encoding: str
-) -> "tuple[list[Document], Columns]":
+def read_all(file: str, source: Source) -> "tuple[list[Document], Columns]":
     """Return all documents of a file; their identifiers must differ."""
     from adbench_text.documents.reading import Documents, check_unique
 
-    source = Documents(file, text, id_column, kind, encoding)
-    documents = list(source)
-    if source.id_column is not None:
-        check_unique(documents, source.id_column)
-    return documents, Columns(source.columns, source.text_column, source.id_column)
+    read = Documents(file, **vars(source))
+    documents = list(read)
+    if read.id_column is not None:
+        check_unique(documents, read.id_column)
+    return documents, Columns(read.columns, read.text_column, read.id_column)
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.own_text import document_options
+from adbench_text.cli.own_text import Source, document_options
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
@@ -25,10 +25,7 @@ _MOST = 4096  # documents that are scored together
 def command(
     model: Path,
     file: str,
-    text: str | None,
-    id_column: str | None,
-    kind: str | None,
-    encoding: str,
+    source: Source,
     alpha: float,
 ) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
@@ -45,7 +42,7 @@ def command(
     check_number("alpha", alpha, "(0, 1)")
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
-    documents = Documents(file, text, id_column, kind, encoding)
+    documents = Documents(file, **vars(source))
     with vectors.streaming():
         for some, error in _batches(iter(documents)):
             results = scorer.score([document.text for document in some])

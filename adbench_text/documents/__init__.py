@@ -1,1 +1,4 @@
 """A user's own documents: read from files, ranked against each other, scored by a model."""
+
+#: The detector of the commands for own documents, and of `odd_documents`.
+DEFAULT_DETECTOR = "llr"

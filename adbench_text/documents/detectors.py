@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.regimes import TEST_BATCH
@@ -12,9 +13,6 @@ from adbench_text.sweep.sweep import choose
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
-
-#: The detector of the commands for own documents, and of `odd_documents`.
-DEFAULT_DETECTOR = "llr"
 
 
 class OwnDetector(NamedTuple):

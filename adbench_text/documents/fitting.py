@@ -5,15 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from adbench_text.documents.detectors import DEFAULT_DETECTOR, check_scores_alone, own_detector
+from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents.detectors import check_scores_alone, own_detector
 from adbench_text.documents.left_out import N_FOLDS, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import Model, Training
-from adbench_text.models.words import centre
+from adbench_text.models.words import N_TYPICAL, centre
 from adbench_text.plugins.scores import check_texts
 from adbench_text.text.own import Cleaner
-
-_N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
 
 
 def fit_model(
@@ -66,7 +65,7 @@ def fit_model(
     if not own.detector.leaves_out_self:
         own.detector.fit(cleaned)
     try:
-        middle = centre(scored.token_scores(range(0, len(cleaned), max(len(cleaned) // _N_TYPICAL, 1))))
+        middle = centre(scored.token_scores(range(0, len(cleaned), max(len(cleaned) // N_TYPICAL, 1))))
     except AdbenchTextError:  # it scores a document as a unit
         middle = 0.0
     options = {"configuration": own.label, "language": language, "clean": clean, "centre": middle}

@@ -7,22 +7,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adbench_text.calibration import p_values_within
 from adbench_text.checks import check_number
-from adbench_text.documents.detectors import DEFAULT_DETECTOR, own_detector
+from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents.detectors import own_detector
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.models.words import centre, odd_words, original_words
+from adbench_text.models.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.text.own import Cleaner, likely_language, share_of_common_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
-N_WHY = 4
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
-_N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class OddDocuments:
     @cached_property
     def centre(self) -> float:
         """Score above which a word speaks for odd."""
-        step = max(len(self.documents) // _N_TYPICAL, 1)
+        step = max(len(self.documents) // N_TYPICAL, 1)
         return centre([self.words(document) for document in self.documents[::step]])
 
     def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
@@ -193,16 +193,7 @@ def odd_documents(
     check_number("alpha", alpha, "(0, 1)")
     own = own_detector(detector, preset, settings, language, seed)
     cleaner = Cleaner(language if clean else None)
-    first_of: dict[str, int] = {}
-    copy_of: dict[int, int | None] = {}
-    empty = []
-    for place, text in enumerate(texts):
-        cleaned = cleaner(text)
-        if not cleaned or cleaned.isspace():
-            empty.append(place)
-            continue
-        first = first_of.setdefault(cleaned, place)
-        copy_of[place] = first if first != place else None
+    first_of, copy_of, empty = _grouped([cleaner(text) for text in texts])
     different = list(first_of)
     if len(different) < 2:
         raise InvalidValueError(
@@ -210,27 +201,13 @@ def odd_documents(
         )
     own.detector.prepare(different)
     scored = left_out(own.detector, different, n_folds, seed)
-    p = p_values_within(scored.scores)
-    rank_of_row = np.empty(len(different), dtype=np.int64)
-    rank_of_row[np.argsort(-scored.scores, kind="stable")] = np.arange(1, len(different) + 1)
     row_of_first = {place: row for row, place in enumerate(first_of.values())}
     row_of = {place: row_of_first[place if first is None else first] for place, first in copy_of.items()}
-    documents = [
-        RankedDocument(
-            place,
-            int(rank_of_row[row]),
-            float(scored.scores[row]),
-            float(p[row]),
-            bool(p[row] <= alpha),
-            copy_of[place],
-        )
-        for place, row in row_of.items()
-    ]
     return OddDocuments(
         own.label,
         scored.method,
         alpha,
-        sorted(documents, key=lambda document: (document.rank, document.place)),
+        _ranked(scored.scores, alpha, row_of, copy_of),
         empty,
         _other_language(different, language),
         time.perf_counter() - begin,
@@ -239,6 +216,41 @@ def odd_documents(
         scored,
         row_of,
     )
+
+
+def _grouped(cleaned: Sequence[str]) -> tuple[dict[str, int], dict[int, int | None], list[int]]:
+    """Return the first place of each text, of which document each is a copy, and the places without words."""
+    first_of: dict[str, int] = {}
+    copy_of: dict[int, int | None] = {}
+    empty = []
+    for place, text in enumerate(cleaned):
+        if not text or text.isspace():
+            empty.append(place)
+            continue
+        first = first_of.setdefault(text, place)
+        copy_of[place] = first if first != place else None
+    return first_of, copy_of, empty
+
+
+def _ranked(
+    scores: NDArray[np.float64], alpha: float, row_of: Mapping[int, int], copy_of: Mapping[int, int | None]
+) -> list[RankedDocument]:
+    """Return the documents, the most abnormal first; `row_of` gives the score of each place."""
+    p = p_values_within(scores)
+    rank_of_row = np.empty(len(scores), dtype=np.int64)
+    rank_of_row[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    documents = [
+        RankedDocument(
+            place,
+            int(rank_of_row[row]),
+            float(scores[row]),
+            float(p[row]),
+            bool(p[row] <= alpha),
+            copy_of[place],
+        )
+        for place, row in row_of.items()
+    ]
+    return sorted(documents, key=lambda document: (document.rank, document.place))
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:

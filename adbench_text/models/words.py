@@ -7,6 +7,9 @@ import numpy as np
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.text.own import Cleaner
 
+N_WHY = 4  # words that explain a document
+N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
+
 
 def original_words(text: str, cleaner: Cleaner, scored: Sequence[TokenScore]) -> list[TokenScore]:
     """Return the scores of the words of a document, with their places in the original.
