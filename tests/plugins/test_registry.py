@@ -36,6 +36,7 @@ def toy(monkeypatch):
 @pytest.fixture
 def install(tmp_path, monkeypatch):
     """Installs a distribution of some modules and entry points in a folder on the path."""
+    installed = []
 
     def install(name: str, entry_points: str, **modules: str) -> None:
         info = tmp_path / f"{name}-1.0.dist-info"
@@ -45,10 +46,13 @@ def install(tmp_path, monkeypatch):
         for module, code in modules.items():
             (tmp_path / f"{module}.py").write_text(code)
             monkeypatch.delitem(sys.modules, module, raising=False)
+        installed.extend(modules)
         monkeypatch.syspath_prepend(tmp_path)
         registry.plugins.cache_clear()
 
-    return install
+    yield install
+    for module in installed:  # imported by the test; other tests must not find it
+        sys.modules.pop(module, None)
 
 
 @pytest.fixture
