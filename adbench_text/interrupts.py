@@ -1,49 +1,96 @@
-"""Ctrl-C at moments when it would do harm: between processes, and inside a database library."""
+"""Signals that end a program: turned into KeyboardInterrupt, and delayed where they would do harm."""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+Handler = Callable[[int, FrameType | None], Any]
+
+#: Ctrl-C, the request of a system to end, and the end of a terminal (which Windows does not send).
+_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
-def _is_active() -> bool:
-    """Return whether Ctrl-C raises KeyboardInterrupt in this thread."""
-    is_main = threading.current_thread() is threading.main_thread()
-    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+class Ended(KeyboardInterrupt):
+    """A signal asks the program to end.
+
+    Attributes
+    ----------
+    exit_code : int
+        128 and the number of the signal, as shells have it.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.exit_code = 128 + number
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Raise `Ended` when a signal asks the program to end; a second signal ends the process at once."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # a signal that is ignored, as SIGHUP under nohup, stays ignored
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, _raise) for number in heard}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    for each in _SIGNALS:
+        if signal.getsignal(each) is _raise:
+            signal.signal(each, signal.SIG_DFL)
+    raise Ended(number)
+
+
+def _active() -> dict[int, Handler]:
+    """Return the handlers that raise KeyboardInterrupt in this thread, by their signals."""
+    if threading.current_thread() is not threading.main_thread():
+        return {}
+    handlers: dict[int, Any] = {number: signal.getsignal(number) for number in _SIGNALS}
+    raising = (signal.default_int_handler, _raise)
+    return {number: handler for number, handler in handlers.items() if handler in raising}
 
 
 @contextmanager
 def ignored() -> Iterator[None]:
     """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
-    if not _is_active():
+    handler = _active().get(signal.SIGINT)
+    if handler is None:
         yield
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Delay Ctrl-C until the block is done; a second one interrupts at once."""
-    if not _is_active():
-        yield
-        return
-    pending = False
+    """Delay Ctrl-C and the other signals until the block is done; a second one interrupts at once."""
+    active = _active()
+    pending: list[int] = []
 
     def delay(number: int, frame: FrameType | None) -> None:
-        nonlocal pending
         if pending:
-            raise KeyboardInterrupt
-        pending = True
+            active[number](number, frame)
+        pending.append(number)
 
-    signal.signal(signal.SIGINT, delay)
+    for number in active:
+        signal.signal(number, delay)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, handler in active.items():
+            if signal.getsignal(number) is delay:
+                signal.signal(number, handler)
         if pending:
-            raise KeyboardInterrupt
+            active[pending[0]](pending[0], None)

@@ -52,7 +52,8 @@ def uri(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     with store.sweep({"pydocs": corpus}, "a sweep"):
         for detector in ("llr", "pyod-knn"):
             for inlier, auroc in (("numpy", 0.8), ("scipy", 0.7)):
-                store.log(result(detector, inlier, auroc), definition(detector, inlier), corpus)
+                store.keep(result(detector, inlier, auroc), definition(detector, inlier), corpus)
+                store.log_kept()
     return uri
 
 

@@ -45,8 +45,8 @@ class Group(click.Group):
                 traceback.print_exc()
             click.echo(f"Error: {' '.join(str(error).split())}", err=True)
             ctx.exit(error.exit_code)
-        except KeyboardInterrupt:  # click itself would exit with 1
-            ctx.exit(130)
+        except KeyboardInterrupt as error:  # click itself would exit with 1
+            ctx.exit(getattr(error, "exit_code", 130))
 
 
 @click.group(cls=Group, commands=LazyCommands(), context_settings=_CONTEXT)

@@ -58,6 +58,20 @@ class Name(click.ParamType[str]):
         return registry.names(self.kind)
 
 
+class Jobs(click.ParamType[int]):
+    """A number of processes, or ``auto``."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the number; for ``auto``, that of the cores that this process may use."""
+        if value == "auto":
+            from joblib import cpu_count
+
+            return int(cpu_count())
+        return click.IntRange(0).convert(value, param, ctx)
+
+
 class LazyHelp(click.Option):
     """An option whose help text is made only when it is printed: it lists what would be slow to import.
 

@@ -44,6 +44,7 @@ class Watch:
         self._debug = debug
         self._todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
+        self._first_start: float | None = None  # without the start of worker processes
         self._first_step: tuple[int, float] | None = None
         self._bar: Progress | None = None
 
@@ -79,15 +80,19 @@ class Watch:
         else:
             self._bar.console.print(text, highlight=False, markup=False, emoji=False)
 
-    def begin(self, todo: int, finished: int) -> None:
-        """Show the number of cells to run and of those finished before."""
+    def begin(self, todo: int, finished: int, failed: int) -> None:
+        """Show the number of cells to run, of those finished before, and of these that failed."""
         self._todo, self._begin = todo, time.monotonic()
-        self.message(f"{count(todo)} to run" + (f", {finished} finished before" if finished else ""))
+        before = f", {finished} finished before" if finished else ""
+        if failed:
+            before += f" ({failed} of them failed; --retry failed runs them again)"
+        self.message(f"{count(todo)} to run{before}")
         if self._bar is not None:
             self._task = self._bar.add_task("", total=todo, left="")
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
+        self._first_start = self._first_start or time.monotonic()
         self._first_step, self._last_line = None, time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, description=str(cell))
@@ -110,7 +115,8 @@ class Watch:
     def done(self, result: "Result") -> None:
         """Count a finished cell, and show an estimate of the time left."""
         self._n_done += 1
-        left = (time.monotonic() - self._begin) / self._n_done * (self._todo - self._n_done)
+        begin = self._first_start or self._begin
+        left = (time.monotonic() - begin) / self._n_done * (self._todo - self._n_done)
         if result.status != "ok":
             self._n_failed += 1
             self.message(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")

@@ -1,11 +1,16 @@
 """``adbench-text run``: run detectors on datasets."""
 
-from collections.abc import Mapping
-from typing import Any
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import LazyHelp, Name, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.options import Jobs, LazyHelp, Name, is_debugging, sweep_of, tracking_options
+
+if TYPE_CHECKING:
+    from adbench_text.sweep.cell import Cell
+    from adbench_text.sweep.sweep import Sweep
 
 
 def _encoders() -> str:
@@ -79,8 +84,29 @@ def _sweeps() -> str:
 @click.option(
     "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
 )
-@click.option("--jobs", "-j", default=1, type=click.IntRange(1), help="Number of processes.")
-@click.option("--rerun", is_flag=True, help="Run finished cells again.")
+@click.option(
+    "--jobs",
+    "-j",
+    default="1",
+    type=Jobs(),
+    help="Number of worker processes; auto for one per core, 0 to run in this process, for a debugger.",
+)
+@click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
+@click.option(
+    "--retry", type=click.Choice(["failed"]), help="Run cells again that failed, timed out or were killed."
+)
+@click.option(
+    "--cell-timeout",
+    type=click.FloatRange(0, min_open=True),
+    metavar="SECONDS",
+    help="Stop a cell after this time; it has failed.  [default: no limit]",
+)
+@click.option(
+    "--cell-memory",
+    type=click.FloatRange(0, min_open=True),
+    metavar="MB",
+    help="Stop a cell whose process holds more memory than this; it has failed.  [default: no limit]",
+)
 @click.option(
     "--trace",
     "trace_every",
@@ -102,6 +128,9 @@ def command(
     sweep: str | None,
     jobs: int,
     rerun: bool,
+    retry: str | None,
+    cell_timeout: float | None,
+    cell_memory: float | None,
     report: bool,
     trace_every: int,
     dry_run: bool,
@@ -120,11 +149,15 @@ def command(
     expanded = sweep_of(sweep, options)
     cells = expanded.expand()
     if dry_run:
-        for cell in cells:
-            click.echo(cell)
-        click.echo(count(len(cells)), err=True)
+        _print(expanded, cells)
         return
+    if jobs == 0 and (cell_timeout or cell_memory):
+        raise click.UsageError(
+            "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
+        )
+    from adbench_text import interrupts
     from adbench_text.errors import DetectorError
+    from adbench_text.run.engine import Limits
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
@@ -136,8 +169,13 @@ def command(
 
     with Watch(is_debugging()) as watch:
         try:
-            store = Store(tracking_uri, experiment)
-            results = run_sweep(expanded, cells, store, watch, jobs, rerun, trace_every, log)
+            with interrupts.raised():
+                store = Store(tracking_uri, experiment)
+                results = run_sweep(
+                    *(expanded, cells, store, watch, jobs, rerun, trace_every, log),
+                    limits=Limits(cell_timeout, cell_memory),
+                    retry_failed=retry is not None,
+                )
         except KeyboardInterrupt:
             watch.message("Interrupted. Finished cells are kept; run the same command again to continue.")
             raise
@@ -147,3 +185,24 @@ def command(
         raise DetectorError(
             f"{failed} of {count(len(results))} failed; the reasons are listed above and in MLflow."
         )
+
+
+def _print(sweep: "Sweep", cells: "Sequence[Cell]") -> None:
+    """Print cells, and why some of them cannot run."""
+    from adbench_text import storage
+    from adbench_text.cli.progress import count
+    from adbench_text.errors import DataError
+    from adbench_text.isolation import preserved
+    from adbench_text.run.runner import impossible, load_corpora
+
+    refused: dict[Cell, str] = {}
+    try:
+        with preserved():
+            os.environ[storage.OFFLINE] = "1"  # nothing is downloaded for a list
+            refused = impossible(cells, load_corpora(sweep))
+    except DataError as error:
+        click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)
+    for cell in cells:
+        click.echo(f"{cell}: impossible: {refused[cell]}" if cell in refused else cell)
+    marked = f", {len(refused)} of them impossible" if refused else ""
+    click.echo(f"{count(len(cells))}{marked}", err=True)

@@ -89,7 +89,10 @@ class Result:
     reason : str
         Why the cell failed, in one line; empty if it did not.
     traceback : str
-        The whole of it, for the record.
+        All of it, for the record.
+    stopped : str
+        ``"timed out"``, ``"out of memory"`` or ``"killed"`` if the process of the cell was ended; otherwise
+        empty.
     """
 
     cell: Cell
@@ -104,8 +107,9 @@ class Result:
     documents: NDArray[np.int64] | None = field(default=None, repr=False)
     reason: str = ""
     traceback: str = field(default="", repr=False)
+    stopped: str = ""
 
     @property
     def status(self) -> str:
-        """``"ok"`` or ``"failed"``."""
-        return "failed" if self.reason else "ok"
+        """``"ok"``, ``"failed"``, or what the value of `stopped` is."""
+        return self.stopped or ("failed" if self.reason else "ok")

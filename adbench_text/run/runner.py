@@ -1,5 +1,6 @@
 """Runs the cells of a sweep that are not finished yet."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from threading import Timer
@@ -7,9 +8,11 @@ from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
+from adbench_text.errors import AdbenchTextError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.run import engine
+from adbench_text.run.engine import Hooks, Limits
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
@@ -17,6 +20,7 @@ from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import Sweep
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
+_RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 
 
 class Watcher(Protocol):
@@ -25,8 +29,8 @@ class Watcher(Protocol):
     def message(self, text: str) -> None:
         """Print a line."""
 
-    def begin(self, todo: int, finished: int) -> None:
-        """Receive the number of cells to run, and of those that are finished already."""
+    def begin(self, todo: int, finished: int, failed: int) -> None:
+        """Receive the numbers of cells to run, of those that have ended before, and of these that failed."""
 
     def started(self, cell: Cell) -> None:
         """Receive a cell that begins."""
@@ -41,14 +45,23 @@ class Watcher(Protocol):
 class ResultStore(Protocol):
     """Keeps results; `adbench_text.store.store.Store` is one."""
 
-    def finished(self, datasets: Iterable[str]) -> set[str]:
-        """Return the ids of all cells of these datasets that have a result."""
+    def ended(self, datasets: Iterable[str]) -> Mapping[str, str]:
+        """Return the status of all cells of these datasets that have ended, by their ids."""
+
+    def close_abandoned(self, datasets: Iterable[str]) -> bool:
+        """Close sweeps whose processes were killed; return whether there were any."""
 
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[None]:
-        """Open a sweep; `log` works inside."""
+        """Open a sweep; `keep` works inside."""
 
-    def log(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
-        """Keep the result of a cell."""
+    def claim(self, cell: str) -> bool | None:
+        """Return whether a cell may run, by its id; None while another process runs it."""
+
+    def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
+        """Make the result of a cell durable, at once."""
+
+    def log_kept(self) -> None:
+        """Log all that is kept, also by processes that were killed; raise TrackingError if that fails."""
 
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Renew the means of the cells with these definitions."""
@@ -59,12 +72,15 @@ def run_sweep(
     cells: Sequence[Cell],
     store: ResultStore,
     watcher: Watcher,
-    jobs: int = 1,
+    jobs: int = 0,
     rerun: bool = False,
     trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
+    *,
+    limits: Limits | None = None,
+    retry_failed: bool = False,
 ) -> list[Result]:
-    """Run the cells of a sweep that are not finished yet, and log each as soon as it is.
+    """Run the cells of a sweep that have not ended yet, and log each as soon as it has.
 
     Parameters
     ----------
@@ -74,67 +90,116 @@ def run_sweep(
     store : ResultStore
     watcher : Watcher
     jobs : int
-        Number of processes.
+        Number of worker processes; 0 to run everything in this process.
     rerun : bool
-        Run finished cells again.
+        Run cells again that have ended.
     trace_every : int
         See `adbench_text.run.evaluate.evaluate`.
     report : callable
         Called once all cells are logged, within the sweep, with the corpora of the datasets that were run.
+    limits : Limits, optional
+        Of each cell.
+    retry_failed : bool
+        Run cells again that have failed.
 
     Returns
     -------
     list of Result
         Of the cells that were run, in the order in which they ended.
+
+    Raises
+    ------
+    TrackingError
+        If the store is lost and does not come back. Results that are not logged then are kept: they are
+        logged by the next sweep.
     """
-    corpora = load_corpora(sweep, watcher)
-    check_contamination(cells, corpora)
+    corpora = load_corpora(sweep, watcher.message)
     prepare(cells, corpora, watcher)
     definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
-    finished = set() if rerun else store.finished(corpora)
-    todo = [cell for cell in cells if cell_id(definitions[cell]) not in finished]
-    watcher.begin(len(todo), len(cells) - len(todo))
+    store.log_kept()
+    was_killed = store.close_abandoned(corpora)
+    ended = {} if rerun else store.ended(corpora)
+    statuses = {cell: ended.get(cell_id(definitions[cell]), "") for cell in cells}
+    failed = [cell for cell, status in statuses.items() if status not in ("", "ok")]
+    todo = [cell for cell, status in statuses.items() if not status or (retry_failed and cell in failed)]
+    watcher.begin(len(todo), len(cells) - len(todo), 0 if retry_failed else len(failed))
     results: list[Result] = []
-    if not todo:
+    if not todo and not was_killed:
         return results
-    used = {cell.dataset: corpora[cell.dataset] for cell in todo}
+    used = {cell.dataset: corpora[cell.dataset] for cell in (cells if was_killed else todo)}
+    logging = _Logging(store, watcher)
+    hooks = Hooks(
+        watcher.started,
+        watcher.step,
+        lambda cell: store.claim(cell_id(definitions[cell])),
+        lambda result: store.keep(result, definitions[result.cell], corpora[result.cell.dataset]),
+    )
     with store.sweep(used, _title(sweep)):
         try:
-            cells_run = engine.run(todo, corpora, jobs, watcher.started, watcher.step, trace_every)
+            cells_run = engine.run(todo, corpora, jobs, hooks, limits, trace_every)
             with closing(cells_run) as running:
                 for result in running:
-                    store.log(result, definitions[result.cell], corpora[result.cell.dataset])
                     results.append(result)
                     watcher.done(result)
+                    logging.attempt()
+            store.log_kept()
             report(used)
         finally:
-            store.summarise(definitions[result.cell] for result in results)
+            store.log_kept()
+            ended_now = [result.cell for result in results]
+            store.summarise(definitions[cell] for cell in (cells if was_killed else ended_now))
     return results
 
 
-def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
-    """Raise InvalidValueError if a split has too few outliers for a share that is asked for."""
-    for (dataset, inlier), levels in _levels(cells).items():
-        contaminate(one_vs_rest(corpora[dataset], inlier), max(levels), seed=0)
-    for dataset, inlier, share in dict.fromkeys((c.dataset, c.inlier, c.test_outliers) for c in cells):
-        if share is not None:
-            thinned(one_vs_rest(corpora[dataset], inlier).outlier, share, seed=0)
+class _Logging:
+    """Logs results as they come; while the store is lost, they wait."""
+
+    def __init__(self, store: ResultStore, watcher: Watcher) -> None:
+        self._store, self._watcher = store, watcher
+        self._lost_at: float | None = None
+
+    def attempt(self) -> None:
+        """Log all that is kept, unless that has just failed."""
+        if self._lost_at is not None and time.monotonic() - self._lost_at < _RETRY_SECONDS:
+            return
+        try:
+            self._store.log_kept()
+        except TrackingError as error:
+            if self._lost_at is None:
+                self._watcher.message(f"{error} Until then, results are kept and logged later.")
+            self._lost_at = time.monotonic()
+        else:
+            self._lost_at = None
 
 
-def _levels(cells: Sequence[Cell]) -> dict[tuple[str, str], set[float]]:
-    levels: dict[tuple[str, str], set[float]] = {}
+def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
+    """Return the cells that cannot run on these corpora, and why: a split has too few outliers."""
+    reasons: dict[tuple[object, ...], str] = {}
+    refused = {}
     for cell in cells:
-        levels.setdefault((cell.dataset, cell.inlier), set()).add(cell.contamination)
-    return levels
+        key = cell.dataset, cell.inlier, cell.contamination, cell.test_outliers
+        if key not in reasons:
+            reasons[key] = ""
+            try:
+                split = contaminate(
+                    one_vs_rest(corpora[cell.dataset], cell.inlier), cell.contamination, seed=0
+                )
+                if cell.test_outliers is not None:
+                    thinned(split.outlier, cell.test_outliers, seed=0)
+            except AdbenchTextError as error:
+                reasons[key] = str(error)
+        if reasons[key]:
+            refused[cell] = reasons[key]
+    return refused
 
 
-def load_corpora(sweep: Sweep, watcher: Watcher) -> dict[str, Corpus]:
-    """Load the corpus of each dataset of a sweep."""
+def load_corpora(sweep: Sweep, message: Callable[[str], object] = lambda text: None) -> dict[str, Corpus]:
+    """Load the corpus of each dataset of a sweep; `message` receives a line before and after each."""
     corpora = {}
     for name in sweep.datasets:
-        watcher.message(f"loading {name}")
+        message(f"loading {name}")
         corpora[name] = load(registry.dataset(name), sweep.limit)
-        watcher.message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
+        message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
     return corpora
 
 

@@ -4,7 +4,7 @@ import logging
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,8 @@ class StoreClient:
         os.environ["MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"] = "true"  # two lines for each run
         os.environ.setdefault("MLFLOW_ENABLE_ARTIFACTS_PROGRESS_BAR", "false")
         # otherwise it tries for four minutes to reach a server that does not answer
-        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "4")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_MAX_RETRIES", "2")
+        os.environ.setdefault("MLFLOW_HTTP_REQUEST_TIMEOUT", "20")
         from mlflow import MlflowClient
 
         for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
@@ -57,14 +58,22 @@ class StoreClient:
         method = getattr(self._client, name)
         return lambda *args, **kwargs: self._attempt(method, *args, **kwargs)
 
+    def try_again(self) -> None:
+        """Raise TrackingError if the store was lost and is still out of reach."""
+        if self._lost:
+            check_reachable(self._uri)
+            self._lost = None
+
     def _attempt(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         from mlflow.exceptions import MlflowException
         from sqlalchemy.exc import SQLAlchemyError
 
         if self._lost:  # each further attempt would take MLflow minutes
             raise self._lost
+        # Ctrl-C in the middle of a transaction may leave it open; a server ends its own
+        guard = interrupts.held_back() if sqlite_file(self._uri) else nullcontext()
         try:
-            with interrupts.held_back():  # one in the midst of it may leave a transaction open
+            with guard:
                 return function(*args, **kwargs)
         except (MlflowException, SQLAlchemyError, OSError, ImportError) as error:
             try:

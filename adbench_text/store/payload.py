@@ -2,8 +2,8 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.provenance import command_line, environment, git_commit
@@ -71,6 +71,17 @@ class Payload:
     curves: list[Value]
     inputs: list[Input]
     files: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as dictionaries, lists, texts and numbers."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, read: Mapping[str, Any]) -> Self:
+        """Return what `to_json` was called on."""
+        kinds = {"metrics": Value, "curves": Value, "inputs": Input}
+        parts = {name: [kind(*item) for item in read[name]] for name, kind in kinds.items()}
+        return cls(**{**read, **parts})
 
 
 def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Payload:

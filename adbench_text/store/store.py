@@ -7,9 +7,10 @@ that MLflow's pages, which fold children away, open on the comparison. The kind 
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
+import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,14 +25,16 @@ from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store.client import StoreClient, pages
-from adbench_text.store.payload import payload, run_tags
+from adbench_text.store.journal import Journal, folder_of
+from adbench_text.store.payload import Payload, payload, run_tags
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key
+from adbench_text.store.write import write_cell
 from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
+from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _PAGE = 5000  # runs asked for at once
-_BATCH = 1000  # metrics that MLflow takes at once
 
 
 class Store:
@@ -64,6 +67,7 @@ class Store:
             raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._experiments: dict[str, str] = {}
         self._parents: dict[str, str] = {}
+        self._journal = Journal(folder_of(self.uri, self._file))
 
     @cached_property
     def _client(self) -> StoreClient:  # made at first use: a new database is written then
@@ -98,6 +102,7 @@ class Store:
         try:
             for dataset, corpus in corpora.items():
                 self._parents[dataset] = self._new_parent(dataset, corpus, title)
+                self._journal.claim(self._parents[dataset])
             yield
             status = "FINISHED"
         except KeyboardInterrupt:
@@ -108,6 +113,7 @@ class Store:
                 if status != "FINISHED":
                     self._delete_half_written(dataset, run_id)
                 self._client.set_terminated(run_id, status)
+                self._journal.release(run_id)
             self._parents.clear()
 
     def _new_parent(self, dataset: str, corpus: Corpus, title: str) -> str:
@@ -116,6 +122,7 @@ class Store:
                 f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
             ),
             f"{TAG}kind": "sweep",
+            f"{TAG}host": _host(),
             **run_tags(),
         }
         run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=f"sweep: {title}")
@@ -127,37 +134,62 @@ class Store:
         for run in list(self._search(dataset, "cell", of_parent)):
             self._client.delete_run(run.info.run_id)
 
-    def log(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
-        """Log one cell as a child run. It counts as finished only once everything is written."""
-        from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
+    def claim(self, cell: str) -> bool | None:
+        """Claim a cell, by its id; see `Journal.claim`."""
+        return self._journal.claim(cell)
 
-        logged = payload(result, definition, corpus)
+    def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
+        """Write the result of a cell to the journal; `log_kept` logs it."""
         dataset = result.cell.dataset
-        run_id = self._client.create_run(
-            self._experiment_id(dataset),
-            start_time=logged.started,
-            tags={**logged.tags, "mlflow.parentRunId": self._parents[dataset]},
-            run_name=logged.name,
-        ).info.run_id
-        self._client.log_batch(
-            run_id,
-            metrics=[Metric(*value) for value in logged.metrics],
-            params=[Param(name, value) for name, value in logged.params.items()],
-        )
-        points = [Metric(*value) for value in logged.curves]
-        for i in range(0, len(points), _BATCH):
-            self._client.log_batch(run_id, metrics=points[i : i + _BATCH])
-        inputs = [
-            DatasetInput(
-                Dataset(used.name, used.digest, "adbench-text", used.source, profile=used.profile),
-                [InputTag("mlflow.data.context", used.context)],
-            )
-            for used in logged.inputs
-        ]
-        self._client.log_inputs(run_id, datasets=inputs)
-        for name, text in logged.files.items():
-            self._client.log_text(run_id, text, name)
-        self._client.set_terminated(run_id, logged.status)
+        entry = {
+            "dataset": dataset,
+            "parent": self._parents[dataset],
+            "payload": payload(result, definition, corpus).to_json(),
+        }
+        try:
+            self._journal.write(cell_id(definition), entry)
+        except OSError as error:
+            raise TrackingError(
+                f"Cannot write to {self._journal.folder}: {error.strerror or error}. "
+                "Make room, then run the same command again."
+            ) from error
+
+    def log_kept(self) -> None:
+        """Log what the journal holds: results of this process, and of processes that have ended.
+
+        Raises
+        ------
+        TrackingError
+            If the store cannot be reached; the results stay in the journal.
+        """
+        self._client.try_again()
+        for cell, entry in self._journal.entries():
+            with suppress(KeyError, TypeError):  # no entry of ours: the cell is run again
+                kept = Payload.from_json(entry["payload"])
+                self._log(cell, entry["dataset"], entry["parent"], kept)
+            self._journal.remove(cell)
+
+    def _log(self, cell: str, dataset: str, parent: str, kept: Payload) -> None:
+        if parent not in self._parents.values():  # a process was killed, perhaps after it had logged the cell
+            same = f"tags.`{TAG}cell` = '{cell}' and attributes.start_time = {kept.started}"
+            runs = list(self._search(dataset, "cell", same))
+            if any(run.info.status in ("FINISHED", "FAILED") for run in runs):
+                return
+            for run in runs:
+                self._client.delete_run(run.info.run_id)
+        write_cell(self._client, self._experiment_id(dataset), parent, kept)
+
+    def close_abandoned(self, datasets: Iterable[str]) -> bool:
+        """End the parent runs whose processes of this machine were killed; return whether there were any."""
+        abandoned = False
+        for dataset in datasets:
+            mine = f"attributes.status = 'RUNNING' and tags.`{TAG}host` = '{_host()}'"
+            for run in list(self._search(dataset, "sweep", mine)):
+                if self._journal.is_abandoned(run.info.run_id):
+                    self._delete_half_written(dataset, run.info.run_id)
+                    self._client.set_terminated(run.info.run_id, "KILLED")
+                    abandoned = True
+        return abandoned
 
     def log_folder(self, dataset: str, folder: Path) -> None:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
@@ -220,9 +252,9 @@ class Store:
         found = pages(self._client.search_experiments)
         return sorted(e.name.removeprefix(prefix) for e in found if e.name.startswith(prefix))
 
-    def finished(self, datasets: Iterable[str]) -> set[str]:
-        """Return the ids of all cells that ended well."""
-        return {record.cell for record in self.cells(datasets) if record.is_ok}
+    def ended(self, datasets: Iterable[str]) -> dict[str, str]:
+        """Return the status of all cells that have ended, by their ids."""
+        return {record.cell: record.status for record in self.cells(datasets)}
 
     def cells(self, datasets: Iterable[str]) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.
@@ -269,6 +301,11 @@ class Store:
                 " and ".join(filter(None, (f"tags.`{TAG}kind` = '{kind}'", also))),
                 max_results=_PAGE,
             )
+
+
+def _host() -> str:
+    """Return the name of this machine; MLflow's filters take no quotes."""
+    return platform.node().replace("'", "")
 
 
 def _local_folder(uri: str) -> Path | None:

@@ -35,7 +35,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     corpus = Corpus("made-up", CLASSES, Documents(texts, labels), Documents(texts, labels), "made up")
     cell = Cell("llr", "default", {"background": "uniform"}, "made-up", "a", 0.0, 0)
     with store.sweep({"made-up": corpus}, "a sweep"):
-        store.log(evaluate(cell, corpus), definition(cell, corpus), corpus)
+        store.keep(evaluate(cell, corpus), definition(cell, corpus), corpus)
+        store.log_kept()
     with closing(sqlite3.connect(path)) as database:
         _copy(database)
     return store

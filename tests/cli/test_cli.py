@@ -70,7 +70,9 @@ def adbench(*words: str) -> Result:
 
 
 def run(*words: str) -> Result:
-    return adbench("run -s tiny --contamination 0", *words)
+    """Run cells in this process, where tests can change things, unless the words give --jobs."""
+    here = [] if any("--jobs" in word for word in words) else ["--jobs 0"]
+    return adbench("run -s tiny --contamination 0", *here, *words)
 
 
 def cells(*words: str) -> list[dict[str, str]]:
@@ -356,13 +358,6 @@ def test_other_code_runs_the_cell_again(store, monkeypatch):
     assert "1 older results, made by other code, libraries or resources" in adbench("report").stdout
 
 
-def test_failed_cells_are_tried_again(store, monkeypatch):
-    assert run("-d faulty --inlier sea").exit_code == 3
-    monkeypatch.setenv("TOY_MENDED", "1")
-    assert "1 cell to run\n" in run("-d faulty --inlier sea").stderr
-    assert [record["status"] for record in cells()] == ["ok"]
-
-
 # Detectors that go wrong
 
 
@@ -403,13 +398,34 @@ def test_the_mean_of_a_detector_that_failed_once_is_marked(store, monkeypatch):
     assert "(2 of 3) |" in adbench("report --format markdown").stdout
 
 
-def test_a_worker_that_dies_is_one_line(store):
-    result = run("-d faulty --set fault=dies --jobs 2")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1].startswith(
-        "Error: A worker process died, perhaps for lack of memory."
-    )
-    assert runs("sweep") == [("FAILED", "active")]
+def test_a_worker_that_dies_costs_its_cells_alone(store):
+    result = run("-d faulty -d llr --set fault=dies --jobs 2")
+    assert result.exit_code == 3
+    failed = "failed: faulty fault=dies on tiny/sea at 0%, seed 0: it ended its process (exit code 9)"
+    assert sum(line.endswith(failed) for line in result.stderr.splitlines()) == 1
+    assert result.stderr.splitlines()[-1].startswith("Error: 3 of 6 cells failed")
+    assert runs("sweep") == [("FINISHED", "active")]
+    statuses = sorted(record["status"] for record in cells())
+    assert statuses == ["killed"] * 3 + ["ok"] * 3
+
+
+def test_failed_cells_are_run_again_on_request(store, monkeypatch):
+    run("-d faulty")
+    monkeypatch.setenv("TOY_MENDED", "1")
+    again = run("-d faulty")
+    assert "0 cells to run, 3 finished before (3 of them failed; --retry failed runs them" in again.stderr
+    assert "3 cells to run" in run("-d faulty --retry failed").stderr
+    assert {record["status"] for record in cells()} == {"ok"}
+
+
+def test_limits_stop_a_cell_and_are_named(store):
+    result = run("-d faulty -d llr --set fault=hangs --inlier sea --jobs 1 --cell-timeout 1.5")
+    assert result.exit_code == 3
+    assert "sea at 0%, seed 0: stopped after 1.5 s (--cell-timeout)" in result.stderr
+    assert sorted(record["status"] for record in cells()) == ["ok", "timed out"]
+    refused = run("-d llr --jobs 0 --cell-memory 500")
+    assert refused.exit_code == 2
+    assert "need a worker process: give --jobs 1 or more" in refused.stderr
 
 
 # Interrupted
@@ -437,8 +453,11 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
     assert run("-d counting").exit_code == 130
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
+@pytest.mark.parametrize(
+    ("jobs", "ending"),
+    [(0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)],
+)
+def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store):
     path = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
     command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs}".split()
@@ -456,10 +475,10 @@ def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
             break
     time.sleep(0.2)
     children = psutil.Process(process.pid).children(recursive=True)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    os.killpg(process.pid, ending) if ending == signal.SIGINT else process.send_signal(ending)
     _, rest = process.communicate(timeout=60)
     lines += rest.splitlines(keepends=True)
-    assert process.returncode == 130
+    assert process.returncode == 128 + ending
     assert lines[-1] == "Interrupted. Finished cells are kept; run the same command again to continue.\n"
     assert all(line.startswith(("loading", "tiny: ", "12 cells", "[", "Interrupted")) for line in lines), (
         lines
@@ -506,7 +525,7 @@ def test_a_real_ctrl_c_leaves_no_process_and_no_traceback(jobs, store):
         ("run -s tiny -d llr --contamination much", "'much' is not a valid float"),
         ("run -s tiny -d llr --seed -1", "-1 is not in the range"),
         ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
-        ("run -s tiny -d llr --jobs 0", "0 is not in the range x>=1"),
+        ("run -s tiny -d llr --jobs -1", "-1 is not in the range x>=0"),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --format htm", "No format named 'htm'"),
@@ -530,15 +549,25 @@ def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, mes
     assert list(here.iterdir()) == []
 
 
-def test_too_many_outliers_are_refused_before_anything_is_run(here, monkeypatch):
+def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):
     monkeypatch.setenv("TOY_EDITION", "lopsided")
-    result = adbench("run -s tiny -d counting --contamination 0 --contamination 0.2")
-    assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1] == (
-        "Error: contamination 0.2 asks for 45 outliers beside 180 inliers, "
+    command = "-d counting --contamination 0.2 --inlier sea --inlier law"
+    reason = (
+        "contamination 0.2 asks for 45 outliers beside 180 inliers, "
         "but the other classes have only 40 training documents. Choose a lower one."
     )
-    assert list(here.iterdir()) == []
+    listed = run(command, "--dry-run")
+    assert listed.exit_code == 0
+    cell = "counting on tiny/sea at 20%, seed 0"
+    assert [line for line in listed.stdout.splitlines() if "impossible" in line] == [
+        f"{cell}: impossible: {reason}"
+    ]
+    assert listed.stderr == "4 cells, 1 of them impossible\n"
+    assert runs("sweep") == []
+    result = run(command)
+    assert result.exit_code == 3
+    assert f"failed: {cell}: InvalidValueError: {reason}" in result.stderr
+    assert sorted(record["status"] for record in cells()) == ["failed", "ok", "ok", "ok"]
 
 
 @pytest.mark.parametrize(
@@ -769,9 +798,13 @@ def test_a_sweep_file_can_thin_the_outliers_of_the_test_set(store):
 )
 def test_a_share_of_test_outliers_that_cannot_be_reached_is_refused(store, share, message):
     result = run(f"-d llr --test-outliers {share}")
-    assert result.exit_code == 2
     assert message in result.stderr
-    assert not runs("sweep")
+    if share in "01":
+        assert result.exit_code == 2
+        assert not runs("sweep")
+    else:  # each cell fails by itself
+        assert result.exit_code == 3
+        assert {record["status"] for record in cells()} == {"failed"}
 
 
 def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):

@@ -32,7 +32,7 @@ class Result:
 def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = ()) -> None:
     with Watch() as watch:
         watch.message("loading tiny")
-        watch.begin(len(cells), 5)
+        watch.begin(len(cells), 5, 0)
         for name in cells:
             watch.started(Cell(name))
             watch.done(Result(Cell(name), "Odd: [bold]no luck[/nothing] :warning:" if name in failed else ""))
@@ -96,7 +96,7 @@ def test_the_time_left_is_that_of_the_cells_so_far(capsys, monkeypatch):
     clock = iter([0.0, 0.0, 10.0, 20.0])
     monkeypatch.setattr("time.monotonic", lambda: next(clock))
     watch = Watch()
-    watch.begin(4, 0)
+    watch.begin(4, 0, 0)
     watch.done(Result(Cell("a")))
     watch.done(Result(Cell("b")))
     lines = capsys.readouterr().err.splitlines()
@@ -132,7 +132,7 @@ def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(cap
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     written = terminal(120)
     with Watch() as watch:
-        watch.begin(1, 0)
+        watch.begin(1, 0, 0)
         watch.started(Cell("date on tiny/sea"))
         watch.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
         watch.done(Result(Cell("date on tiny/sea")))
@@ -175,7 +175,7 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 
     def sweep():
         with watch:
-            watch.begin(2, 0)
+            watch.begin(2, 0, 0)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -186,6 +186,6 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 
 def test_a_training_that_was_cut_short_is_printed(capsys):
     with Watch() as watch:
-        watch.begin(1, 0)
+        watch.begin(1, 0, 0)
         watch.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
     assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err

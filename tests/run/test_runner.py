@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import TrackingError
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run import runner
@@ -17,19 +18,34 @@ class Kept:
     """A store in memory."""
 
     def __init__(self) -> None:
-        self.results, self.ids, self.summarised, self.swept = [], set(), [], []
+        self.results, self.statuses, self.summarised, self.swept = [], {}, [], []
+        self.waiting, self.abandoned, self.reachable = [], False, True
 
-    def finished(self, datasets):
-        return self.ids
+    def ended(self, datasets):
+        return self.statuses
+
+    def close_abandoned(self, datasets):
+        abandoned, self.abandoned = self.abandoned, False
+        return abandoned
+
+    def claim(self, cell):
+        return True
 
     @contextmanager
     def sweep(self, corpora, title):
         self.swept.append((list(corpora), title))
         yield
 
-    def log(self, result, definition, corpus):
-        self.results.append(result)
-        self.ids.add(runner.cell_id(definition))
+    def keep(self, result, definition, corpus):
+        self.waiting.append((result, runner.cell_id(definition)))
+
+    def log_kept(self):
+        if not self.reachable:
+            raise TrackingError("No server answers.")
+        for result, cell in self.waiting:
+            self.results.append(result)
+            self.statuses[cell] = result.status
+        self.waiting.clear()
 
     def summarise(self, definitions):
         self.summarised += definitions
@@ -44,8 +60,8 @@ class Listener:
     def message(self, text):
         self.messages.append(text)
 
-    def begin(self, todo, finished):
-        self.begun.append((todo, finished))
+    def begin(self, todo, finished, failed):
+        self.begun.append((todo, finished, failed))
 
     def started(self, cell): ...
 
@@ -81,8 +97,50 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     assert reported == [{"pydocs": corpus}]
     assert listener.ended == ["ok", "ok"]
     assert runner.run_sweep(sweep, cells, store, listener, report=reported.append) == []
-    assert listener.begun == [(2, 0), (0, 2)]
+    assert listener.begun == [(2, 0, 0), (0, 2, 0)]
     assert len(reported) == 1
+
+
+def test_failed_cells_are_run_again_on_request_only(corpus, sweep):
+    store, listener = Kept(), Listener()
+    cells = sweep.expand()
+    runner.run_sweep(sweep, cells, store, listener)
+    store.statuses = dict(zip(store.statuses, ["timed out", "ok"], strict=True))
+    assert runner.run_sweep(sweep, cells, store, listener) == []
+    again = runner.run_sweep(sweep, cells, store, listener, retry_failed=True)
+    assert [result.cell for result in again] == cells[:1]
+    assert listener.begun == [(2, 0, 0), (0, 2, 1), (1, 1, 0)]
+
+
+def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):
+    store, listener = Kept(), Listener()
+    cells = sweep.expand()
+    done = listener.done
+    monkeypatch.setattr(store, "reachable", True)
+
+    def lose(result):
+        done(result)
+        store.reachable = False
+
+    listener.done = lose
+    with pytest.raises(TrackingError):
+        runner.run_sweep(sweep, cells, store, listener)
+    assert [result.cell for result, _ in store.waiting] == cells
+    assert listener.messages[-1:] == ["No server answers. Until then, results are kept and logged later."]
+    store.reachable = True
+    assert runner.run_sweep(sweep, cells, store, listener) == []
+    assert [result.cell for result in store.results] == cells
+
+
+def test_after_a_killed_sweep_its_summaries_and_report_are_made(corpus, sweep):
+    store, reported = Kept(), []
+    cells = sweep.expand()
+    runner.run_sweep(sweep, cells, store, Listener())
+    store.summarised.clear()
+    store.abandoned = True
+    assert runner.run_sweep(sweep, cells, store, Listener(), report=reported.append) == []
+    assert len(store.summarised) == 2
+    assert reported == [{"pydocs": corpus}]
 
 
 def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, monkeypatch):

@@ -67,7 +67,8 @@ def log(store: Store, *results: Result, edition: Corpus | None = None, **changes
     """Log results as one sweep."""
     with store.sweep({r.cell.dataset: corpus(r.cell.dataset) for r in results}, "a sweep"):
         for each in results:
-            store.log(each, definition(each, **changes), edition or corpus(each.cell.dataset))
+            store.keep(each, definition(each, **changes), edition or corpus(each.cell.dataset))
+            store.log_kept()
         store.summarise(definition(each, **changes) for each in results)
 
 
@@ -378,7 +379,7 @@ def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_o
     older = result(0.8, inlier="law")
     del older.metrics["fpr95"]
     log(store, older, result(0.9))
-    assert len(store.finished(["tiny"])) == 2
+    assert len(store.ended(["tiny"])) == 2
     assert sum("fpr95" in record.metrics for record in store.cells(["tiny"])) == 1
     metrics = runs(store, "summary")[0].data.metrics
     assert math.isnan(metrics["fpr95"])
@@ -390,7 +391,8 @@ def test_a_finished_cell_without_any_metric_has_lost_them(store):
     for name in METRICS:
         del emptied.metrics[name]
     with store.sweep({"tiny": corpus()}, "a sweep"):
-        store.log(emptied, definition(emptied), corpus())
+        store.keep(emptied, definition(emptied), corpus())
+        store.log_kept()
     with pytest.raises(TrackingError, match="has lost its 'auroc'"):
         store.cells(["tiny"])
 
@@ -436,9 +438,53 @@ def test_of_equal_definitions_the_newest_counts(store):
     assert record.metrics["auroc"] == 0.9
 
 
-def test_failed_cells_are_not_finished(store):
-    log(store, result(), failure(inlier="law"))
-    assert store.finished(["tiny"]) == {cell_id(definition(result()))}
+def test_the_status_of_each_cell_is_known_by_its_id(store):
+    failed = failure(inlier="law")
+    log(store, result(), failed)
+    expected = {cell_id(definition(result())): "ok", cell_id(definition(failed)): "failed"}
+    assert store.ended(["tiny"]) == expected
+
+
+def test_a_kept_result_is_logged_once_by_the_next_process(store):
+    """The first process is killed: before it logs the result, after that, or in the middle."""
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+    assert store.ended(["tiny"]) == {}
+    (path,) = store._journal.folder.glob("*.json")
+    entry = path.read_text()
+    next_process = Store(store.uri)
+    next_process.log_kept()
+    assert list(next_process.ended(["tiny"]).values()) == ["ok"]
+    assert not path.exists()
+    path.write_text(entry)  # as if it had been killed before it removed the entry
+    Store(store.uri).log_kept()
+    assert len(runs(store, "cell")) == 1
+    assert not path.exists()
+
+
+def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(store):
+    from mlflow import MlflowClient
+
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        assert not store.close_abandoned(["tiny"])
+    (sweep,) = runs(store, "sweep")
+    client = MlflowClient(store.uri)
+    client.update_run(sweep.info.run_id, "RUNNING")
+    client.set_tag(sweep.info.run_id, "adbench_text.host", "another machine")
+    assert not store.close_abandoned(["tiny"])
+    client.set_tag(sweep.info.run_id, "adbench_text.host", tracking._host())
+    assert store.close_abandoned(["tiny"])
+    assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
+
+
+def test_a_result_that_cannot_be_kept_is_one_clear_line(store, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store._journal, "write", full)
+    message = r"Cannot write to .*mlflow\.db\.cells: No space left on device\. Make room"
+    with pytest.raises(TrackingError, match=message):
+        log(store, result())
 
 
 def test_there_may_be_more_cells_than_one_answer_holds(store, monkeypatch):
@@ -475,7 +521,7 @@ def test_experiments_of_others_are_not_ours(store):
 
 def test_a_dataset_without_results_has_no_cells(store):
     assert store.cells(["tiny", "absent"]) == []
-    assert store.finished(["absent"]) == set()
+    assert store.ended(["absent"]) == {}
 
 
 # Cut off
@@ -499,7 +545,7 @@ def test_a_sweep_cut_off_while_a_cell_is_logged_leaves_no_half_of_it(error, stat
     (cell,) = runs(store, "cell")
     assert cell.data.params["inlier"] == "sea"
     assert [run.info.status for run in runs(store, "sweep")] == [status]
-    assert len(store.finished(["tiny"])) == 1
+    assert len(store.ended(["tiny"])) == 1
 
 
 def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_deleted(store, monkeypatch):

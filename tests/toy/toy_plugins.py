@@ -89,6 +89,13 @@ class Faulty(Counting):
                 sys.exit(5)
             if self.fault == "dies":
                 os._exit(9)
+            if self.fault == "leaves":
+                os._exit(0)
+            if self.fault == "hangs":
+                time.sleep(600)
+            if self.fault == "eats":
+                self.eaten = np.ones(2**27)  # 1 GiB
+                time.sleep(600)
         return super().fit(texts)
 
     def decision_function(self, texts):

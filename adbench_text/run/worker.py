@@ -1,0 +1,203 @@
+"""A worker process: evaluates the cells that it is sent, one after the other."""
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from multiprocessing import connection, get_context, parent_process
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from adbench_text import interrupts
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+
+    from adbench_text.corpora.corpus import Corpus
+    from adbench_text.run.result import Result
+    from adbench_text.sweep.cell import Cell
+
+READY, STEP, RESULT = "ready", "step", "result"
+_STEP_SECONDS = 0.1  # minimum time between two messages about a training
+# An OpenMP thread that waits lets other processes run. By default it spins: beside another busy process
+# on the same cores, a training then runs at a twentieth of its speed.
+_YIELDING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
+
+
+class Worker:
+    """A process that evaluates cells, seen from the process that started it.
+
+    Parameters
+    ----------
+    n_threads : int or None
+        Number of threads that libraries may use; None for their own default.
+    trace_every : int
+        See `adbench_text.run.evaluate.evaluate`.
+
+    Attributes
+    ----------
+    cell : Cell or None
+        The cell that it evaluates.
+    began : float
+        When it began with the cell, by `time.monotonic`.
+    split : tuple or None
+        The split of its last cell, whose values it remembers.
+    is_ready : bool
+        Whether the process has started.
+    """
+
+    def __init__(self, n_threads: int | None, trace_every: int) -> None:
+        self.connection, far = get_context("spawn").Pipe()
+        self._process = get_context("spawn").Process(target=_work, args=(far, trace_every))
+        threads = {} if n_threads is None else dict.fromkeys(_THREADS, str(n_threads))
+        with interrupts.ignored(), _environment(_YIELDING | threads), _without_main():
+            self._process.start()
+        far.close()
+        self.cell: Cell | None = None
+        self.began = 0.0
+        self.split: Any = None
+        self.is_ready = False
+        self._sent: set[str] = set()  # datasets whose corpora it has
+
+    @property
+    def handles(self) -> list[Any]:
+        """What `multiprocessing.connection.wait` takes: the pipe, and the end of the process."""
+        return [self.connection, self._process.sentinel]
+
+    def send(self, cell: "Cell", corpus: "Corpus") -> None:
+        """Let the process evaluate a cell; it must be ready, and idle."""
+        self.cell, self.split, self.began = cell, cell.split, time.monotonic()
+        with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
+            if cell.dataset not in self._sent:
+                self.connection.send(corpus)
+                self._sent.add(cell.dataset)
+            self.connection.send(cell)
+
+    def seconds(self) -> float:
+        """Return the time since it began with its cell."""
+        return time.monotonic() - self.began
+
+    def megabytes(self) -> float:
+        """Return the resident memory of the process and its children, in 10^6 bytes."""
+        try:
+            process = psutil.Process(self._process.pid)
+            return sum(_rss(each) for each in (process, *process.children(recursive=True))) / 1e6
+        except psutil.Error:  # it has ended
+            return 0.0
+
+    def failed(self, stopped: str, reason: str) -> "Result | None":
+        """Return the result of its cell, whose process was ended; None if it has no cell."""
+        from adbench_text.run.result import Result
+
+        if self.cell is None:
+            return None
+        return Result(self.cell, time.time() - self.seconds(), {}, reason=reason, stopped=stopped)
+
+    def wait_for_end(self) -> str:
+        """Return how the process ended, for people, after it closed its pipe."""
+        self._process.join(10)
+        code = self._process.exitcode
+        self.kill()
+        if code is None or code < 0:
+            return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
+        return f"it ended its process (exit code {code})"
+
+    def kill(self) -> None:
+        """End the process and its children at once."""
+        try:
+            children = psutil.Process(self._process.pid).children(recursive=True)
+        except (psutil.Error, ValueError):
+            children = []
+        self._process.kill()
+        for child in children:
+            with suppress(psutil.Error):
+                child.kill()
+        self._process.join()
+        self.connection.close()
+
+
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def _rss(process: psutil.Process) -> int:
+    try:
+        return int(process.memory_info().rss)
+    except psutil.Error:  # it has ended
+        return 0
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables that are not set by the user, for a process that is started in the block."""
+    added = {name: value for name, value in variables.items() if name not in os.environ}
+    os.environ.update(added)
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the script of the user: a process that is started in the block does not run it once more."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+def _work(pipe: "Connection", trace_every: int) -> None:
+    """Evaluate the cells that arrive until the pipe is closed."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    from adbench_text.run.evaluate import evaluate  # slow to import
+    from adbench_text.sweep.cell import Cell
+
+    corpora: dict[str, Corpus] = {}
+    last_step = 0.0
+
+    def on_step(cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+        nonlocal last_step
+        if time.monotonic() - last_step >= _STEP_SECONDS:
+            last_step = time.monotonic()
+            pipe.send((STEP, (step, steps, dict(losses))))
+
+    pipe.send((READY, None))
+    while True:
+        try:
+            received = pipe.recv()
+        except (EOFError, OSError):
+            return
+        if not isinstance(received, Cell):
+            corpora[received.name] = received
+            continue
+        result = evaluate(received, corpora[received.dataset], on_step, trace_every)
+        try:
+            pipe.send((RESULT, result))
+        except BrokenPipeError:
+            return
+        except Exception as error:  # a table of a detector that cannot be sent
+            pipe.send((RESULT, _unsendable(result, error)))
+
+
+def _unsendable(result: "Result", error: Exception) -> "Result":
+    from adbench_text.run.result import Result
+
+    reason = f"its result cannot be passed on: {type(error).__name__}: {error}"
+    return Result(result.cell, result.started, {}, reason=reason)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it ends, even in the middle of a cell."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+        os._exit(1)

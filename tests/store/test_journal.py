@@ -1,0 +1,99 @@
+import subprocess
+import sys
+
+import pytest
+
+from adbench_text.store.journal import Journal
+
+OTHER = """
+import sys
+from pathlib import Path
+from adbench_text.store.journal import Journal
+journal = Journal(Path(sys.argv[1]))
+print(journal.claim("a"), flush=True)
+command = sys.stdin.readline().strip()
+if command == "write":
+    journal.write("a", {"x": 1})
+    print("written", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process, which has claimed a."""
+    with subprocess.Popen(
+        [sys.executable, "-c", OTHER, str(tmp_path / "cells")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "True\n"
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def journal(tmp_path) -> Journal:
+    return Journal(tmp_path / "cells")
+
+
+def send(process, line: str) -> None:
+    process.stdin.write(f"{line}\n")
+    process.stdin.flush()
+
+
+def test_what_another_process_claims_is_not_claimed(other, journal):
+    assert journal.claim("a") is None
+    assert journal.claim("b") is True
+    assert not journal.is_abandoned("a")
+
+
+def test_a_claim_ends_with_its_process(other, journal):
+    other.kill()
+    other.wait()
+    assert journal.is_abandoned("a")
+    assert journal.claim("a") is True
+
+
+def test_what_another_process_has_ended_meanwhile_is_not_done_again(other, journal):
+    send(other, "write")
+    assert other.stdout.readline() == "written\n"
+    assert journal.claim("a") is None  # it is about to log it
+    other.kill()
+    other.wait()
+    assert journal.claim("a") is False
+    assert list(Journal(journal.folder).entries()) == [("a", {"x": 1})]
+
+
+def test_entries_of_a_living_process_are_left_to_it(other, journal):
+    send(other, "write")
+    other.stdout.readline()
+    assert list(journal.entries()) == []
+    other.kill()
+    other.wait()
+    assert list(journal.entries()) == [("a", {"x": 1})]
+
+
+def test_what_had_ended_before_may_be_run_again(journal):
+    journal.write("a", {})
+    journal.remove("a")
+    assert Journal(journal.folder).claim("a") is True
+
+
+def test_a_damaged_entry_is_removed(journal):
+    journal.write("a", {"x": 1})
+    (journal.folder / "b.json").write_text('{"x":')
+    assert list(journal.entries()) == [("a", {"x": 1})]
+    assert [path.name for path in journal.folder.glob("*.json")] == ["a.json"]
+
+
+def test_a_removed_entry_is_gone(journal):
+    journal.write("a", {"x": 1})
+    journal.remove("a")
+    assert list(journal.entries()) == []
+
+
+def test_a_journal_that_is_only_opened_leaves_nothing_behind(journal):
+    assert list(journal.entries()) == []
+    assert not journal.folder.exists()
