@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn --encoder svd --dataset pydocs
 
-.PHONY: demo test slow bench clean build/assembled
+.PHONY: demo test slow faults bench clean build/assembled
 
 demo: .venv/installed
 	$(BIN)/adbench-text run $(DEMO)
@@ -19,6 +19,10 @@ test: .venv/installed-for-tests build/assembled
 
 slow: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m slow
+
+# Killed processes, lost servers and racing runs; some minutes. Part of slow.
+faults: .venv/installed-for-tests
+	$(BIN)/python -m pytest -m slow tests/faults
 
 bench: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name

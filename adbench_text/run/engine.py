@@ -190,7 +190,8 @@ class _Pool:
         """Run all cells; yield each result."""
         while len(self._queue) or self._suspects or self._busy():
             self._hand_out()
-            must_look = self._limits != Limits() or len(self._queue)
+            # otherwise nothing happens until a worker sends something, or ends
+            must_look = self._limits != Limits() or len(self._queue) or not self._busy()
             handles = [handle for worker in self._workers for handle in worker.handles]
             connection.wait(handles, _SECONDS if must_look else None)
             for worker in list(self._workers):

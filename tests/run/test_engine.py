@@ -201,6 +201,15 @@ def test_cells_of_another_run_are_left_to_it(corpora, jobs):
     assert [result.cell for result in results] == [third, second]
 
 
+def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
+    """The last answer comes when no worker is busy any more."""
+    first, second, _ = todo = cells("counting", contamination=[0])
+    answers = {first: [True], second: [None] * 5 + [False]}
+    hooks = Hooks(claim=lambda cell: answers[cell].pop(0) if cell in answers else False)
+    results = list(engine.run(todo, corpora, 2, hooks))
+    assert [result.cell for result in results] == [first]
+
+
 def test_no_more_workers_are_started_than_there_are_cells(corpora):
     todo = cells("counting", contamination=[0], inliers=["sea", "law"])
     with closing(engine.run(todo, corpora, 8)) as results:
