@@ -146,7 +146,8 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
         return _memory[key]
     slim = _memory.get(key) or _read_cache(key)
     asked = set(words)
-    new = asked if slim is None else asked - slim.row_of.keys() - slim.missing
+    # not a difference of sets, which would go through all words of the file
+    new = asked if slim is None else {w for w in asked if w not in slim.row_of and w not in slim.missing}
     if new and _is_streaming and key in _memory and (path.is_dir() or not vector_files.makes_vectors(path)):
         slim = _read(path, None)
         _complete.add(key)
