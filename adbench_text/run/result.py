@@ -1,8 +1,8 @@
 """The result of a cell."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,10 @@ class Result:
     reason: str = ""
     traceback: str = field(default="", repr=False)
     stopped: str = ""
+
+    def without_data(self) -> Self:
+        """Return a copy that needs little memory: without scores, curves, tables and examples."""
+        return replace(self, scores=None, curves={}, tables={}, examples=[], early=None, documents=None)
 
     @property
     def status(self) -> str:

@@ -105,7 +105,7 @@ def run_sweep(
     Returns
     -------
     list of Result
-        Of the cells that were run, in the order in which they ended.
+        Of the cells that were run, in the order in which they ended; see `Result.without_data`.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def run_sweep(
             cells_run = engine.run(todo, corpora, jobs, hooks, limits, trace_every)
             with closing(cells_run) as running:
                 for result in running:
-                    results.append(result)
+                    results.append(result.without_data())
                     watcher.done(result)
                     logging.attempt()
             store.log_kept()
