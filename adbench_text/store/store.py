@@ -25,6 +25,7 @@ from adbench_text.run.result import Result
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.payload import payload, run_tags
+from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key
 from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
@@ -68,6 +69,10 @@ class Store:
     @cached_property
     def _client(self) -> StoreClient:  # made at first use: a new database is written then
         return StoreClient(f"sqlite:///{self._file}" if self._file else self.uri)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return reader(self.uri, self._file, lambda: self._client)
 
     # Writing
 
@@ -217,12 +222,16 @@ class Store:
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
         prefix = f"{self.experiment}/"
-        found = pages(self._client.search_experiments)
-        return sorted(e.name.removeprefix(prefix) for e in found if e.name.startswith(prefix))
+        names = self._reader.experiments()
+        return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+
+    def states(self, dataset: str) -> dict[str, State]:
+        """Return the state of each cell of a dataset, that of the newest run, by the id of the cell."""
+        return self._reader.states(f"{self.experiment}/{dataset}")
 
     def finished(self, datasets: Iterable[str]) -> set[str]:
         """Return the ids of all cells that ended well."""
-        return {record.cell for record in self.cells(datasets) if record.is_ok}
+        return {cell for dataset in datasets for cell, state in self.states(dataset).items() if state.is_ok}
 
     def cells(self, datasets: Iterable[str]) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.
@@ -234,9 +243,7 @@ class Store:
         """
         newest: dict[str, Record] = {}
         for dataset in datasets:
-            for run in self._search(dataset, "cell"):
-                if run.info.status not in ("FINISHED", "FAILED"):
-                    continue  # it is being written, or the process that wrote it was killed
+            for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 record = record_of(run, self.shown)
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:
@@ -257,8 +264,7 @@ class Store:
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        history = self._client.get_metric_history(record.run_id, metric)
-        return [(point.step, point.value) for point in history]
+        return [(point.step, point.value) for point in self._reader.points(record.run_id, metric)]
 
     def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
         experiment = self._client.get_experiment_by_name(f"{self.experiment}/{dataset}")
