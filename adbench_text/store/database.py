@@ -95,9 +95,9 @@ class DatabaseReader:
         params = self._values(experiment, _PARAMS)
         metrics = self._values(experiment, _LATEST)
         return [
-            StoredRun(*run, params.get(run[0], {}), metrics.get(run[0], {}), tags[run[0]])
-            for run in runs
-            if tags.get(run[0], {}).get(KIND) == "cell"
+            StoredRun(run_id, *columns, params.get(run_id, {}), metrics.get(run_id, {}), tags[run_id])
+            for run_id, *columns in runs
+            if tags.get(run_id, {}).get(KIND) == "cell"
         ]
 
     def _values(self, experiment: str, table: Any, *conditions: Any) -> dict[str, dict[str, Any]]:

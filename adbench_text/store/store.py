@@ -14,8 +14,6 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
@@ -23,6 +21,7 @@ from adbench_text.errors import TrackingError
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.payload import payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
@@ -252,7 +251,7 @@ class Store:
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
-        folder_here = _local_folder(record.artifact_uri)
+        folder_here = local_folder(record, self._file, f"{self.experiment}/{record.dataset}")
         try:
             if folder_here is not None:  # many times as fast as MLflow's copy of it
                 return (folder_here / name).read_text(encoding="utf-8")
@@ -275,8 +274,3 @@ class Store:
                 " and ".join(filter(None, (f"tags.`{TAG}kind` = '{kind}'", also))),
                 max_results=_PAGE,
             )
-
-
-def _local_folder(uri: str) -> Path | None:
-    parts = urlsplit(uri)
-    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None
