@@ -38,7 +38,7 @@ def is_of_run(folder: Path, record: Record) -> bool:
 
     The path comes from a database, which may be anybody's, and name any folder of this machine.
     """
-    return record.run_id.isalnum() and folder.parts[-2:] == (record.run_id, "artifacts")
+    return record.run_id.isalnum() and folder.resolve().parts[-2:] == (record.run_id, "artifacts")
 
 
 def files_below(folder: Path) -> list[Path]:

@@ -158,6 +158,9 @@ class Target(Store):
         from mlflow.entities import Metric, Param
 
         run, points = source.run_of(record), source.points(record)
+        with_history = {point.name for point in points}
+        latest = record.metrics.items()  # of a metric that lost its history
+        points += [Value(name, value, record.started) for name, value in latest if name not in with_history]
         own = {_PARENT: parent, f"{TAG}merged_from": source.shown[:_LONGEST_TAG]}
         tags = {name: value for name, value in run.data.tags.items() if name != "mlflow.runName"}
         run_id = self._client.create_run(
