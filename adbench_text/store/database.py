@@ -95,8 +95,17 @@ class DatabaseReader:
         params = self._values(experiment, _PARAMS)
         metrics = self._values(experiment, _LATEST)
         return [
-            StoredRun(run_id, *columns, params.get(run_id, {}), metrics.get(run_id, {}), tags[run_id])
-            for run_id, *columns in runs
+            StoredRun(
+                run_id,
+                name,
+                status,
+                started,
+                artifact_uri,
+                params.get(run_id, {}),
+                metrics.get(run_id, {}),
+                tags[run_id],
+            )
+            for run_id, name, status, started, artifact_uri in runs
             if tags.get(run_id, {}).get(KIND) == "cell"
         ]
 
@@ -143,7 +152,7 @@ def _of_ended(experiment: str, *columns: Any) -> Select[Any]:
         select(*columns)
         .select_from(_RUNS)
         .where(
-            _RUNS.c.experiment_id.in_(ids.scalar_subquery()),
+            _RUNS.c.experiment_id.in_(ids),
             _RUNS.c.lifecycle_stage == "active",
             _RUNS.c.status.in_(ENDED),
         )

@@ -93,6 +93,9 @@ def reader(uri: str, file: Path | None, client: Callable[[], StoreClient]) -> Re
         database = DatabaseReader(url, name)
         if database.is_readable():
             return database
+        client()  # creates the tables of an empty database
+        if database.is_readable():
+            return database
     return ClientReader(client(), name)
 
 
