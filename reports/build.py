@@ -19,10 +19,12 @@ from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
     from adbench_text.reports.illustrations import Illustrations
-    from adbench_text.store.store import Store
+    from adbench_text.store.reading import Results
 
 
-def held_records(store: "Store", datasets: Sequence[str] = (), detectors: Sequence[str] = ()) -> list[Record]:
+def held_records(
+    store: "Results", datasets: Sequence[str] = (), detectors: Sequence[str] = ()
+) -> list[Record]:
     """Return the records of a store for a report, oldest first; at least one.
 
     Raises
@@ -124,7 +126,7 @@ def build(
     return Report(built, None if only else wide_table(comparison), notes, **pictures)
 
 
-def write_all(records: Sequence[Record], store: "Store", folder: Path, cells: Sequence[Cell] = ()) -> None:
+def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: Sequence[Cell] = ()) -> None:
     """Write a report in all formats with a suffix to a folder, and its figures; `cells` as in `build`."""
     from adbench_text.reports.illustrations import Illustrations
 

@@ -12,8 +12,8 @@ from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
+from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
-from adbench_text.store.store import Store
 
 _LOSS = "loss_total"
 _SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"
@@ -27,7 +27,7 @@ class Evidence:
     Damaged artifacts are left out and named in `notes`.
     """
 
-    def __init__(self, comparison: Comparison, store: Store) -> None:
+    def __init__(self, comparison: Comparison, store: Results) -> None:
         self._comparison, self._store = comparison, store
         self._without_scores: list[Record] = []
         self._without_examples: list[Record] = []

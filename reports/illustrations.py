@@ -11,8 +11,8 @@ from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.export import svg, write
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Heatmap, Picture
+from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
-from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
 
 
@@ -25,14 +25,14 @@ class Illustrations:
         From `Store.cells`, oldest first; not empty.
     metric : str
         The metric of the pictures.
-    store : Store
+    store : Results
         Keeps scores, curves and examples.
     cells : sequence of Cell
         See `Comparison`.
     """
 
     def __init__(
-        self, records: Sequence[Record], metric: str, store: Store, cells: Sequence[Cell] = ()
+        self, records: Sequence[Record], metric: str, store: Results, cells: Sequence[Cell] = ()
     ) -> None:
         self._comparison = Comparison(records, metric, cells)
         self._evidence = Evidence(self._comparison, store)

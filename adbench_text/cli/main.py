@@ -15,7 +15,20 @@ from adbench_text import __version__
 from adbench_text.errors import AdbenchTextError
 
 # each is a file of this folder with a click command named `command`
-_COMMANDS = ("check", "explain", "fetch", "fit", "list", "new", "odd", "report", "run", "score", "ui")
+_COMMANDS = (
+    "check",
+    "explain",
+    "fetch",
+    "fit",
+    "list",
+    "merge",
+    "new",
+    "odd",
+    "report",
+    "run",
+    "score",
+    "ui",
+)
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
 
 

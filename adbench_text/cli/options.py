@@ -1,7 +1,7 @@
 """Options that several commands share, and the sweep that options describe."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -96,13 +96,27 @@ def is_debugging() -> bool:
     return bool(click.get_current_context().find_root().params.get("debug"))
 
 
-def tracking_options(command: Any) -> Any:
-    """Add ``--tracking-uri`` and ``--experiment`` to a command."""
+class Address(click.ParamType[str]):
+    """The address of a store; an environment variable holds one, which may contain spaces."""
+
+    name = "text"
+
+    def split_envvar_value(self, rv: str) -> Sequence[str]:
+        """Return the address in a variable as the only one."""
+        return [rv]
+
+
+def tracking_options(command: Any, *, several: bool = False) -> Any:
+    """Add ``--tracking-uri`` and ``--experiment`` to a command; `several` allows many addresses."""
+    default = "sqlite:///mlflow.db"
     uri = click.option(
         "--tracking-uri",
+        *(["tracking_uris"] if several else []),
+        type=Address(),
+        multiple=several,
         envvar="MLFLOW_TRACKING_URI",
-        default="sqlite:///mlflow.db",
-        help="Address of the MLflow store.",
+        default=[default] if several else default,
+        help="Address of the MLflow store." + (" May be given several times." if several else ""),
     )
     experiment = click.option(
         "--experiment", default="adbench-text", help="Prefix of the names of the MLflow experiments."

@@ -4,6 +4,7 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
 from adbench_text.metrics import METRICS
 
 if TYPE_CHECKING:
-    from adbench_text.store.store import Store
+    from adbench_text.store.reading import Results
     from adbench_text.sweep.cell import Cell
 
 
@@ -72,7 +73,7 @@ def _formats() -> str:
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
-@tracking_options
+@partial(tracking_options, several=True)
 def command(
     datasets: Sequence[str],
     detectors: Sequence[str],
@@ -83,7 +84,7 @@ def command(
     output: Path | None,
     figures: Path | None,
     cells: bool,
-    tracking_uri: str,
+    tracking_uris: Sequence[str],
     experiment: str,
 ) -> None:
     """Compare stored results, also with the published figures.
@@ -91,15 +92,17 @@ def command(
     The html format is one page with all tables, figures and heat maps of single documents:
 
     adbench-text report --format html --output report.html
+
+    If --tracking-uri is given several times, the results are those of all these stores together.
     """
     from adbench_text.reports import declared
-    from adbench_text.store.store import Store
+    from adbench_text.store.several import opened
 
     if cells and tables:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
-    store = Store(tracking_uri, experiment, create=False)
+    store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
     from adbench_text.reports.build import build
     from adbench_text.reports.wide import cells_report
@@ -127,7 +130,7 @@ def command(
 
 
 def _records(
-    store: "Store", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
+    store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
 ) -> tuple[list[Any], list["Cell"]]:
     """Return the records to report on, and all cells of the sweep if there is one."""
     from adbench_text.reports.build import held_records, of_sweep

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS
@@ -168,16 +167,38 @@ def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
 
 
-def record_of(run: Any, store_name: str) -> Record:
-    """Return the record of an MLflow run of a cell; `shown` names the store in messages.
+@dataclass(frozen=True)
+class StoredRun:
+    """An MLflow run as it is read from a store; `started` in milliseconds since the epoch."""
+
+    run_id: str
+    name: str
+    status: str
+    started: int
+    artifact_uri: str = ""
+    params: dict[str, str] = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
+    tags: dict[str, str] = field(default_factory=dict)
+
+
+def lost(run: StoredRun, name: str, store_name: str) -> TrackingError:
+    """Return the error about a run that lacks a param, tag or metric."""
+    return TrackingError(
+        f"The run {run.name!r} ({run.run_id}) in {store_name} has lost its {name!r}; "
+        "delete the run, and run its cell again."
+    )
+
+
+def record_of(run: StoredRun, store_name: str) -> Record:
+    """Return the record of a run of a cell; `store_name` is for messages.
 
     Raises
     ------
     TrackingError
         If somebody removed from the run what a report needs.
     """
-    info, params, metrics = run.info, run.data.params, run.data.metrics
-    tags = {name.removeprefix(TAG): v for name, v in run.data.tags.items() if name.startswith(TAG)}
+    params, metrics = run.params, run.metrics
+    tags = {name.removeprefix(TAG): v for name, v in run.tags.items() if name.startswith(TAG)}
     absent = [name for name in _NEEDED_PARAMS if name not in params]
     absent += [name for name in _NEEDED_TAGS if name not in tags]
     if tags.get("status") == "ok":
@@ -185,17 +206,14 @@ def record_of(run: Any, store_name: str) -> Record:
         if not any(name in metrics for name in METRICS):  # one may be missing: an older cell lacks it
             absent += METRICS
     if absent:
-        raise TrackingError(
-            f"The run {info.run_name!r} ({info.run_id}) in {store_name} has lost its {absent[0]!r}; "
-            "delete the run, and run its cell again."
-        )
+        raise lost(run, absent[0], store_name)
     try:
         float(params["contamination"]), int(params["seed"]), float(params.get(TEST_OUTLIERS, 0))
         n_configurations = int(tags.get("configurations", 1))
         limit = int(tags["limit"]) if "limit" in tags else None
     except ValueError as error:
         raise TrackingError(
-            f"The run {info.run_name!r} ({info.run_id}) in {store_name} was changed ({error}); "
+            f"The run {run.name!r} ({run.run_id}) in {store_name} was changed ({error}); "
             "delete the run, and run its cell again."
         ) from error
     return Record(
@@ -209,7 +227,7 @@ def record_of(run: Any, store_name: str) -> Record:
         is_published=tags.get("published") == "true",
         limit=limit,
         n_configurations=n_configurations,
-        started=info.start_time,
-        run_id=info.run_id,
-        artifact_uri=info.artifact_uri,
+        started=run.started,
+        run_id=run.run_id,
+        artifact_uri=run.artifact_uri,
     )

@@ -15,8 +15,6 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
@@ -24,9 +22,11 @@ from adbench_text.errors import TrackingError
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import Payload, payload, run_tags
+from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key
 from adbench_text.store.write import write_cell
@@ -72,6 +72,10 @@ class Store:
     @cached_property
     def _client(self) -> StoreClient:  # made at first use: a new database is written then
         return StoreClient(f"sqlite:///{self._file}" if self._file else self.uri)
+
+    @cached_property
+    def _reader(self) -> Reader:
+        return reader(self.uri, self._file, lambda: self._client)
 
     # Writing
 
@@ -249,12 +253,20 @@ class Store:
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
         prefix = f"{self.experiment}/"
-        found = pages(self._client.search_experiments)
-        return sorted(e.name.removeprefix(prefix) for e in found if e.name.startswith(prefix))
+        names = self._reader.experiments()
+        return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+
+    def states(self, dataset: str) -> dict[str, State]:
+        """Return the state of each cell of a dataset, that of the newest run, by the id of the cell."""
+        return self._reader.states(f"{self.experiment}/{dataset}")
 
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
         """Return the status of all cells that have ended, by their ids."""
-        return {record.cell: record.status for record in self.cells(datasets)}
+        return {cell: state.status for name in datasets for cell, state in self.states(name).items()}
+
+    def finished(self, datasets: Iterable[str]) -> set[str]:
+        """Return the ids of all cells that ended well."""
+        return {cell for cell, status in self.ended(datasets).items() if status == "ok"}
 
     def cells(self, datasets: Iterable[str]) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.
@@ -266,9 +278,7 @@ class Store:
         """
         newest: dict[str, Record] = {}
         for dataset in datasets:
-            for run in self._search(dataset, "cell"):
-                if run.info.status not in ("FINISHED", "FAILED"):
-                    continue  # it is being written, or the process that wrote it was killed
+            for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 record = record_of(run, self.shown)
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:
@@ -277,7 +287,7 @@ class Store:
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
-        folder_here = _local_folder(record.artifact_uri)
+        folder_here = local_folder(record, self._file, f"{self.experiment}/{record.dataset}")
         try:
             if folder_here is not None:  # many times as fast as MLflow's copy of it
                 return (folder_here / name).read_text(encoding="utf-8")
@@ -289,8 +299,7 @@ class Store:
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        history = self._client.get_metric_history(record.run_id, metric)
-        return [(point.step, point.value) for point in history]
+        return [(point.step, point.value) for point in self._reader.points(record.run_id, metric)]
 
     def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
         experiment = self._client.get_experiment_by_name(f"{self.experiment}/{dataset}")
@@ -306,8 +315,3 @@ class Store:
 def _host() -> str:
     """Return the name of this machine; MLflow's filters take no quotes."""
     return platform.node().replace("'", "")
-
-
-def _local_folder(uri: str) -> Path | None:
-    parts = urlsplit(uri)
-    return Path(url2pathname(parts.path)) if parts.scheme == "file" else None

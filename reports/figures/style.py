@@ -179,7 +179,12 @@ def add_line(figure: Figure, x: Sequence[float], y: Sequence[float], **look: Any
 
 def finished(figure: Figure) -> Figure:
     """Lay a figure out while its style is set: ticks are made only then."""
+    engine = figure.get_layout_engine()
     for _ in range(2):  # the room and the ticks depend on each other
-        figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # or places would move a little each time it is written
+        if engine is None:
+            figure.draw_without_rendering()
+        else:
+            engine.execute(figure)  # a complete drawing would cost twice as much
+    # otherwise places would move a little each time it is written; "none" would cost one more drawing
+    figure.set_layout_engine(None)
     return figure

@@ -119,9 +119,7 @@ def test_a_detector_that_hangs_or_dies_costs_its_cells_alone(tmp_path, undisturb
 @contextmanager
 def server(folder: Path, port: int):
     """A real MLflow server with one worker."""
-    command = (
-        f"server --backend-store-uri sqlite:///mlflow.db --artifacts-destination artifacts --port {port}"
-    )
+    options = f"--backend-store-uri sqlite:///mlflow.db --artifacts-destination artifacts --port {port}"
     process = subprocess.Popen(
         [sys.executable, "-m", "mlflow", "server", *options.split(), "--workers", "1"],
         cwd=folder,

@@ -1,0 +1,57 @@
+"""``adbench-text merge``: bring the results of several stores into one."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+import click
+
+from adbench_text.cli.options import tracking_options
+from adbench_text.cli.progress import count
+
+if TYPE_CHECKING:
+    from adbench_text.store.merging import Merged
+
+
+@click.command("merge")
+@click.argument("stores", nargs=-1, required=True, metavar="STORE...")
+@tracking_options
+def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
+    """Copy the finished cells of several stores into one, each once.
+
+    STORE is the address of an MLflow store. The store to copy to is that of --tracking-uri; it is created
+    if it does not exist:
+
+    adbench-text merge sqlite:///laptop/mlflow.db sqlite:///node1/mlflow.db
+
+    Params, metrics, curves, tags, inputs and artifacts are copied, and the start time is kept. A cell that
+    the store has finished is not copied again, so a merge that was interrupted can be repeated. Failed
+    cells are not copied.
+    """
+    from adbench_text.store.merging import Source, Target, merge
+
+    with ExitStack() as stack:
+
+        def begin(number: int) -> Callable[[], object]:
+            if not (number and sys.stderr.isatty()):
+                return lambda: None
+            bar = stack.enter_context(
+                click.progressbar(length=number, label="Copying cells", file=sys.stderr)
+            )
+            return lambda: bar.update(1)
+
+        sources = [Source(uri, experiment) for uri in dict.fromkeys(stores)]
+        target = Target(tracking_uri, experiment)
+        merged = merge(sources, target, begin)
+    for each in merged:
+        click.echo(_line(each, target.shown))
+
+
+def _line(merged: "Merged", target: str) -> str:
+    parts = [f"{count(merged.copied)} copied", f"{merged.present} already in {target}"]
+    if merged.outdated:
+        parts.append(f"{merged.outdated} not copied, because a newer run of the same cell failed there")
+    if merged.without_artifacts:
+        parts.append(f"{merged.without_artifacts} copied without artifacts, which could not be read")
+    return f"{merged.store}: {', '.join(parts)}"

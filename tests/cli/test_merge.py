@@ -1,0 +1,107 @@
+"""The commands that read several stores: merge, and report with several addresses."""
+
+import csv
+import io
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from stores import STARTED, log, result, run_ids
+
+from adbench_text.cli.main import main
+from adbench_text.store.store import Store
+
+
+@pytest.fixture
+def stores(empty_database, tmp_path, monkeypatch) -> list[Store]:
+    """Two stores in folders of their own: three cells, of which one is in both."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    made = []
+    for name in ("my laptop", "node"):
+        Path(name).mkdir()
+        made.append(Store(f"sqlite:///{shutil.copy(empty_database, Path(name) / 'mlflow.db')}"))
+    log(made[0], result(0.9), result(0.8, seed=1))
+    log(made[1], result(0.7, started=STARTED + 9), result(None, seed=2))
+    shutil.copy(empty_database, "mlflow.db")
+    return made
+
+
+def adbench(*words: str) -> Result:
+    return CliRunner().invoke(main, list(words))
+
+
+def cells(*words: str) -> list[tuple[str, str, str]]:
+    done = adbench("report", "--cells", "--format", "csv", *words)
+    assert done.exit_code == 0, done.output
+    rows = csv.DictReader(io.StringIO(done.stdout))
+    return sorted((row["seed"], row["auroc"], row["status"]) for row in rows)
+
+
+def test_merge_prints_what_it_copied_from_each_store(stores):
+    laptop, node = (store.uri for store in stores)
+    done = adbench("merge", laptop, node)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"{laptop}: 1 cell copied, 1 already in sqlite:///mlflow.db",
+        f"{node}: 1 cell copied, 0 already in sqlite:///mlflow.db",
+    ]
+    assert [line.partition(": ")[2] for line in adbench("merge", laptop, node).stdout.splitlines()] == [
+        "0 cells copied, 2 already in sqlite:///mlflow.db",
+        "0 cells copied, 1 already in sqlite:///mlflow.db",
+    ]
+    assert [row[:2] for row in cells()] == [("0", "0.7"), ("1", "0.8")]
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["sqlite:///absent.db"], "There are no results in sqlite:///absent.db yet"),
+        (["sqlite:///nowhere/mlflow.db"], "There is no folder "),
+        (["sqlite:///notes.db"], "is no usable SQLite database"),
+        (["node"], "MLflow keeps no runs in plain folders any more, got 'node'"),
+        (["sqlite:///mlflow.db"], "sqlite:///mlflow.db is the store to merge into"),
+        (["sqlite:///empty.db"], "There are no results of 'adbench-text' in sqlite:///empty.db"),
+    ],
+)
+def test_a_source_that_cannot_be_used_is_one_line_before_anything_is_written(stores, words, line):
+    Path("notes.db").write_text("hello " * 1000)
+    shutil.copy("mlflow.db", "empty.db")
+    before = Path("mlflow.db").read_bytes()
+    done = adbench("merge", stores[0].uri, *words)
+    assert done.exit_code == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert line in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert Path("mlflow.db").read_bytes() == before
+    assert run_ids(Store()) == []
+
+
+def test_merge_needs_a_store():
+    done = adbench("merge")
+    assert done.exit_code == 2
+    assert "Missing argument 'STORE...'" in done.stderr
+
+
+def test_a_report_on_several_stores_is_that_of_the_merged_store(stores):
+    both = [word for store in stores for word in ("--tracking-uri", store.uri)]
+    separate = cells(*both)
+    assert separate == [("0", "0.7", "ok"), ("1", "0.8", "ok"), ("2", "", "failed")]
+    assert cells("--tracking-uri", stores[0].uri) == [("0", "0.9", "ok"), ("1", "0.8", "ok")]
+    adbench("merge", *(store.uri for store in stores))
+    assert cells() == [row for row in separate if row[2] == "ok"]  # failed cells are not copied
+
+
+def test_messages_name_all_stores(stores):
+    both = [word for store in stores for word in ("--tracking-uri", store.uri)]
+    done = adbench("report", "--dataset", "absent", *both)
+    assert done.exit_code == 2
+    assert f"{stores[0].uri} and {stores[1].uri}" in done.stderr
+
+
+def test_the_variable_of_mlflow_holds_one_address_even_with_spaces(stores, monkeypatch):
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", stores[0].uri)
+    assert " " in stores[0].uri
+    assert len(cells()) == 2

@@ -1,0 +1,360 @@
+"""Cells of several stores are brought into one, each once."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import requests
+from stores import STARTED, definition, files, log, result, run_ids, runs
+
+from adbench_text.errors import TrackingError
+from adbench_text.run.result import Point
+from adbench_text.store.client import StoreClient
+from adbench_text.store.merging import Merged, Source, Target, merge
+from adbench_text.store.store import Store
+from adbench_text.sweep.definition import cell_id
+
+
+@pytest.fixture
+def new_store(empty_database, tmp_path):
+    """Return a function that makes an empty store in a folder of its own."""
+
+    def make(name: str) -> Store:
+        (tmp_path / name).mkdir()
+        shutil.copy(empty_database, tmp_path / name / "mlflow.db")
+        return Store(f"sqlite:///{tmp_path / name / 'mlflow.db'}")
+
+    return make
+
+
+def merged(target: Store, *sources: Store) -> list[Merged]:
+    return merge([Source(each.uri) for each in sources], Target(target.uri), lambda number: lambda: None)
+
+
+def counts(results: list[Merged]) -> list[tuple[int, int]]:
+    return [(each.copied, each.present) for each in results]
+
+
+def trained(seed=7):
+    """A cell with a curve."""
+    curve = [Point(step, 1 / step, STARTED + step) for step in (1, 2, 10)]
+    return result(0.6, seed=seed, curves={"loss_total": curve})
+
+
+def content(store: Store, record) -> dict:
+    """Everything that MLflow keeps of a cell, except where."""
+    run = store._client.get_run(record.run_id)
+    own = ("mlflow.parentRunId", "adbench_text.merged_from")
+    return {
+        "name": run.info.run_name,
+        "times": (run.info.status, run.info.start_time, run.info.end_time, run.info.user_id),
+        "params": run.data.params,
+        "tags": {name: value for name, value in run.data.tags.items() if name not in own},
+        "metrics": {
+            name: [
+                (p.value, p.timestamp, p.step) for p in store._client.get_metric_history(record.run_id, name)
+            ]
+            for name in run.data.metrics
+        },
+        "inputs": sorted(
+            json.dumps(each.to_dictionary(), sort_keys=True) for each in run.inputs.dataset_inputs
+        ),
+        "artifacts": {
+            item.path: store.artifact(record, item.path)
+            for item in store._client.list_artifacts(record.run_id)
+        },
+    }
+
+
+def test_all_of_a_cell_is_copied(new_store):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, trained(), result(0.9))
+    assert counts(merged(target, laptop)) == [(2, 0)]
+    before, after = laptop.cells(["tiny"]), target.cells(["tiny"])
+    assert [content(target, record) for record in after] == [content(laptop, record) for record in before]
+    first = content(target, after[0])
+    assert first["metrics"]["loss_total"] == [(1 / n, int(STARTED + n) * 1000, n) for n in (1, 2, 10)]
+    assert "scores.csv" in first["artifacts"]
+    assert len(first["inputs"]) == 2
+    assert target.curve(after[0], "loss_total") == [(1, 1.0), (2, 0.5), (10, 0.1)]
+    assert not {record.run_id for record in before} & {record.run_id for record in after}
+
+
+def test_the_copies_are_below_one_run_per_dataset_that_names_the_sources(new_store):
+    laptop, node, target = new_store("laptop"), new_store("node"), new_store("all")
+    log(laptop, result(0.9), result(0.8, dataset="other"))
+    log(node, result(0.7, inlier="law"))
+    merged(target, laptop, node)
+    (parent,), cells = runs(target, "merge"), runs(target, "cell")
+    assert (parent.info.run_name, parent.info.status) == ("merge: 2 cells", "FINISHED")
+    assert parent.data.tags["adbench_text.sources"].split("\n") == [node.uri, laptop.uri]  # the oldest first
+    for store in (laptop, node):
+        assert f"- `{store.uri}`: 1 cells" in parent.data.tags["mlflow.note.content"]
+    assert {cell.data.tags["mlflow.parentRunId"] for cell in cells} == {parent.info.run_id}
+    assert {cell.data.tags["adbench_text.merged_from"] for cell in cells} == {laptop.uri, node.uri}
+    assert [run.data.tags["adbench_text.sources"] for run in runs(target, "merge", "other")] == [laptop.uri]
+
+
+def test_the_summaries_are_those_of_all_cells(new_store):
+    laptop, node, target = new_store("laptop"), new_store("node"), new_store("all")
+    log(laptop, result(0.9))
+    log(node, result(0.5, inlier="law"))
+    log(target, result(0.1, inlier="law", detector="e"))
+    merged(target, laptop, node)
+    metrics = {run.info.run_name: run.data.metrics for run in runs(target, "summary")}
+    assert metrics.keys() == {"d k=3 | 0% | mean", "e k=3 | 0% | mean"}
+    assert metrics["d k=3 | 0% | mean"]["auroc"] == pytest.approx(0.7)
+    assert metrics["d k=3 | 0% | mean"]["cells"] == 2
+
+
+def test_of_equal_cells_the_newest_is_copied_and_none_that_the_target_has(new_store):
+    laptop, node, target = new_store("laptop"), new_store("node"), new_store("all")
+    log(laptop, result(0.9), result(0.5, seed=1))
+    log(node, result(0.8, started=STARTED + 9), result(0.6, seed=1, started=STARTED + 9))
+    log(target, result(0.4, seed=1))
+    assert counts(merged(target, laptop, node)) == [(0, 2), (1, 1)]
+    assert sorted(record.metrics["auroc"] for record in target.cells(["tiny"])) == [0.4, 0.8]
+    assert counts(merged(target, laptop, node)) == [(0, 2), (0, 2)]
+    assert len(run_ids(target)) == 2
+    assert len(runs(target, "merge")) == 1
+
+
+def test_failed_cells_are_not_copied(new_store):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(None), result(0.9, seed=1))
+    assert counts(merged(target, laptop)) == [(1, 0)]
+    assert [record.seed for record in target.cells(["tiny"])] == [1]
+
+
+def test_a_cell_that_failed_in_the_target_is_copied_if_the_result_is_newer(new_store):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(0.9), result(0.8, seed=1))
+    log(target, result(None, started=STARTED - 5), result(None, seed=1, started=STARTED + 5))
+    (first,) = merged(target, laptop)
+    assert (first.copied, first.present, first.outdated) == (1, 0, 1)
+    assert target.finished(["tiny"]) == {cell_id(definition(result()))}
+    assert counts(merged(target, laptop)) == [(0, 1)]
+
+
+def test_the_target_is_created_and_can_be_a_source(new_store, tmp_path):
+    laptop, target = new_store("laptop"), Store(f"sqlite:///{tmp_path / 'new.db'}")
+    log(laptop, trained())
+    assert counts(merged(target, laptop)) == [(1, 0)]
+    again = new_store("again")
+    assert counts(merged(again, target)) == [(1, 0)]
+    (record,), (original,) = again.cells(["tiny"]), laptop.cells(["tiny"])
+    assert content(again, record) == content(laptop, original)
+
+
+# Interruptions
+
+
+@pytest.mark.parametrize("method", ["create_run", "log_batch", "log_artifact", "set_terminated"])
+def test_a_merge_that_was_cut_off_is_completed_without_duplicates(new_store, monkeypatch, method):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, *(result(0.9, seed=seed) for seed in range(3)))
+    calls = []
+
+    def cut_off(self, name):
+        real = getattr(self._client, name)
+
+        def call(*args, **kwargs):
+            done = self._attempt(real, *args, **kwargs)
+            calls.append(name)
+            if calls.count(method) == 3 and name == method:
+                raise KeyboardInterrupt
+            return done
+
+        return call
+
+    with monkeypatch.context() as patch:
+        patch.setattr(StoreClient, "__getattr__", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            merged(target, laptop)
+    assert {run.info.status for run in runs(target, "cell")} <= {"FINISHED"}
+    assert [run.info.status for run in runs(target, "merge")] == ["KILLED"]
+    (second,) = merged(target, laptop)
+    assert second.copied + second.present == 3
+    assert sorted(record.seed for record in target.cells(["tiny"])) == [0, 1, 2]
+    assert len(run_ids(target)) == 3
+    assert runs(target, "summary")[0].data.metrics["cells"] == 3
+
+
+def test_a_merge_that_was_killed_is_completed_without_duplicates(new_store, monkeypatch):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, *(result(0.9, seed=seed) for seed in range(3)))
+    code = (
+        "import os\n"
+        "from adbench_text.store.merging import Source, Target, merge\n"
+        "from adbench_text.store.client import StoreClient\n"
+        "left = [2]\n"
+        "def log_artifact(*args):\n"
+        "    left[0] -= 1\n"
+        "    if not left[0]:\n"
+        "        os._exit(9)\n"
+        "StoreClient.log_artifact = log_artifact\n"
+        f"merge([Source({laptop.uri!r})], Target({target.uri!r}), lambda number: lambda: None)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
+    assert {run.info.status for run in runs(target, "cell")} == {"FINISHED", "RUNNING"}
+    assert counts(merged(target, laptop)) == [(2, 1)]
+    assert [run.info.status for run in runs(target, "cell")] == ["FINISHED"] * 3
+    assert sorted(run.info.status for run in runs(target, "merge")) == ["FINISHED", "KILLED"]
+
+
+def test_summaries_that_a_killed_merge_did_not_write_are_written_by_the_next(new_store, monkeypatch):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(0.9))
+    with monkeypatch.context() as patch:
+        patch.setattr(Target, "summarise", lambda self, definitions: None)
+        merged(target, laptop)
+    assert runs(target, "summary") == []
+    assert counts(merged(target, laptop)) == [(0, 1)]
+    assert len(runs(target, "summary")) == 1
+
+
+# Sources that are refused, before anything is written
+
+
+def test_a_source_that_is_the_target_is_refused(new_store, tmp_path):
+    store = new_store("all")
+    log(store, result())
+    (tmp_path / "link.db").symlink_to(store._file)
+    before = files(tmp_path)
+    for uri in (store.uri, f"sqlite:///{tmp_path}/all/../all/mlflow.db", f"sqlite:///{tmp_path}/link.db"):
+        with pytest.raises(TrackingError, match="is the store to merge into; give only the other stores"):
+            merged(store, Store(uri))
+    assert files(tmp_path) == before
+
+
+def test_servers_are_the_same_whoever_asks(server):
+    target = Target(f"http://me:s3cret@127.0.0.1:{server.server_port}")
+    assert Source(f"{server.url}/").is_same(target)
+    assert not Source(f"{server.url}/other").is_same(target)
+
+
+def test_a_source_without_results_is_refused_before_anything_is_written(new_store, tmp_path):
+    laptop, empty = new_store("laptop"), new_store("empty")
+    log(laptop, result())
+    with pytest.raises(TrackingError, match=r"^There are no results of 'adbench-text' in sqlite:///.*empty"):
+        merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop, empty)
+    assert not (tmp_path / "new.db").exists()
+
+
+@pytest.mark.parametrize("name", ["../../outside", "/outside"])
+def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_store, tmp_path, name):
+    laptop = new_store("laptop")
+    log(laptop, result())
+    with closing(sqlite3.connect(laptop._file)) as database, database:
+        database.execute("UPDATE params SET value = ? WHERE key = 'dataset'", [name])
+    with pytest.raises(TrackingError, match="has no usable name of a dataset, got '"):
+        merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop)
+    assert not (tmp_path / "new.db").exists()
+
+
+# Artifacts
+
+
+def test_the_artifacts_of_a_store_that_was_moved_are_copied(new_store, tmp_path):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result())
+    (tmp_path / "laptop").rename(tmp_path / "stick")
+    moved = Store(f"sqlite:///{tmp_path / 'stick' / 'mlflow.db'}")
+    (record,) = moved.cells(["tiny"])
+    assert moved.artifact(record, "scores.csv").startswith("document,class")
+    assert [each.without_artifacts for each in merged(target, moved)] == [0]
+    (copy,) = target.cells(["tiny"])
+    assert target.artifact(copy, "scores.csv") == moved.artifact(record, "scores.csv")
+
+
+def test_a_cell_whose_artifacts_are_gone_is_copied_and_counted(new_store, tmp_path):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result())
+    shutil.rmtree(tmp_path / "laptop" / "mlruns")
+    assert [(each.copied, each.without_artifacts) for each in merged(target, laptop)] == [(1, 1)]
+
+
+def test_no_file_outside_the_folder_of_the_artifacts_is_copied(new_store, tmp_path):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(), result(seed=1))
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key").write_text("secret")
+    first, second = laptop.cells(["tiny"])
+    folder = Path(first.artifact_uri.removeprefix("file://"))
+    (folder / "key").symlink_to(secret / "key")
+    (folder / "linked").symlink_to(secret)
+    with closing(sqlite3.connect(laptop._file)) as database, database:
+        values = [secret.as_uri(), second.run_id]
+        database.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", values)
+    shutil.rmtree(Path(second.artifact_uri.removeprefix("file://")))
+    assert [each.without_artifacts for each in merged(target, laptop)] == [1]
+    copied = files(tmp_path / "all" / "mlruns")
+    assert [Path(name).name for name in copied] == ["scores.csv"]
+
+
+# Servers
+
+
+@pytest.fixture
+def mlflow_server(tmp_path):
+    """The address of a server of MLflow with an empty store."""
+    import socket
+
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        port = listening.getsockname()[1]
+    folder = tmp_path / "server"
+    folder.mkdir()
+    words = [
+        "--backend-store-uri",
+        f"sqlite:///{folder}/mlflow.db",
+        "--artifacts-destination",
+        folder / "files",
+    ]
+    with (folder / "log").open("wb") as output:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "mlflow", "server", *words, "--port", str(port), "--workers", "1"],
+            cwd=folder,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
+    try:
+        for _ in range(600):
+            assert server.poll() is None, (folder / "log").read_text()
+            try:
+                if requests.get(f"http://127.0.0.1:{port}/health", timeout=5).ok:
+                    break
+            except requests.RequestException:
+                time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        os.killpg(server.pid, 15)
+        server.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_cells_go_to_a_server_and_back(new_store, mlflow_server, tmp_path):
+    laptop, node, central = new_store("laptop"), new_store("node"), Store(mlflow_server)
+    log(laptop, trained(), result(0.9))
+    log(node, result(0.8, started=STARTED + 9), result(0.7, inlier="law"))
+    assert counts(merged(central, laptop, node)) == [(1, 1), (2, 0)]
+    assert counts(merged(central, laptop, node)) == [(0, 2), (0, 2)]
+    assert len(central.finished(["tiny"])) == 3
+    back = new_store("back")
+    assert counts(merged(back, central)) == [(3, 0)]
+    of_cell = {record.cell: (store, record) for store in (laptop, node) for record in store.cells(["tiny"])}
+    for record in back.cells(["tiny"]):
+        expected, copied = content(*of_cell[record.cell]), content(back, record)
+        assert json.dumps(copied, sort_keys=True) == json.dumps(expected, sort_keys=True)
+    log(central, result(None, seed=9))
+    assert counts(merged(back, central)) == [(0, 3)]
+    assert len(back.cells(["tiny"])) == 3

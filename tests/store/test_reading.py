@@ -1,0 +1,137 @@
+"""A database is read by our own queries, a server by MLflow's search; both return the same."""
+
+import math
+import shutil
+import sqlite3
+from contextlib import closing
+
+import pytest
+from stores import STARTED, corpus, log, log_one, result, run_ids
+
+from adbench_text.errors import TrackingError
+from adbench_text.run.result import Point
+from adbench_text.store.database import DatabaseReader
+from adbench_text.store.reading import ClientReader
+from adbench_text.store.record import record_of
+from adbench_text.store.store import Store
+
+EXPERIMENT = "adbench-text/tiny"
+
+
+@pytest.fixture
+def store(empty_database, tmp_path) -> Store:
+    shutil.copy(empty_database, tmp_path / "mlflow.db")
+    return Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
+
+
+def readers(store: Store) -> tuple[DatabaseReader, ClientReader]:
+    return store._reader, ClientReader(store._client, store.shown)
+
+
+def execute(store: Store, statement: str, *values: object) -> None:
+    with closing(sqlite3.connect(store._file)) as database, database:
+        database.execute(statement, values)
+
+
+def test_a_database_is_read_by_queries_that_return_what_mlflow_returns(store):
+    log(store, result(0.9, inlier="law"), result(0.8), result(None), result(0.7, dataset="other"))
+    log(store, result(0.85))
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        curve = [Point(step, 1 / step, STARTED + step) for step in (1, 2, 10)]
+        made = result(0.6, seed=3, curves={"loss": curve})
+        log_one(store, made)
+    gone = run_ids(store)[0]
+    store._client.delete_run(gone)
+    execute(store, "UPDATE latest_metrics SET value = 0, is_nan = 1 WHERE key = 'fpr95'")
+    ours, mlflows = readers(store)
+    assert isinstance(ours, DatabaseReader)
+    assert sorted(ours.experiments()) == sorted(mlflows.experiments())
+    records = [[record_of(run, "x") for run in reader.cells(EXPERIMENT)] for reader in (ours, mlflows)]
+    nan = [[record.metrics.pop("fpr95", 0) for record in part] for part in records]
+    assert records[0] == records[1]
+    assert [list(map(math.isnan, part)) for part in nan] == [list(map(math.isnan, nan[0]))] * 2
+    assert math.isnan(nan[0][0])
+    assert gone not in {record.run_id for record in records[0]}
+    assert [run.name for run in ours.cells(EXPERIMENT)] == [run.name for run in mlflows.cells(EXPERIMENT)]
+    assert ours.states(EXPERIMENT) == mlflows.states(EXPERIMENT)
+    (trained,) = [record.run_id for record in records[0] if record.seed == 3]
+    assert ours.points(trained, "loss") == mlflows.points(trained, "loss")
+    assert [(point.step, point.value) for point in ours.points(trained, "loss")] == [
+        (1, 1.0),
+        (2, 0.5),
+        (10, 0.1),
+    ]
+    assert {p for p in ours.points(trained) if p.name != "fpr95"} == {
+        p for p in mlflows.points(trained) if p.name != "fpr95"
+    }
+
+
+def test_an_experiment_that_does_not_exist_has_no_cells(store):
+    for reader in readers(store):
+        assert (list(reader.cells(EXPERIMENT)), reader.states(EXPERIMENT)) == ([], {})
+
+
+def test_what_is_finished_needs_neither_params_nor_metrics(store):
+    log(store, result(0.9))
+    (record,) = store.cells(["tiny"])
+    execute(store, "DELETE FROM params")
+    execute(store, "DELETE FROM latest_metrics")
+    assert store.finished(["tiny"]) == {record.cell}
+    with pytest.raises(TrackingError, match="has lost its 'detector'"):
+        store.cells(["tiny"])
+
+
+def test_a_cell_whose_newest_run_failed_is_not_finished(store):
+    log(store, result(0.9))
+    assert len(store.finished(["tiny"])) == 1
+    log(store, result(None, started=STARTED + 2))
+    assert store.finished(["tiny"]) == set()
+    log(store, result(0.9, started=STARTED + 3))
+    assert len(store.finished(["tiny"])) == 1
+
+
+@pytest.mark.parametrize("name", ["cell", "status"])
+def test_a_run_without_the_tag_that_makes_it_finished_is_named(store, name):
+    log(store, result(0.9))
+    execute(store, "DELETE FROM tags WHERE key = ?", f"adbench_text.{name}")
+    for reader in readers(store):
+        with pytest.raises(TrackingError, match=f"has lost its '{name}'; delete the run"):
+            reader.states(EXPERIMENT)
+
+
+def test_a_database_with_other_columns_is_read_through_mlflow(store):
+    log(store, result(0.9))
+    before = store.cells(["tiny"])
+    execute(store, "ALTER TABLE latest_metrics RENAME COLUMN is_nan TO no_number")
+    ours, _ = readers(store)
+    assert not ours.is_readable()
+    execute(store, "ALTER TABLE latest_metrics RENAME COLUMN no_number TO is_nan")
+    assert ours.is_readable()
+    store.__dict__["_reader"] = ClientReader(store._client, store.shown)
+    assert store.cells(["tiny"]) == before
+
+
+def test_mlflow_is_not_imported_to_read_a_database(store):
+    import subprocess
+    import sys
+
+    log(store, result(0.9))
+    code = (
+        "import sys; from adbench_text.store.store import Store; "
+        f"store = Store({store.uri!r}); "
+        "print(len(store.cells(store.datasets())), len(store.finished(['tiny'])), 'mlflow' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["1", "1", "False"]
+
+
+def test_a_database_that_another_process_writes_to_is_one_line(store, monkeypatch):
+    from adbench_text.store import database
+
+    log(store, result(0.9))
+    monkeypatch.setattr(database, "_PATIENCE", 0.1)
+    with closing(sqlite3.connect(store._file, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(TrackingError, match=r"^Another process has locked sqlite:///.*; try again"):
+            store.cells(["tiny"])
+    assert len(store.cells(["tiny"])) == 1

@@ -1,0 +1,64 @@
+"""Several stores are read as if they were merged."""
+
+import shutil
+
+import pytest
+from stores import STARTED, log, result
+
+from adbench_text.errors import TrackingError
+from adbench_text.run.result import Point
+from adbench_text.store.several import opened
+from adbench_text.store.store import Store
+
+
+@pytest.fixture
+def stores(empty_database, tmp_path) -> list[Store]:
+    """Two empty stores."""
+    made = []
+    for name in ("laptop", "node"):
+        (tmp_path / name).mkdir()
+        path = shutil.copy(empty_database, tmp_path / name / "mlflow.db")
+        made.append(Store(f"sqlite:///{path}"))
+    return made
+
+
+def uris(stores: list[Store]) -> list[str]:
+    return [store.uri for store in stores]
+
+
+def test_of_equal_cells_the_newest_counts_wherever_it_is(stores):
+    laptop, node = stores
+    log(laptop, result(0.9), result(0.5, seed=1, started=STARTED + 9))
+    log(node, result(0.8, started=STARTED + 5), result(0.6, seed=1), result(0.7, dataset="other"))
+    together = opened(uris(stores))
+    assert together.datasets() == ["other", "tiny"]
+    assert [r.metrics["auroc"] for r in together.cells(["tiny", "other"])] == [0.7, 0.8, 0.5]
+    assert [r.metrics["auroc"] for r in together.cells(["tiny"])] == [0.8, 0.5]
+    log(laptop, result(None, started=STARTED + 20))
+    assert [r.status for r in together.cells(["tiny"])] == ["ok", "failed"]
+
+
+def test_artifacts_and_curves_are_those_of_the_store_that_the_cell_is_from(stores):
+    laptop, node = stores
+    for store, figure in ((laptop, 0.9), (node, 0.8)):
+        curve = [Point(1, figure, STARTED)]
+        log(store, result(figure, seed=int(10 * figure), curves={"loss_total": curve}))
+    together = opened(uris(stores))
+    for record in together.cells(["tiny"]):
+        (owner,) = [s for s in stores if record.run_id in {r.run_id for r in s.cells(["tiny"])}]
+        assert together.artifact(record, "scores.csv") == owner.artifact(record, "scores.csv") is not None
+        assert together.curve(record, "loss_total") == [(1, record.metrics["auroc"])]
+
+
+def test_all_stores_are_named(stores):
+    laptop, node = stores
+    assert opened(uris(stores)).shown == f"{laptop.shown} and {node.shown}"
+
+
+def test_a_store_that_is_given_twice_is_read_once(stores):
+    assert isinstance(opened([stores[0].uri] * 2), Store)
+
+
+def test_each_store_must_exist(stores, tmp_path):
+    with pytest.raises(TrackingError, match=r"There are no results in sqlite:///.*absent.db yet"):
+        opened([*uris(stores), f"sqlite:///{tmp_path}/absent.db"])

@@ -1,0 +1,69 @@
+"""Results for stores of tests, and what these stores hold."""
+
+from pathlib import Path
+
+import numpy as np
+
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.plugins.dataset import Documents
+from adbench_text.run.result import Result
+from adbench_text.store.store import Store
+from adbench_text.sweep.cell import Cell
+
+STARTED = 1e9  # seconds since the epoch
+
+
+def corpus(name="tiny") -> Corpus:
+    documents = Documents([f"{name} {i}" for i in range(6)], np.array([0, 0, 0, 1, 1, 1]))
+    return Corpus(name, ("sea", "law"), documents, documents, "published")
+
+
+def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", **more) -> Result:
+    """A result with this AUROC; without one, the cell has failed."""
+    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, 0.0, seed)
+    if figure is None:
+        return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
+    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
+    metrics |= {"n_train": 10.0, "n_test": 6.0, "fit_seconds": 2.0, "score_seconds": 1.0}
+    values = {"scores": np.arange(6.0), "started": STARTED + figure}
+    return Result(cell, metrics=metrics, **{**values, **more})
+
+
+def definition(result: Result) -> dict[str, str]:
+    cell = result.cell
+    values = {"detector": cell.detector, "preset": "default", "configuration": cell.configuration}
+    values |= {"dataset": cell.dataset, "inlier": cell.inlier, "seed": str(cell.seed)}
+    values |= {"contamination": "0", "dataset_digest": corpus(cell.dataset).digest}
+    return {**values, "code_version": "c0de", "detector.k": "3"}
+
+
+def log_one(store: Store, made: Result) -> None:
+    store.keep(made, definition(made), corpus(made.cell.dataset))
+    store.log_kept()
+
+
+def log(store: Store, *results: Result) -> None:
+    """Log results as one sweep."""
+    with store.sweep({made.cell.dataset: corpus(made.cell.dataset) for made in results}, "a sweep"):
+        for made in results:
+            log_one(store, made)
+        store.summarise(map(definition, results))
+
+
+def runs(store: Store, kind: str, dataset="tiny") -> list:
+    """The runs of a kind in MLflow, newest first, deleted ones left out."""
+    from mlflow import MlflowClient
+
+    client = MlflowClient(store.uri)
+    experiment = client.get_experiment_by_name(f"adbench-text/{dataset}")
+    every = client.search_runs([experiment.experiment_id]) if experiment else []
+    return [run for run in every if run.data.tags["adbench_text.kind"] == kind]
+
+
+def run_ids(store: Store) -> list[str]:
+    return [run.info.run_id for run in runs(store, "cell")]
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The content of all files below a folder."""
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
