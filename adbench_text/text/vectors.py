@@ -163,24 +163,35 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
 _memory: dict[str, WordVectors] = {}
 _complete: set[str] = set()  # those of which all words are in memory
 _is_streaming = False
+_FOLDER = "vectors"  # of the cache directory
 
 
 @contextmanager
 def streaming() -> Iterator[None]:
     """Read a file of vectors completely when it is needed for the second time.
 
-    For documents that come in many small parts, each with new words. Their vectors stay in memory until the
-    end, but are not written to the cache directory.
+    For a user's own documents, which may come in many small parts, each with new words. Their vectors stay in
+    memory until the end, but their words are not written to the cache directory.
     """
     global _is_streaming
-    _is_streaming = True
+    is_outermost = not _is_streaming
+    start_streaming()
     try:
         yield
     finally:
-        _is_streaming = False
-        for key in _complete:
-            _memory.pop(key, None)
-        _complete.clear()
+        if is_outermost:
+            _is_streaming = False
+            storage.keep(_FOLDER)
+            for key in _complete:
+                _memory.pop(key, None)
+            _complete.clear()
+
+
+def start_streaming() -> None:
+    """Do as in `streaming` as long as this process lives."""
+    global _is_streaming
+    _is_streaming = True
+    storage.discard(_FOLDER)
 
 
 def _read(path: Path, words: set[str] | None) -> WordVectors:
