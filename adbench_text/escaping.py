@@ -34,9 +34,7 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(
-        "\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text
-    )
+    return "".join("\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text)
 
 
 def encodable(text: str) -> str:
@@ -52,7 +50,7 @@ def file_name(name: str) -> str:
     >>> file_name("20news"), file_name("files:own tickets.csv")
     ('20news', 'files:own tickets.csv')
     >>> file_name("../../evil")
-    '_.._evil-f0b9b3a9'
+    '_.._evil-0fbfd372'
     """
     safe = "".join("_" if c in _NO_FILE_NAME or not c.isprintable() else c for c in name).lstrip(".")
     safe = safe.encode()[:_LONGEST_NAME].decode(errors="ignore")

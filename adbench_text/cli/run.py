@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import LazyHelp, Name, is_debugging, sweep_of, tracking_options
+from adbench_text.escaping import one_line
 
 
 def _encoders() -> str:
@@ -121,7 +122,7 @@ def command(
     cells = expanded.expand()
     if dry_run:
         for cell in cells:
-            click.echo(cell)
+            click.echo(one_line(str(cell)))
         click.echo(count(len(cells)), err=True)
         return
     from adbench_text.errors import DetectorError
