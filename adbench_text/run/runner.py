@@ -1,5 +1,6 @@
 """Runs the cells of a sweep that are not finished yet."""
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from threading import Timer
@@ -7,7 +8,9 @@ from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
+from adbench_text.errors import PluginError
 from adbench_text.isolation import preserved
+from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.run import engine
 from adbench_text.run.result import Result
@@ -90,13 +93,14 @@ def run_sweep(
     corpora = load_corpora(sweep, watcher)
     check_contamination(cells, corpora)
     prepare(cells, corpora, watcher)
-    definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
+    definitions, unusable = define(cells, corpora, watcher)
+    cells = list(definitions)
     finished = set() if rerun else store.finished(corpora)
     todo = [cell for cell in cells if cell_id(definitions[cell]) not in finished]
     watcher.begin(len(todo), len(cells) - len(todo))
     results: list[Result] = []
     if not todo:
-        return results
+        return unusable
     used = {cell.dataset: corpora[cell.dataset] for cell in todo}
     with store.sweep(used, _title(sweep)):
         try:
@@ -109,7 +113,26 @@ def run_sweep(
             report(used)
         finally:
             store.summarise(definitions[result.cell] for result in results)
-    return results
+    return unusable + results
+
+
+def define(
+    cells: Sequence[Cell], corpora: Mapping[str, Corpus], watcher: Watcher
+) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
+    """Return the definitions of cells, and a failed result of each cell whose detector cannot be identified.
+
+    The latter are not run, because the store could not tell them apart. Each reason is one message.
+    """
+    definitions: dict[Cell, dict[str, str]] = {}
+    failed: list[Result] = []
+    for cell in cells:
+        try:
+            definitions[cell] = definition(cell, corpora[cell.dataset])
+        except PluginError as error:
+            if str(error) not in {result.reason for result in failed}:
+                watcher.message(f"failed: {cell} and its other splits: {error}")
+            failed.append(Result(cell, time.time(), {}, reason=str(error)))
+    return definitions, failed
 
 
 def check_contamination(cells: Sequence[Cell], corpora: dict[str, Corpus]) -> None:
@@ -148,7 +171,11 @@ def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus], watcher: Watcher)
         timer = Timer(_PATIENCE, watcher.message, [notice])
         timer.start()
         try:
-            build_detector(cell).prepare(corpus.train.texts + corpus.test.texts)
+            built = build_detector(cell)
+            with as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__):
+                built.prepare(corpus.train.texts + corpus.test.texts)
+        except PluginError as error:  # it may do without; otherwise its cells fail
+            watcher.message(f"{error}")
         finally:
             timer.cancel()
 
