@@ -94,7 +94,7 @@ def sqlite_file(uri: str) -> Path | None:
 
 
 def mlflow_uri(uri: str) -> str:
-    """Return an address as MLflow needs it: that of a SQLite file absolute, and quoted where necessary.
+    """Return an address as MLflow needs it: that of a SQLite file is quoted and absolute where necessary.
 
     SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
 
@@ -109,8 +109,8 @@ def mlflow_uri(uri: str) -> str:
     if path is None:
         return uri
     file = str(path.absolute())
-    if make_url(plain := f"sqlite:///{file}").database == file:
-        return plain
+    if make_url(f"sqlite:///{file}").database == file:
+        return uri
     # With the name of the driver, or else MLflow creates a folder of the quoted name.
     quoted = URL.create("sqlite+pysqlite", database=file).render_as_string()
     if make_url(quoted).database == file:

@@ -2,6 +2,7 @@ import os
 import socket
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from journals import kill_writer
@@ -153,7 +154,8 @@ def test_a_sqlite_address_of_another_shape(uri):
 def test_the_address_for_mlflow_is_of_exactly_this_file(name, tmp_path, monkeypatch):
     (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / name)
-    assert make_url(mlflow_uri("sqlite:///mlflow.db")).database == str(tmp_path / name / "mlflow.db")
+    assert Path(make_url(mlflow_uri("sqlite:///mlflow.db")).database).absolute() == Path.cwd() / "mlflow.db"
+    assert Path.cwd() == tmp_path / name
     check_reachable("sqlite:///mlflow.db")
     check_reachable(f"sqlite:///{tmp_path / name / 'mlflow.db'}")
 
