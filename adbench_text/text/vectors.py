@@ -212,24 +212,21 @@ def _cache_path(key: str) -> Path:
 
 
 def _write_cache(key: str, slim: WordVectors) -> None:
-    with storage.atomic_path(_cache_path(key)) as temporary:
-        np.savez(
-            temporary,
-            words=_packed(slim.words),
-            matrix=slim.matrix,
-            ranks=slim.ranks,
-            missing=_packed(sorted(slim.missing)),
-        )
+    arrays: dict[str, NDArray[Any]] = {
+        "words": _packed(slim.words),
+        "matrix": slim.matrix,
+        "ranks": slim.ranks,
+        "missing": _packed(sorted(slim.missing)),
+    }
+    storage.write_arrays(_cache_path(key), arrays)
 
 
 def _read_cache(key: str) -> WordVectors | None:
-    try:
-        with np.load(_cache_path(key), allow_pickle=False) as arrays:
-            words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
-            slim = WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
-    except Exception:  # missing, or damaged in any way: it is read again
+    arrays = storage.read_arrays(_cache_path(key))
+    if arrays is None:  # missing, damaged or edited: it is read again
         return None
-    return slim if len(slim.words) == len(slim.matrix) == len(slim.ranks) else None
+    words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
+    return WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
 
 
 def _packed(words: list[str]) -> NDArray[np.uint8]:

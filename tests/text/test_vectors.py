@@ -507,6 +507,17 @@ def test_a_cache_of_other_arrays_is_read_anew(write):
     assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
 
 
+def test_a_cache_that_somebody_edited_is_read_anew(write):
+    path = write(TEXT)
+    vectors.load(path, ["cat"])
+    with np.load(cache_file()) as arrays:
+        edited = dict(arrays) | {"matrix": np.full((1, 3), 7, np.float32)}
+    with cache_file().open("wb") as stream:
+        np.savez(stream, **edited)
+    vectors._memory.clear()
+    assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
+
+
 def test_a_cache_that_cannot_be_written_is_one_line(write):
     path = write(TEXT)
     storage.cache_dir().write_text("a file where the folder should be")
