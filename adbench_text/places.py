@@ -1,9 +1,14 @@
-"""File and line of a plug-in's code, for error messages."""
+"""Errors of plug-ins in one line, with the file and line of their code."""
 
 import inspect
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from adbench_text.errors import AdbenchTextError, PluginError
+from adbench_text.escaping import one_line
 
 
 def place_of_error(error: BaseException, module: str) -> str:
@@ -48,7 +53,38 @@ def place_of_method(kind: Any, *names: str) -> str:
 def described(error: BaseException, module: str = "") -> str:
     """Return an error in one line: type, message and, of a plug-in's module, file and line."""
     place = place_of_error(error, module) if module else ""
-    return " ".join(f"{type(error).__name__}: {error}".split()) + place
+    return one_line(f"{type(error).__name__}: {message_of(error)}") + place
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an error in one line; a plug-in's error may fail to print itself."""
+    try:
+        return one_line(str(error))
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        return "(an error whose text cannot be printed)"
+
+
+@contextmanager
+def as_plugin_error(problem: str, module: str) -> Iterator[None]:
+    """Turn any error of a plug-in's code in the block into a `PluginError` of one line.
+
+    Errors of this package, which a plug-in raises on purpose, and Ctrl-C stay as they are.
+
+    Parameters
+    ----------
+    problem : str
+        Begin of the message: what could not be done.
+    module : str
+        Module of the plug-in; the message names file and line in it.
+    """
+    try:
+        yield
+    except (AdbenchTextError, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # a plug-in may raise anything, SystemExit too
+        raise PluginError(f"{problem}: {described(error, module)}") from error
 
 
 def _home(module: str) -> str:

@@ -8,6 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from adbench_text import __version__
+from adbench_text.escaping import printable
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
 
@@ -59,4 +60,4 @@ def git_commit() -> str | None:
 
 def command_line() -> str:
     """Return the command line of this process, with the name of the program instead of its path."""
-    return " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    return printable(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))

@@ -14,16 +14,22 @@ import logging
 import os
 import sys
 import tempfile
+import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from adbench_text.errors import DataError
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_DIGEST = "digest"  # name of the array with the digest of the others
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
 
@@ -77,6 +83,10 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
     >>> path.read_text()
     'auroc'
     """
+    if any(path.is_relative_to(cache_dir() / folder) for folder in _discarded):
+        with tempfile.TemporaryDirectory() as elsewhere:
+            yield Path(elsewhere) / path.name
+        return
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,6 +104,62 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
+
+
+_discarded: set[str] = set()  # folders of the cache directory
+
+
+def discard(folder: str) -> None:
+    """Write nothing more to a folder of the cache directory: its files would hold a user's own words."""
+    _discarded.add(folder)
+
+
+def keep(folder: str) -> None:
+    """Write to a folder of the cache directory again, after `discard`."""
+    _discarded.discard(folder)
+
+
+def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
+    """Write arrays to a file of the cache, with a digest of their content and of its name.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in ``.npz``. Its name and that of its folder identify what the arrays were made of.
+    arrays : mapping of str to array
+    """
+    import numpy as np
+
+    digest = np.frombuffer(_digest_of_arrays(path, arrays), dtype=np.uint8)
+    with atomic_path(path) as temporary:
+        np.savez(temporary, allow_pickle=False, **{**arrays, _DIGEST: digest})
+
+
+def read_arrays(path: Path) -> "dict[str, NDArray[Any]] | None":
+    """Return the arrays that `write_arrays` wrote; None if the file is missing, damaged or changed."""
+    import numpy as np
+
+    try:
+        with zipfile.ZipFile(path) as archive:  # a small compressed file could fill the memory
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                return None
+        with np.load(path, allow_pickle=False) as loaded:
+            arrays = {name: loaded[name] for name in loaded.files}
+        written = arrays.pop(_DIGEST).tobytes()
+        return arrays if written == _digest_of_arrays(path, arrays) else None
+    except Exception:  # damaged in any way
+        return None
+
+
+def _digest_of_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> bytes:
+    import numpy as np
+
+    state = hashlib.sha256(f"{path.parent.name}/{path.name}".encode())
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        state.update(f"\0{name} {array.dtype.str} {arrays[name].shape} ".encode())
+        state.update(array.data.cast("B") if array.size else b"")
+    return state.digest()
 
 
 @dataclass(frozen=True)
@@ -163,7 +229,10 @@ class RemoteFile:
 
 
 def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:
-    """Return the digest of a file; it is cached until the file's size or modification time changes.
+    """Return the digest of a file; it is cached until the file changes.
+
+    A change shows in the size, the inode, or the times of modification and of the last change of the file's
+    status. The last one cannot be set back by a program.
 
     Parameters
     ----------
@@ -178,8 +247,8 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     cached = cache_dir() / "digests" / f"{key}-{algorithm}{'-unpacked' if unpack else ''}.json"
     try:
         status = resolved.stat()
-        stamp = [str(resolved), status.st_size, status.st_mtime_ns]
-        if digest := _cached_digest(cached, stamp):
+        stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        if digest := _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size):
             return digest
         digest = _digest_of_content(resolved, algorithm) if unpack else ""
         if not digest:
@@ -201,9 +270,10 @@ def _digest_of_content(path: Path, algorithm: str) -> str:
         return ""
 
 
-def _cached_digest(cached: Path, stamp: list[object]) -> str | None:
+def _cached_digest(cached: Path, stamp: list[object], size: int) -> str | None:
     try:
         entry = json.loads(cached.read_text())
-        return str(entry["digest"]) if entry["stamp"] == stamp else None
+        is_sound = entry["stamp"] == stamp and len(bytes.fromhex(entry["digest"])) == size
+        return str(entry["digest"]) if is_sound else None
     except (OSError, ValueError, KeyError, TypeError):
         return None  # nothing cached, or a damaged file in the cache

@@ -121,6 +121,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ADBENCH_TEXT_OFFLINE", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(vectors, "_memory", {})
+    monkeypatch.setattr(vectors, "_complete", set())
+    monkeypatch.setattr(vectors, "_is_streaming", False)  # an earlier test may have made a Scorer
+    monkeypatch.setattr(storage, "_discarded", set())
     return tmp_path / "data"
 
 

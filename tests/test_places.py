@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from adbench_text.places import described, place_of_error, place_of_method
+from adbench_text.errors import DataError, PluginError
+from adbench_text.places import as_plugin_error, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import registry
 
 
@@ -49,3 +50,32 @@ def test_one_of_our_plug_ins_is_its_own_file_or_folder():
         registry.detector("llr")(smoothing=-1).fit(["a text"])
     assert place_of_error(caught.value, "adbench_text.detectors.llr.mixture").startswith(" (llr/__init__.py:")
     assert place_of_error(caught.value, "adbench_text.detectors.ocsvm") == ""
+
+
+class Unprintable(BaseException):
+    def __str__(self):
+        raise SystemExit
+
+    __repr__ = __str__
+
+
+def test_an_error_is_one_printable_line_whatever_its_text():
+    assert described(Unprintable()) == "Unprintable: (an error whose text cannot be printed)"
+    assert described(ValueError("a\n b \x1b[2J \udcff")) == "ValueError: a b \ufffd[2J \ufffd"
+    assert message_of(ValueError(" a\n b ")) == "a b"
+
+
+@pytest.mark.parametrize("error", [RuntimeError("no luck"), SystemExit(3), GeneratorExit(), Unprintable()])
+def test_any_error_of_a_plug_in_is_one_of_ours(error):
+    with (
+        pytest.raises(PluginError, match=f"^It fails: {type(error).__name__}"),
+        as_plugin_error("It fails", ""),
+    ):
+        raise error
+
+
+@pytest.mark.parametrize("error", [DataError("a file is missing"), KeyboardInterrupt()])
+def test_errors_on_purpose_and_interruptions_stay(error):
+    with pytest.raises(type(error)) as caught, as_plugin_error("It fails", ""):
+        raise error
+    assert caught.value is error

@@ -1,8 +1,10 @@
 import hashlib
+import json
 import os
 import socket
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adbench_text import storage
@@ -239,6 +241,22 @@ def test_file_digest_notices_a_changed_file(file):
     assert file_digest(file) == hashlib.sha256(b"longer content").hexdigest()
 
 
+def test_file_digest_notices_a_file_that_is_edited_in_place_at_the_same_time(file):
+    digest, status = file_digest(file), file.stat()
+    with file.open("r+") as stream:
+        stream.write("C")
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert file_digest(file) == hashlib.sha256(b"Content").hexdigest() != digest
+
+
+@pytest.mark.parametrize("false", ["", "abc", 64 * "z", 128 * "0", 7])
+def test_a_remembered_digest_that_cannot_be_one_is_made_again(file, false):
+    digest = file_digest(file)
+    (memory,) = everything_in(storage.cache_dir())
+    memory.write_text(json.dumps(json.loads(memory.read_text()) | {"digest": false}))
+    assert file_digest(file) == digest
+
+
 @pytest.mark.parametrize("damage", [b"{", b"[]", b"null", b'{"stamp": 1}', b"\xff\xfe", b'{"digest": ""}'])
 def test_a_damaged_memory_of_digests_is_made_again(file, damage):
     digest = file_digest(file)
@@ -255,3 +273,72 @@ def test_file_digest_of_what_is_no_file_is_one_line(file, name):
     with pytest.raises(DataError, match=r"^Cannot read .*: .+\.$"):
         file_digest(file.parent / name)
     assert everything_in(storage.cache_dir()) == []
+
+
+# Arrays in the cache
+
+
+ARRAYS = {"texts": np.arange(5, dtype=np.uint8), "matrix": np.ones((2, 3), np.float32), "n": np.array(7)}
+
+
+@pytest.fixture
+def arrays(home) -> Path:
+    path = storage.cache_dir() / "kind" / "a.npz"
+    storage.write_arrays(path, ARRAYS)
+    return path
+
+
+def test_arrays_are_read_as_they_were_written(arrays):
+    loaded = storage.read_arrays(arrays)
+    assert loaded is not None
+    assert loaded.keys() == ARRAYS.keys()
+    for name, array in ARRAYS.items():
+        assert (loaded[name].dtype, loaded[name].shape) == (array.dtype, array.shape)
+        assert np.array_equal(loaded[name], array)
+
+
+def resaved(path: Path, save=np.savez, **changes) -> None:
+    with np.load(path) as loaded:
+        content = dict(loaded) | changes
+    with path.open("wb") as stream:
+        save(stream, **{name: array for name, array in content.items() if array is not None})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"matrix": np.zeros((2, 3), np.float32)},
+        {"matrix": np.ones((3, 2), np.float32)},
+        {"matrix": np.ones((2, 3), np.int32)},
+        {"more": np.zeros(1)},
+        {"n": None},
+        {"digest": None},
+        {"digest": np.zeros(32, np.uint8)},
+        {"matrix": np.array([print], dtype=object)},
+    ],
+)
+def test_arrays_that_somebody_changed_are_not_read(arrays, changes):
+    resaved(arrays, **changes)
+    assert storage.read_arrays(arrays) is None
+
+
+def test_arrays_of_another_name_are_not_read(arrays):
+    other = arrays.rename(arrays.with_name("b.npz"))
+    assert storage.read_arrays(other) is None
+
+
+def test_compressed_arrays_which_could_fill_the_memory_are_not_read(arrays):
+    resaved(arrays, np.savez_compressed)
+    assert storage.read_arrays(arrays) is None
+
+
+def test_a_discarded_folder_gets_no_files(home):
+    storage.discard("kind")
+    with atomic_path(storage.cache_dir() / "kind" / "a.txt") as path:
+        path.write_text("words of the user")
+    assert not storage.cache_dir().exists()
+    assert not path.exists()
+    storage.keep("kind")
+    with atomic_path(storage.cache_dir() / "kind" / "a.txt") as path:
+        path.write_text("words")
+    assert everything_in(storage.cache_dir()) == [storage.cache_dir() / "kind" / "a.txt"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from adbench_text.cli.options import Name, is_debugging
+from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
     from adbench_text.testing import Outcome
@@ -56,7 +57,7 @@ def _print(outcomes: "Iterable[Outcome]") -> tuple[int, int]:
         notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
         click.echo(f"  {outcome.status:7} {seconds:>7}  {outcome.rule}{notes}")
         for problem in outcome.problems:
-            click.echo(f"{'':19}{problem}")
+            click.echo(printable(f"{'':19}{problem}"))
         if outcome.traceback and is_debugging():
-            click.echo(outcome.traceback, err=True)
+            click.echo(printable(outcome.traceback), err=True)
     return n_broken, n_rules

@@ -2,6 +2,8 @@
 
 import click
 
+from adbench_text.escaping import printable
+
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(["detectors", "datasets", "vectors"]))
@@ -21,4 +23,4 @@ def command(kind: str) -> None:
         rows = registry.listing(kind)
     width = max(len(name) for name, _ in rows)
     for name, summary in rows:
-        click.echo(f"{name:{width}}  {summary}")
+        click.echo(printable(f"{name:{width}}  {summary}"))

@@ -13,6 +13,7 @@ import click
 
 from adbench_text import __version__
 from adbench_text.errors import AdbenchTextError
+from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
 _COMMANDS = (
@@ -56,7 +57,7 @@ class Group(click.Group):
         except AdbenchTextError as error:
             if ctx.params["debug"]:
                 traceback.print_exc()
-            click.echo(f"Error: {' '.join(str(error).split())}", err=True)
+            click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt as error:  # click itself would exit with 1
             ctx.exit(getattr(error, "exit_code", 130))

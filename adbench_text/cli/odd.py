@@ -119,7 +119,7 @@ def _write_table(
     path: Path, ranked: "OddDocuments", documents: "Sequence[Document]", columns: Sequence[str]
 ) -> None:
     """Write all documents with all columns of the file, the most odd first, those without words last."""
-    from adbench_text.documents.escaping import cell
+    from adbench_text.escaping import cell
     from adbench_text.storage import atomic_path
 
     names = [f"input_{name}" if name in _OURS else name for name in columns]

@@ -151,7 +151,7 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
 
     from rich.cells import cell_len, set_cell_size
 
-    from adbench_text.documents.escaping import one_line
+    from adbench_text.escaping import one_line
 
     if not rows:
         return

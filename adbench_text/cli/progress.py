@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from adbench_text.escaping import one_line, printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -75,6 +77,7 @@ class Watch:
 
     def message(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
+        text = printable(text)
         if self._bar is None:
             print(text, file=sys.stderr, flush=True)
         else:
@@ -95,7 +98,7 @@ class Watch:
         self._first_start = self._first_start or time.monotonic()
         self._first_step, self._last_line = None, time.monotonic()
         if self._bar is not None:
-            self._bar.update(self._task, description=str(cell))
+            self._bar.update(self._task, description=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show the step and the losses of a training, and an estimate of the time left."""
@@ -107,7 +110,7 @@ class Watch:
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}{left}; {values}"
         if self._bar is not None:
-            self._bar.update(self._task, description=f"{status}; {cell}")
+            self._bar.update(self._task, description=one_line(f"{status}; {cell}"))
         elif now - self._last_line > _QUIET_SECONDS:
             self._last_line = now
             self.message(f"    {status}")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
+from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _records(
 
 def _print_notes(notes: Iterable[str]) -> None:
     for note in notes:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
 
 
 def _write_report(text: str, path: Path | None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import Jobs, LazyHelp, Name, is_debugging, sweep_of, tracking_options
+from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
@@ -203,6 +204,7 @@ def _print(sweep: "Sweep", cells: "Sequence[Cell]") -> None:
     except DataError as error:
         click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)
     for cell in cells:
-        click.echo(f"{cell}: impossible: {refused[cell]}" if cell in refused else cell)
-    marked = f", {len(refused)} of them impossible" if refused else ""
-    click.echo(f"{count(len(cells))}{marked}", err=True)
+        marked = f": impossible: {refused[cell]}" if cell in refused else ""
+        click.echo(one_line(f"{cell}{marked}"))
+    total = f", {len(refused)} of them impossible" if refused else ""
+    click.echo(f"{count(len(cells))}{total}", err=True)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.places import described
 from adbench_text.reports.build import write_all
 from adbench_text.run.runner import Watcher
 from adbench_text.store.store import Store
@@ -32,4 +33,6 @@ def log_reports(store: Store, corpora: Mapping[str, Corpus], cells: Sequence[Cel
                 write_all(records, store, Path(folder), [cell for cell in cells if cell.dataset == dataset])
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # of any kind: the results are already safe
-                watcher.message(f"No report on {dataset}: {error}; make it by adbench-text report.")
+                watcher.message(
+                    f"No report on {dataset}: {described(error)}; make it by adbench-text report."
+                )

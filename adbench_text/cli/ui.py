@@ -13,7 +13,7 @@ from adbench_text.cli.options import tracking_options
 @tracking_options
 def command(port: int, tracking_uri: str, experiment: str) -> None:
     """Start MLflow's web interface for the store."""
-    from adbench_text.store.address import without_password
+    from adbench_text.store.address import mlflow_uri, without_password
     from adbench_text.store.store import Store
 
     Store(tracking_uri, experiment, create=False)
@@ -23,6 +23,7 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
     click.echo(
         f"Open http://127.0.0.1:{port} in a browser (press Ctrl-C to stop); experiments: {experiment}/..."
     )
-    command = [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", tracking_uri, "--port", str(port)]
+    store = ["--backend-store-uri", mlflow_uri(tracking_uri)]
+    command = [sys.executable, "-m", "mlflow", "ui", *store, "--port", str(port)]
     sys.stdout.flush()
     os.execv(sys.executable, command)  # replaces this process, so that ending it ends the server

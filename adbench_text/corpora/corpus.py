@@ -14,6 +14,7 @@ from adbench_text import storage
 from adbench_text.code_version import code_version
 from adbench_text.corpora.raw import edition_of, read
 from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import file_name
 from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.text.cleaning import CLEANING_VERSION
 from adbench_text.text.words import digest
@@ -117,7 +118,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    path = storage.cache_dir() / "corpora" / f"{dataset.name}-{key}-v{CLEANING_VERSION}.npz"
+    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.npz"
     cached = _read_cache(path)
     cleaned = cached or cleaned_parts(*read(dataset))
     corpus = Corpus(
@@ -159,17 +160,14 @@ def _write_cache(path: Path, cleaned: Cleaned) -> None:
             "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
         )
         arrays[f"{name}_labels"] = part.labels.astype(np.int64)
-    with storage.atomic_path(path) as temporary:
-        np.savez(temporary, allow_pickle=False, **arrays)
+    storage.write_arrays(path, arrays)
 
 
 def _read_cache(path: Path) -> Cleaned | None:
-    try:
-        with np.load(path, allow_pickle=False) as arrays:
-            train, test = (
-                Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
-                for name in ("train", "test")
-            )
-            return Cleaned(train, test, int(arrays["n_empty"]))
-    except Exception:  # missing, older, or damaged in any way: it is made again
+    arrays = storage.read_arrays(path)
+    if arrays is None:
         return None
+    train, test = (
+        Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"]) for name in ("train", "test")
+    )
+    return Cleaned(train, test, int(arrays["n_empty"]))

@@ -1,11 +1,13 @@
 """Reads the raw documents of a dataset and checks them: a plug-in may raise or return anything."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from adbench_text.errors import AdbenchTextError, DataError
-from adbench_text.places import described, place_of_error, place_of_method
+from adbench_text.escaping import one_line
+from adbench_text.places import described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 
@@ -24,7 +26,9 @@ def edition_of(dataset: Dataset) -> Edition:
         edition = dataset.edition()
     except AdbenchTextError:
         raise
-    except Exception as error:  # a plug-in may fail in any way
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in may fail in any way
         reason = described(error, type(dataset).__module__)
         raise DataError(f"{dataset.name} cannot find its edition: {reason}") from error
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
@@ -32,7 +36,7 @@ def edition_of(dataset: Dataset) -> Edition:
             f"{dataset.name}: edition() must return an Edition(name, digest) of two strings, "
             f"got {edition!r:.80}{place_of_method(type(dataset), 'edition')}"
         )
-    return edition
+    return replace(edition, name=one_line(edition.name))
 
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
@@ -49,9 +53,11 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
     except AdbenchTextError as error:
         if not place_of_error(error, contract.__name__):  # raised on purpose, by the dataset or a download
             raise
-        reason = str(error).rstrip(".") + place_of_error(error, module)
+        reason = message_of(error).rstrip(".") + place_of_error(error, module)
         raise DataError(f"{dataset.name} cannot be read: {reason}") from error
-    except Exception as error:  # a plug-in may fail in any way
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in may fail in any way
         raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
     if problem := _problem(parts, len(dataset.classes)):
         raise DataError(f"{dataset.name}: {problem}{place_of_method(type(dataset), 'read')}")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from adbench_text.documents.reading import Document
 from adbench_text.documents.reading import Documents as Source
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
@@ -21,6 +22,10 @@ _TRAIN_SHARE = 0.7
 _SEED = 0
 _PARTS = {"train": 0, "training": 0, "test": 1}
 _LABELS = ("label", "class", "category")
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else one_line(name)
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class LabelledFiles(Dataset):
     citation = "none"
 
     def __post_init__(self) -> None:
-        self.name = f"{registry.OWN}{Path(self.path).name}"
+        self.name = f"{registry.OWN}{_printable(Path(self.path).name)}"
 
     @property
     def classes(self) -> tuple[str, ...]:  # type: ignore[override]  # likewise
@@ -96,7 +101,7 @@ class LabelledFiles(Dataset):
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
         documents = list(source)
         labelled = [
-            (document, str(document.fields[label]))
+            (document, _printable(str(document.fields[label])))
             for document in documents
             if document.fields.get(label) not in (None, "") and clean(document.text)
         ]

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.isolation import preserved
-from adbench_text.places import described, place_of_error
+from adbench_text.places import as_plugin_error, described, place_of_error
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -249,7 +249,9 @@ def _load(plugin: Plugin) -> Any:
             f"{plugin.name} needs the package {error.name!r}, which is not installed; "
             f"run: pip install {(error.name or '').partition('.')[0]}"
         ) from error
-    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a plug-in may fail in any way
         reason = described(error, plugin.module)
         raise PluginError(
             f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"
@@ -282,4 +284,10 @@ def dataset(name: str) -> Any:
     if name in _added:
         return _added[name]
     loaded = load("datasets", name)
-    return loaded() if inspect.isclass(loaded) else loaded
+    module = loaded.__module__
+    with as_plugin_error(f"The dataset {name!r} cannot be used", module):
+        made: Any = loaded() if inspect.isclass(loaded) else loaded
+        for text in (made.name, *made.classes):
+            if not isinstance(text, str) or not text.strip() or not text.isprintable():
+                raise ValueError(f"its name and its classes must be printable texts, got {text!r:.80}")
+    return made

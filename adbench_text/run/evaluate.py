@@ -77,21 +77,43 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
             measured,
             scores,
             training.curves,
-            dict(detector.ran_on_),
-            {**detector.tables(), **_set_aside(detector, split, measured)},
+            _ran_on(detector),
+            {**_tables(detector), **_set_aside(detector, split, measured)},
             examples_of(detector, corpus, cell.inlier, scores, documents),
             training.early,
             documents,
         )
-    except (Exception, SystemExit) as error:  # a faulty detector fails its cell, not the sweep
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # an error of ours needs no file and line: its message was written for the user
         if detector is not None and not isinstance(error, AdbenchTextError):
             module = detector.implementation.__module__
         reason = described(error, module)
         curves = training.curves if training else {}
-        ran_on = dict(detector.ran_on_) if detector else {}
         trace = traceback.format_exc()
-        return Result(cell, started, measured, None, curves, ran_on, reason=reason, traceback=trace)
+        return Result(
+            cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=trace
+        )
+
+
+def _ran_on(detector: TextDetector | None) -> dict[str, str]:
+    """Return device and precision; empty if they cannot be read."""
+    try:
+        return {str(name): str(value) for name, value in (detector.ran_on_ if detector else {}).items()}
+    except Exception:  # a detector of another package; it costs a tag
+        return {}
+
+
+def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
+    """Return the tables of a fitted detector; raise DetectorError if they cannot be logged."""
+    tables = {str(name): table for name, table in detector.tables().items()}
+    for name, table in tables.items():
+        try:
+            table.to_csv(index=False)
+        except Exception as error:
+            raise DetectorError(f"its table {name!r} cannot be written: {described(error)}") from error
+    return tables
 
 
 def measure(detector: TextDetector, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
@@ -178,7 +200,7 @@ class _Training:
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Record the losses and pass them to `on_step`."""
         for name, value in losses.items():
-            self.curves.setdefault(name, []).append(Point(step, float(value), time.time()))
+            self.curves.setdefault(str(name), []).append(Point(step, float(value), time.time()))
         self.on_step(self.cell, step, steps, losses)
 
     def trace(self, step: int) -> None:

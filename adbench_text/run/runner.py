@@ -8,8 +8,9 @@ from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
-from adbench_text.errors import AdbenchTextError, TrackingError
+from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
+from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.run import engine
 from adbench_text.run.engine import Hooks, Limits
@@ -115,17 +116,18 @@ def run_sweep(
     """
     corpora = load_corpora(sweep, watcher.message)
     prepare(cells, corpora, watcher)
-    definitions = {cell: definition(cell, corpora[cell.dataset]) for cell in cells}
+    definitions, unusable = define(cells, corpora, watcher)
+    cells = list(definitions)
     store.log_kept()
     was_killed = store.close_abandoned(corpora)
     ended = {} if rerun else store.ended(corpora)
     statuses = {cell: ended.get(cell_id(definitions[cell]), "") for cell in cells}
-    failed = [cell for cell, status in statuses.items() if status not in ("", "ok")]
-    todo = [cell for cell, status in statuses.items() if not status or (retry_failed and cell in failed)]
-    watcher.begin(len(todo), len(cells) - len(todo), 0 if retry_failed else len(failed))
+    todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
+    n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
+    watcher.begin(len(todo), len(cells) - len(todo), n_failed)
     results: list[Result] = []
     if not todo and not was_killed:
-        return results
+        return unusable
     used = {cell.dataset: corpora[cell.dataset] for cell in (cells if was_killed else todo)}
     logging = _Logging(store, watcher)
     hooks = Hooks(
@@ -148,7 +150,26 @@ def run_sweep(
             store.log_kept()
             ended_now = [result.cell for result in results]
             store.summarise(definitions[cell] for cell in (cells if was_killed else ended_now))
-    return results
+    return unusable + results
+
+
+def define(
+    cells: Sequence[Cell], corpora: Mapping[str, Corpus], watcher: Watcher
+) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
+    """Return the definitions of cells, and a failed result of each cell whose detector cannot be identified.
+
+    The latter are not run, because the store could not tell them apart. Each reason is one message.
+    """
+    definitions: dict[Cell, dict[str, str]] = {}
+    failed: list[Result] = []
+    for cell in cells:
+        try:
+            definitions[cell] = definition(cell, corpora[cell.dataset])
+        except PluginError as error:
+            if str(error) not in {result.reason for result in failed}:
+                watcher.message(f"failed: {cell} and its other splits: {error}")
+            failed.append(Result(cell, time.time(), {}, reason=str(error)))
+    return definitions, failed
 
 
 class _Logging:
@@ -213,7 +234,11 @@ def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus], watcher: Watcher)
         timer = Timer(_PATIENCE, watcher.message, [notice])
         timer.start()
         try:
-            build_detector(cell).prepare(corpus.train.texts + corpus.test.texts)
+            built = build_detector(cell)
+            with as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__):
+                built.prepare(corpus.train.texts + corpus.test.texts)
+        except PluginError as error:  # it may do without; otherwise its cells fail
+            watcher.message(f"{error}")
         finally:
             timer.cancel()
 

@@ -93,10 +93,37 @@ def sqlite_file(uri: str) -> Path | None:
     return Path(uri.removeprefix(prefix)) if uri.startswith(prefix) else None
 
 
+def mlflow_uri(uri: str) -> str:
+    """Return an address as MLflow needs it: that of a SQLite file is quoted and absolute where necessary.
+
+    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
+
+    Raises
+    ------
+    TrackingError
+        If the path cannot be written as an address.
+    """
+    from sqlalchemy.engine import URL, make_url
+
+    path = sqlite_file(uri)
+    if path is None:
+        return uri
+    file = str(path.absolute())
+    if make_url(f"sqlite:///{file}").database == file:
+        return uri
+    # With the name of the driver, or else MLflow creates a folder of the quoted name.
+    quoted = URL.create("sqlite+pysqlite", database=file).render_as_string()
+    if make_url(quoted).database == file:
+        return quoted
+    raise TrackingError(f"A SQLite store cannot be at {file}; use a path without ? and %.")
+
+
 def _check_sqlite(uri: str) -> None:
     path = sqlite_file(uri)
     if path is None:
         raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {uri!r}.")
+    if re.search(r"\?\w+=[^/]*$", uri):
+        raise TrackingError(f"Options after ? are not supported in {uri!r}; give the path of the file only.")
     if not path.parent.is_dir():
         raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
     if path.is_dir():

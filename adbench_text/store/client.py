@@ -13,6 +13,7 @@ from adbench_text.errors import TrackingError
 from adbench_text.store.address import (
     check_reachable,
     first_line,
+    mlflow_uri,
     sqlite_file,
     sqlite_tables,
     without_password,
@@ -45,7 +46,7 @@ class StoreClient:
             return MlflowClient(self._uri)
         _create(file)
         try:
-            return MlflowClient(self._uri)
+            return MlflowClient(mlflow_uri(self._uri))
         except Exception as error:
             if _holds_runs(file):
                 raise
@@ -81,6 +82,10 @@ class StoreClient:
             except TrackingError as lost:
                 self._lost = lost
                 raise
+            if "database is locked" in str(error):
+                raise TrackingError(
+                    f"Another process has locked {without_password(self._uri)}; try again when it is done."
+                ) from error
             raise TrackingError(
                 f"The store {without_password(self._uri)} cannot be used: {first_line(error)}"
             ) from error
@@ -105,7 +110,7 @@ def _create(path: Path) -> None:
             for name in (new.name, *(f"{file.name}-{kind}" for file in (path, new) for kind in _JOURNALS)):
                 path.with_name(name).unlink(missing_ok=True)
             artifacts = (path.parent / "mlruns").as_uri()
-            store = SqlAlchemyStore(f"sqlite:///{new}", artifacts)  # type: ignore[no-untyped-call]
+            store = SqlAlchemyStore(mlflow_uri(f"sqlite:///{new}"), artifacts)  # type: ignore[no-untyped-call]
             store.engine.dispose()
             new.replace(path)
         with suppress(OSError):  # Windows deletes no open file

@@ -32,7 +32,9 @@ class Journal:
 
     Examples
     --------
-    >>> folder = getfixture("tmp_path") / "mlflow.db.cells"
+    >>> from tempfile import TemporaryDirectory
+    >>> temporary = TemporaryDirectory()
+    >>> folder = Path(temporary.name) / "mlflow.db.cells"
     >>> journal = Journal(folder)
     >>> journal.claim("c0ffee")
     True
@@ -40,6 +42,7 @@ class Journal:
     >>> [entry for _, entry in Journal(folder).entries()]
     [{'auroc': 0.9}]
     >>> journal.remove("c0ffee")
+    >>> temporary.cleanup()
     """
 
     def __init__(self, folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from adbench_text import __version__
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
-from adbench_text.store.address import check_reachable, first_line, without_password
+from adbench_text.store.address import check_reachable, first_line, mlflow_uri, without_password
 
 _LOADER = "adbench_text.models.pyfunc"
 _VARIABLE = "MLFLOW_TRACKING_URI"
@@ -77,7 +77,7 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
     before, variable = mlflow.get_tracking_uri(), os.environ.get(_VARIABLE)
     try:
         # the registry is that of the store, unless the user has set another one
-        mlflow.set_tracking_uri(tracking_uri)
+        mlflow.set_tracking_uri(mlflow_uri(tracking_uri))
         # MLflow prints what it does, and asks for an example although there is a signature
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")

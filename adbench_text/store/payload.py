@@ -1,11 +1,14 @@
 """What the store writes of a result; nothing is written here."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.escaping import encodable, file_name, printable
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
@@ -19,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
+_LONGEST_NAME = 200  # likewise
+_NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
 
 
 class Value(NamedTuple):
@@ -94,17 +99,22 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
         + of_test_set(cell.test_outliers),
         started=started,
         status="FAILED" if result.reason else "FINISHED",
-        tags=_tags(result, definition, corpus),
+        tags={_accepted(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()},
         params=definition,
         metrics=[Value(name, value, started) for name, value in result.metrics.items()],
         curves=[
-            Value(name, point.value, int(point.time * 1000), point.step)
+            Value(_accepted(name), point.value, int(point.time * 1000), point.step)
             for name, curve in result.curves.items()
             for point in curve
         ],
         inputs=_inputs(result, corpus),
-        files=_files(result, corpus),
+        files={name: encodable(text) for name, text in _files(result, corpus).items()},
     )
+
+
+def _accepted(name: str) -> str:
+    """Return a name that MLflow accepts for a tag or a metric."""
+    return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
 def run_tags() -> dict[str, str]:
@@ -171,7 +181,7 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
         places, early = result.early
         files["scores_before_training.csv"] = _scores_csv(result, corpus, early, places)
     for name, table in result.tables.items():
-        files[f"{name}.csv"] = table.to_csv(index=False, lineterminator="\n")
+        files[f"{file_name(name)}.csv"] = table.to_csv(index=False, lineterminator="\n")
     if result.examples:
         files["examples.json"] = to_json(result.examples)
     if result.traceback:
@@ -190,7 +200,8 @@ def _scores_csv(
 
     labels = corpus.test.labels
     documents = np.arange(len(labels)) if result.documents is None else result.documents
-    names = [corpus.classes[label] for label in labels[documents[places]].tolist()]
+    labels = labels[documents[places]]
+    names = [escaping.cell(corpus.classes[label]) for label in labels.tolist()]
     table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
-    table.insert(1, "outlier", (table["class"] != result.cell.inlier).astype(int))
+    table.insert(1, "outlier", (labels != corpus.classes.index(result.cell.inlier)).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")

@@ -18,7 +18,8 @@ from typing import Any
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import TrackingError
+from adbench_text.errors import InvalidValueError, TrackingError
+from adbench_text.escaping import file_name
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
@@ -35,6 +36,7 @@ from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _PAGE = 5000  # runs asked for at once
+_LONGEST = 100  # characters of the prefix of an experiment
 
 
 class Store:
@@ -58,7 +60,7 @@ class Store:
     def __init__(
         self, uri: str | None = None, experiment: str = DEFAULT_EXPERIMENT, create: bool = True
     ) -> None:
-        self.uri, self.experiment = tracking_uri(uri), experiment
+        self.uri, self.experiment = tracking_uri(uri), checked_experiment(experiment)
         self.shown = without_password(self.uri)
         check_reachable(self.uri)
         file = sqlite_file(self.uri)
@@ -92,7 +94,8 @@ class Store:
 
     def _new_experiment(self, name: str) -> str:
         # artifacts go beside a database file, not where the command happens to run
-        artifacts = (self._file.parent / "mlruns" / name).as_uri() if self._file else None
+        parts = [file_name(part) for part in name.split("/")]
+        artifacts = self._file.parent.joinpath("mlruns", *parts).as_uri() if self._file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         return str(self._client.create_experiment(name, artifacts, tags))
@@ -310,6 +313,17 @@ class Store:
                 " and ".join(filter(None, (f"tags.`{TAG}kind` = '{kind}'", also))),
                 max_results=_PAGE,
             )
+
+
+def checked_experiment(name: str) -> str:
+    """Return the prefix of the names of experiments; raise InvalidValueError if it cannot be one."""
+    parts = name.split("/")
+    if not name.isprintable() or "\\" in name or len(name) > _LONGEST or {"", ".", ".."}.intersection(parts):
+        raise InvalidValueError(
+            f"--experiment must be a name of at most {_LONGEST} printable characters, perhaps with / within "
+            f"it, got {name!r:.80}."
+        )
+    return name
 
 
 def _host() -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.errors import AdbenchTextError, InvalidValueError, PluginError, UnknownNameError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.isolation import preserved
-from adbench_text.places import described, place_of_error
+from adbench_text.places import as_plugin_error, message_of, place_of_error
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.cell import DEFAULT, Cell
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -30,28 +30,42 @@ def build_detector(cell: Cell) -> "TextDetector":
         if name not in accepted:
             raise UnknownNameError(f"parameter of {cell.detector}", name, accepted.keys() - {"random_state"})
     seeded = {"random_state": cell.seed} if "random_state" in accepted else {}
-    try:
-        built = detector(**{**cell.settings, **seeded})
-        built.check_params()
-    except AdbenchTextError:
-        raise
-    except (TypeError, ValueError) as error:
-        place = place_of_error(error, detector.__module__)
-        raise InvalidValueError(f"{cell.detector} {cell.configuration}: {error}{place}") from error
-    except Exception as error:  # a plug-in of another package may raise anything
-        reason = described(error, detector.__module__)
-        raise PluginError(f"{cell.detector} cannot be built: {reason}") from error
+    with as_plugin_error(f"{cell.detector} cannot be built", detector.__module__):
+        try:
+            built = detector(**{**cell.settings, **seeded})
+            built.check_params()
+        except AdbenchTextError:
+            raise
+        except (TypeError, ValueError) as error:
+            place = place_of_error(error, detector.__module__)
+            raise InvalidValueError(
+                f"{cell.detector} {cell.configuration}: {message_of(error)}{place}"
+            ) from error
     return built
 
 
 @preserved()
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
     """Return a detector's hyper-parameters by name, with their defaults."""
-    try:
+    with as_plugin_error(f"{detector.__name__} cannot be built without arguments", detector.__module__):
         return detector.default_params()
-    except Exception as error:  # a plug-in of another package may raise anything
-        reason = described(error, detector.__module__)
-        raise PluginError(f"{detector.__name__} cannot be built without arguments: {reason}") from error
+
+
+@preserved()
+def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
+    """Return a detector's named configurations for a dataset, the defaults among them.
+
+    Raises
+    ------
+    PluginError
+        If the detector's method raises any error, or returns anything else.
+    """
+    with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
+        named = detector.presets(dataset)
+        if not isinstance(named, Mapping):
+            raise TypeError(f"it must return a mapping of names to lists of settings, got {named!r:.80}")
+        grids = {str(name): [dict(settings) for settings in grid] for name, grid in named.items()}
+    return {DEFAULT: [{}], **grids}
 
 
 @preserved()
@@ -64,11 +78,12 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
         If the detector rejects one of the latter.
     """
     of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
-    try:
-        detector(**of_threshold)
-    except AdbenchTextError:
-        raise
-    except (TypeError, ValueError) as error:
-        listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
-        raise InvalidValueError(f"{detector.__name__} {listed}: {error}") from error
+    with as_plugin_error(f"{detector.__name__} cannot be built", detector.__module__):
+        try:
+            detector(**of_threshold)
+        except AdbenchTextError:
+            raise
+        except (TypeError, ValueError) as error:
+            listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
+            raise InvalidValueError(f"{detector.__name__} {listed}: {message_of(error)}") from error
     return {name: value for name, value in settings.items() if name not in of_threshold}

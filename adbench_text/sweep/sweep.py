@@ -10,7 +10,7 @@ from adbench_text.corpora.split import LEVELS, check_contamination, check_test_o
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import DEFAULT, Cell, canonical, text_of_settings, text_of_value
-from adbench_text.sweep.construct import build_detector, parameters, scoring_settings
+from adbench_text.sweep.construct import build_detector, parameters, presets, scoring_settings
 
 
 def _is_default(value: Any, default: Any) -> bool:
@@ -56,13 +56,13 @@ class DetectorChoice:
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one, or several where the preset is a grid."""
         detector = registry.detector(self.name)
-        presets = {DEFAULT: [{}], **detector.presets(dataset)}
+        grids = presets(detector, dataset)
         preset = self.preset or DEFAULT
-        if preset not in presets:
-            raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, presets)
+        if preset not in grids:
+            raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, grids)
         defaults = parameters(detector)
         configurations = [
-            scoring_settings(detector, {**settings, **self.settings}) for settings in presets[preset]
+            scoring_settings(detector, {**settings, **self.settings}) for settings in grids[preset]
         ]
         if preset != DEFAULT:
             return configurations

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,13 +44,12 @@ class VectorCache:
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
             encoded = encode(chunk)
             path = self._folder / f"{words.digest(chunk)}.npz"
-            with storage.atomic_path(path) as temporary:
-                np.savez(
-                    temporary,
-                    texts=np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
-                    matrix=encoded.matrix,
-                    seconds=encoded.seconds,
-                )
+            arrays: dict[str, NDArray[Any]] = {
+                "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
+                "matrix": encoded.matrix,
+                "seconds": encoded.seconds,
+            }
+            storage.write_arrays(path, arrays)
             self._parts[path] = _Part(_rows(digests), encoded)
 
     def look_up(self, texts: Sequence[str], encode: Encode) -> NDArray[np.float32]:
@@ -122,13 +121,16 @@ def _rows(digests: Sequence[bytes] | dict[bytes, str]) -> dict[bytes, int]:
 def _read(path: Path, wanted: dict[bytes, str]) -> _Part | None:
     """Read a file if it has one of the wanted texts; None also for a damaged file, whose texts are new."""
     try:
-        with np.load(path, allow_pickle=False) as arrays:  # checks the CRC of what it reads
+        with np.load(path, allow_pickle=False) as arrays:  # not all of the file yet
             texts = arrays["texts"].tobytes()
-            rows = _rows([texts[i : i + _N_BYTES] for i in range(0, len(texts), _N_BYTES)])
-            if rows.keys().isdisjoint(wanted):
-                return None
-            encoded = Encoded(arrays["matrix"], arrays["seconds"])
     except Exception:  # damaged in any way
         return None
+    rows = _rows([texts[i : i + _N_BYTES] for i in range(0, len(texts), _N_BYTES)])
+    if rows.keys().isdisjoint(wanted):
+        return None
+    sound = storage.read_arrays(path)
+    if sound is None:
+        return None
+    encoded = Encoded(sound["matrix"], sound["seconds"])
     is_sound = encoded.matrix.ndim == 2 and len(rows) == len(encoded.matrix) == len(encoded.seconds)
     return _Part(rows, encoded) if is_sound else None

@@ -164,24 +164,35 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
 _memory: dict[str, WordVectors] = {}
 _complete: set[str] = set()  # those of which all words are in memory
 _is_streaming = False
+_FOLDER = "vectors"  # of the cache directory
 
 
 @contextmanager
 def streaming() -> Iterator[None]:
     """Read a file of vectors completely when it is needed for the second time.
 
-    For documents that come in many small parts, each with new words. Their vectors stay in memory until the
-    end, but are not written to the cache directory.
+    For a user's own documents, which may come in many small parts, each with new words. Their vectors stay in
+    memory until the end, but their words are not written to the cache directory.
     """
     global _is_streaming
-    _is_streaming = True
+    is_outermost = not _is_streaming
+    start_streaming()
     try:
         yield
     finally:
-        _is_streaming = False
-        for key in _complete:
-            _memory.pop(key, None)
-        _complete.clear()
+        if is_outermost:
+            _is_streaming = False
+            storage.keep(_FOLDER)
+            for key in _complete:
+                _memory.pop(key, None)
+            _complete.clear()
+
+
+def start_streaming() -> None:
+    """Do as in `streaming` as long as this process lives."""
+    global _is_streaming
+    _is_streaming = True
+    storage.discard(_FOLDER)
 
 
 def _read(path: Path, words: set[str] | None) -> WordVectors:
@@ -202,24 +213,21 @@ def _cache_path(key: str) -> Path:
 
 
 def _write_cache(key: str, slim: WordVectors) -> None:
-    with storage.atomic_path(_cache_path(key)) as temporary:
-        np.savez(
-            temporary,
-            words=_packed(slim.words),
-            matrix=slim.matrix,
-            ranks=slim.ranks,
-            missing=_packed(sorted(slim.missing)),
-        )
+    arrays: dict[str, NDArray[Any]] = {
+        "words": _packed(slim.words),
+        "matrix": slim.matrix,
+        "ranks": slim.ranks,
+        "missing": _packed(sorted(slim.missing)),
+    }
+    storage.write_arrays(_cache_path(key), arrays)
 
 
 def _read_cache(key: str) -> WordVectors | None:
-    try:
-        with np.load(_cache_path(key), allow_pickle=False) as arrays:
-            words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
-            slim = WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
-    except Exception:  # missing, or damaged in any way: it is read again
+    arrays = storage.read_arrays(_cache_path(key))
+    if arrays is None:  # missing, damaged or edited: it is read again
         return None
-    return slim if len(slim.words) == len(slim.matrix) == len(slim.ranks) else None
+    words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
+    return WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
 
 
 def _packed(words: list[str]) -> NDArray[np.uint8]:

@@ -1,5 +1,6 @@
 """Checkpoints of a training of DATE: where they are, when they are written, and when they are removed."""
 
+import hashlib
 import time
 import warnings
 from contextlib import suppress
@@ -8,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from adbench_text import storage
@@ -60,13 +61,19 @@ class Checkpoint:
         return self._path is not None and time.monotonic() - self._written > _SECONDS
 
     def read(self, device: torch.device) -> dict[str, Tensor] | None:
-        """Return the state in the file, None if there is no file or it is damaged."""
-        if self._path is None:
+        """Return the state in the file, None if there is no file, or (with a warning) if it is damaged."""
+        if self._path is None or not storage.is_file(self._path):
             return None
         try:
-            return load_file(self._path, device=str(device))
+            with safe_open(self._path, framework="pt", device=str(device)) as file:
+                state = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+                written = (file.metadata() or {}).get("digest")
         except (OSError, SafetensorError):
+            state, written = {}, None
+        if written != _digest_of(self._path, state):
+            warnings.warn(f"The training begins anew: its checkpoint {self._path} is damaged.", stacklevel=2)
             return None
+        return state
 
     def write(self, state: dict[str, Tensor]) -> None:
         """Replace the file; after a failure, warn once and write no more."""
@@ -76,7 +83,8 @@ class Checkpoint:
         try:
             with storage.atomic_path(self._path) as temporary:
                 # safetensors refuses tensors that are not contiguous.
-                save_file({name: value.contiguous() for name, value in state.items()}, temporary)
+                state = {name: value.contiguous() for name, value in state.items()}
+                save_file(state, temporary, metadata={"digest": _digest_of(self._path, state)})
         except (DataError, SafetensorError) as error:  # a full disk is no reason to end a training
             warnings.warn(f"The training continues without checkpoints: {error}", stacklevel=2)
             self.remove()
@@ -87,3 +95,12 @@ class Checkpoint:
         if self._path is not None:
             with suppress(OSError):  # a finished training is worth more than a tidy folder
                 self._path.unlink()
+
+
+def _digest_of(path: Path, state: dict[str, Tensor]) -> str:
+    """Return a digest of tensors and of the training that they belong to, which is in the file's name."""
+    digest = hashlib.sha256(path.name.encode())
+    for name, value in sorted(state.items()):
+        digest.update(f"\0{name} {value.dtype} {tuple(value.shape)} ".encode())
+        digest.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

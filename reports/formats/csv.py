@@ -6,6 +6,7 @@ Figures are in percent. A spread has a column of its own.
 import csv
 from io import StringIO
 
+from adbench_text.escaping import cell, printable
 from adbench_text.reports.report import Report, Table
 
 HAS_NOTES = False  # they would break the file for programs: the command line prints them on stderr
@@ -20,11 +21,16 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 def _table(table: Table) -> str:
     columns: list[list[str]] = []
     for head, *entries in zip(table.header, *table.rows, strict=True):
-        columns.append([head, *(entry.text_without_spread for entry in entries)])
+        columns.append([_cell(head), *(_cell(entry.text_without_spread) for entry in entries)])
         spreads = [entry.spread for entry in entries]
         if any(spread is not None for spread in spreads):
             texts = ("" if spread is None else f"{spread:.1f}" for spread in spreads)
-            columns.append([f"{head} std", *texts])
+            columns.append([_cell(f"{head} std"), *texts])
     stream = StringIO()
     csv.writer(stream, lineterminator="\n").writerows(zip(*columns, strict=True))
     return stream.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Return a text that neither a spreadsheet nor a terminal takes for a command."""
+    return str(cell(printable(text)))

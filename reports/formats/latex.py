@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator
 from string import ascii_letters
 
+from adbench_text.escaping import printable
 from adbench_text.reports.report import Entry, Report, Table
 
 # What surely fits on a page of A4 across in a font of 10 pt; the gap between columns in characters.
@@ -182,7 +183,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _escape(text: str) -> str:
-    text = unicodedata.normalize("NFC", " ".join(text.split()))  # an empty line would end the row
+    text = unicodedata.normalize("NFC", printable(" ".join(text.split())))  # an empty line would end the row
     return "".join(
         _character(character) + ("{}" if character in _RUN_TOGETHER and after in _RUN_TOGETHER else "")
         for character, after in zip(text, text[1:] + " ", strict=False)

@@ -1,5 +1,6 @@
 """Tables in markdown; the best of a row in bold."""
 
+from adbench_text.escaping import one_line
 from adbench_text.reports.report import Entry, Report, Table
 
 SUFFIX = "md"
@@ -28,7 +29,7 @@ def _entry(entry: Entry) -> str:
 
 
 def _escape(text: str) -> str:
-    text = " ".join(text.split())  # a line end would end the row
+    text = one_line(text)  # a line end would end the row
     for character in "\\|*_`<>[]":
         text = text.replace(character, f"\\{character}")
     return text

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from adbench_text.escaping import printable
 from adbench_text.reports.report import Entry, Report, Table
 
 
@@ -29,12 +30,12 @@ def render(report: Report, width: int | None = None) -> str:
         notes.append("*: the best of its row.")
     for table in report.tables:
         if table.title:
-            console.print(Text(table.title, style="bold"), width=width)
+            console.print(Text(printable(table.title), style="bold"), width=width)
         for columns in _parts(table, width, bold):
             console.print(_table(table, columns, bold))
         console.print()
     for note in notes:
-        console.print(Text(note), width=width)
+        console.print(Text(printable(note)), width=width)
     return stream.getvalue()
 
 
@@ -61,7 +62,7 @@ def _table(table: Table, columns: list[int], bold: bool) -> RichTable:
     rendered = RichTable()
     for column in columns:
         rendered.add_column(
-            Text(table.header[column]),
+            Text(printable(table.header[column])),
             justify="left" if column < table.n_labels else "right",
             width=_width(table, column, bold),
         )
@@ -73,6 +74,7 @@ def _table(table: Table, columns: list[int], bold: bool) -> RichTable:
 
 
 def _entry(entry: Entry, bold: bool) -> Text:
+    text = printable(entry.text)
     if entry.best and not bold:
-        return Text(f"{entry.text}*")
-    return Text(entry.text, style="bold" if entry.best else "")
+        return Text(f"{text}*")
+    return Text(text, style="bold" if entry.best else "")

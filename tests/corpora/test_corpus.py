@@ -370,6 +370,44 @@ def test_a_cache_whose_texts_and_labels_do_not_match_is_made_again(home):
     assert Colours.reads == 2
 
 
+def test_a_cache_that_somebody_changed_is_made_again(home):
+    whole = corpus.load(Colours())
+    (path,) = cache_files()
+    with np.load(path) as arrays:
+        changed = dict(arrays) | {"test_labels": np.array([1, 0, 2])}
+    with path.open("wb") as stream:
+        np.savez(stream, **changed)
+    assert corpus.load(Colours()).digest == whole.digest
+    assert Colours.reads == 2
+
+
+def test_the_cache_of_a_dataset_of_any_name_is_in_the_cache_directory(home, monkeypatch):
+    monkeypatch.setattr(Colours, "name", "../../evil")
+    corpus.load(Colours())
+    assert [path.parent for path in cache_files()] == [storage.cache_dir() / "corpora"]
+    assert not list(home.parent.parent.glob("*evil*"))
+
+
+def test_an_edition_is_one_printable_line(home):
+    assert corpus.load(Colours(name="a\x1b[2J\nb \udcff")).edition == "a\ufffd[2J b \ufffd"
+
+
+@pytest.mark.parametrize("method", ["edition", "read"])
+def test_any_error_of_a_dataset_is_one_line(method, home, monkeypatch):
+    class Base(BaseException):
+        def __str__(self):
+            raise RuntimeError
+
+    def fail(self):
+        raise Base
+
+    monkeypatch.setattr(Colours, method, fail)
+    with pytest.raises(
+        DataError, match=r"^colours cannot .*: Base: .* cannot be printed.*\(test_corpus.py:\d+\)"
+    ):
+        corpus.load(Colours())
+
+
 def test_the_cache_is_of_the_whole_corpus_whatever_the_limit(home):
     assert len(corpus.load(Colours(), limit=1).train) == 3
     assert len(corpus.load(Colours()).train) == 4

@@ -129,6 +129,46 @@ def test_a_detector_that_raises_fails_its_cell_alone(run):
     assert result.metrics["n_train"] == 20
 
 
+class Base(BaseException):
+    def __str__(self):
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [Base(), GeneratorExit(), SystemExit(0), ValueError("\x1b[2J \udcff")])
+def test_whatever_a_detector_raises_fails_its_cell_in_one_printable_line(run, error):
+    class Raising(Spy):
+        def fit(self, texts):
+            raise error
+
+    result = run(Raising())
+    assert result.status == "failed"
+    assert result.reason.startswith(f"{type(error).__name__}:")
+    assert result.reason.isprintable()
+
+
+def test_a_table_that_cannot_be_written_fails_the_cell(run):
+    class WithTable(TextDetector):
+        def _fit(self, texts): ...
+
+        def _score(self, texts):
+            return np.arange(len(texts), dtype=float)
+
+        def tables(self):
+            return {"contexts": "no table"}
+
+    result = run(WithTable())
+    assert "its table 'contexts' cannot be written: AttributeError" in result.reason
+
+
+def test_a_device_that_cannot_be_read_costs_no_cell(run):
+    class Broken(Spy):
+        @property
+        def ran_on_(self):
+            raise RuntimeError
+
+    assert run(Broken()).status == "ok"
+
+
 def test_an_interruption_is_no_failure_of_the_detector(run):
     class Interrupted(Spy):
         def fit(self, texts):

@@ -2,13 +2,21 @@ import os
 import socket
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from journals import kill_writer
+from sqlalchemy.engine import make_url
 
 from adbench_text.errors import TrackingError
 from adbench_text.store import address
-from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store.address import (
+    check_reachable,
+    mlflow_uri,
+    sqlite_file,
+    tracking_uri,
+    without_password,
+)
 
 pytestmark = pytest.mark.timeout(60)  # MLflow itself would try again for many minutes
 
@@ -140,6 +148,25 @@ def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
 @pytest.mark.parametrize("uri", ["sqlite://mlflow.db", "sqlite:mlflow.db", "sqlite:"])
 def test_a_sqlite_address_of_another_shape(uri):
     assert "A SQLite store is written sqlite:///path/to/mlflow.db" in refused(uri)
+
+
+@pytest.mark.parametrize("name", ["a%41b", "100%", "what?", "a?b=c", "it's", "a#b", "with space ü"])
+def test_the_address_for_mlflow_is_of_exactly_this_file(name, tmp_path, monkeypatch):
+    (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / name)
+    assert Path(make_url(mlflow_uri("sqlite:///mlflow.db")).database).absolute() == Path.cwd() / "mlflow.db"
+    assert Path.cwd() == tmp_path / name
+    check_reachable("sqlite:///mlflow.db")
+    check_reachable(f"sqlite:///{tmp_path / name / 'mlflow.db'}")
+
+
+def test_an_ordinary_address_stays_as_it_is():
+    for uri in ("sqlite:////data/mlflow.db", "http://host:5000", "postgresql://me@host/db?sslmode=require"):
+        assert mlflow_uri(uri) == uri
+
+
+def test_options_of_a_sqlite_address_are_refused(tmp_path):
+    assert "Options after ? are not supported" in refused(f"sqlite:///{tmp_path}/mlflow.db?timeout=9")
 
 
 # Folders and nonsense

@@ -372,6 +372,17 @@ def test_a_damaged_file_is_made_again(packages, encoded, damage):
     assert len(encoded) == len(set(TEST))
 
 
+def test_a_file_that_somebody_edited_is_made_again(packages, encoded):
+    OCSVM(encoder="minilm").prepare(TEST)
+    direct = vectors_of("minilm", TEST)
+    (file,) = (storage.cache_dir() / "encodings").rglob("*.npz")
+    with np.load(file) as arrays:
+        edited = dict(arrays) | {"matrix": np.zeros_like(arrays["matrix"])}
+    np.savez(file, **edited)
+    forget()
+    np.testing.assert_array_equal(vectors_of("minilm", TEST), direct)
+
+
 def test_a_file_of_another_shape_is_made_again(packages, encoded):
     OCSVM(encoder="minilm").prepare(TEST)
     (file,) = (storage.cache_dir() / "encodings").rglob("*.npz")

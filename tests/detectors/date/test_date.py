@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
@@ -144,7 +145,30 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
     np.testing.assert_array_equal(small().fit(TRAIN[:30]).decision_function(TEST), fresh)
 
 
-def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
+def truncated(path):
+    path.write_bytes(path.read_bytes()[:1000])
+
+
+def edited(change):
+    def edit(path):
+        state = load_file(path)
+        change(state)
+        save_file(state, path)
+
+    return edit
+
+
+DAMAGES = {
+    "truncated": truncated,
+    "empty": lambda path: path.write_bytes(b""),
+    "a missing key": edited(lambda state: state.pop("numbers")),
+    "another shape": edited(lambda state: state.update({"flat.weight": state["flat.weight"][:-1].clone()})),
+    "other weights": edited(lambda state: state["flat.weight"].zero_()),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_checkpoint_is_begun_anew(damage, monkeypatch):
     whole = small().fit(TRAIN).decision_function(TEST)
     monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     detector = small()
@@ -152,8 +176,10 @@ def test_a_damaged_checkpoint_is_begun_anew(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
     (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
-    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
-    np.testing.assert_array_equal(small().fit(TRAIN).decision_function(TEST), whole)
+    damage(checkpoint)
+    with pytest.warns(UserWarning, match=r"^The training begins anew: its checkpoint .* is damaged\.$"):
+        detector = small().fit(TRAIN)
+    np.testing.assert_array_equal(detector.decision_function(TEST), whole)
 
 
 def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):

@@ -7,7 +7,7 @@ from cells import record
 
 from adbench_text.reports.build import build
 from adbench_text.reports.declared import report_format as renderer
-from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.reports.report import Entry, Report, Table, figure
 
 
 def cell(detector: str, inlier: str, level: float, seed: int, auroc: float | None):
@@ -209,3 +209,16 @@ def test_a_report_without_notes_or_title_has_no_empty_blocks():
     report = Report([table], table, [])
     assert renderer("markdown").render(report) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
     assert renderer("csv").render(report) == "a,b\nx,1\n"
+
+
+HOSTILE = "=cmd \x1b[2J \u202e\udcff"
+
+
+@pytest.mark.parametrize("name", ["csv", "markdown", "terminal", "latex"])
+def test_names_give_no_orders_to_a_terminal_or_a_spreadsheet(name):
+    table = Table(HOSTILE, [HOSTILE, "llr"], [[Entry(HOSTILE), figure(-3.5)]], n_labels=1)
+    rendered = renderer(name).render(Report([table], None, [HOSTILE]), None)
+    assert all(line.isprintable() for line in rendered.splitlines())
+    if name == "csv":
+        assert [line[:5] for line in rendered.splitlines()] == ["'=cmd", "'=cmd"]
+        assert rendered.rstrip().endswith(",-3.5")

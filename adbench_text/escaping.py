@@ -1,0 +1,85 @@
+"""Texts of other people, made harmless for terminals, spreadsheets and the names of files."""
+
+import hashlib
+import re
+import unicodedata
+from typing import Any
+
+_SPACE = re.compile(r"\s+")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
+_NO_FILE_NAME = frozenset('/\\\0<>"|?*')
+_LONGEST_NAME = 100  # bytes of a name of a file, which gets prefixes and suffixes
+
+
+def one_line(text: str) -> str:
+    r"""Return a text for a terminal: in one line, without control characters and changes of direction.
+
+    Examples
+    --------
+    >>> print(one_line("red: \x1b[31m,\n next \u202eline"))
+    red: �[31m, next �line
+    """
+    return printable(_SPACE.sub(" ", text).strip())
+
+
+def printable(text: str) -> str:
+    r"""Return a text for a terminal: like `one_line`, but line ends, tabs and spaces are kept.
+
+    Examples
+    --------
+    >>> print(printable("two\nlines \x1b[2J"))
+    two
+    lines �[2J
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join("\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text)
+
+
+def encodable(text: str) -> str:
+    """Return a text that has an encoding: without lone surrogates and NUL, which databases refuse."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+
+
+def file_name(name: str) -> str:
+    """Return a name as the name of a file or folder in its folder, never a path; different names stay so.
+
+    Examples
+    --------
+    >>> file_name("20news"), file_name("files:own tickets.csv")
+    ('20news', 'files:own tickets.csv')
+    >>> file_name("../../evil")
+    '_.._evil-0fbfd372'
+    """
+    safe = "".join("_" if c in _NO_FILE_NAME or not c.isprintable() else c for c in name).lstrip(".")
+    safe = safe.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    if safe == name and name:
+        return name
+    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+
+
+def cell(value: Any) -> Any:
+    """Return a value for a cell of CSV; a spreadsheet must not take text for a formula.
+
+    Examples
+    --------
+    >>> cell("=1+1"), cell("-3.5"), cell("plain"), cell(None)
+    ("'=1+1", '-3.5', 'plain', '')
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return value
+    value = encodable(value)
+    if value.startswith(_FORMULA) and not _is_number(value):
+        return f"'{value}"
+    return value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text == text.strip()

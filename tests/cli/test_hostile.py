@@ -1,0 +1,201 @@
+"""Plug-ins, names and folders that go wrong: a failed cell or one line each, nothing written elsewhere."""
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from mlflow import MlflowClient
+from mlflow.exceptions import MlflowException
+
+from adbench_text.cli.main import main
+from adbench_text.errors import TrackingError
+from adbench_text.plugins import registry
+from adbench_text.store.store import Store
+
+PLUGINS = Path(__file__).parents[1] / "toy"
+# in this process, where tests can change things
+RUN = ["run", "-s", "tiny", "-d", "counting", "--inlier", "sea", "--contamination", "0", "--jobs", "0"]
+
+
+class Base(BaseException):
+    def __str__(self):
+        raise RuntimeError
+
+
+ERRORS = [Base(), SystemExit(0), ValueError("red \x1b[31m \udcff")]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _toy():
+    """The plug-ins of tests/toy are installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(PLUGINS)
+        registry.plugins.cache_clear()
+        yield
+    registry.plugins.cache_clear()
+
+
+@pytest.fixture
+def toy():
+    import toy_plugins
+
+    return toy_plugins
+
+
+@pytest.fixture(autouse=True)
+def here(home, tmp_path, monkeypatch, empty_database) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    shutil.copy(empty_database, folder / "mlflow.db")
+    monkeypatch.chdir(folder)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return folder
+
+
+def adbench(*words: str) -> tuple[int, str]:
+    """Return the exit code and the output; nothing escapes, and a terminal may print all of it."""
+    result = CliRunner().invoke(main, words)
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert "Traceback" not in result.output
+    assert all(line.isprintable() for line in result.output.splitlines())
+    return result.exit_code, result.output
+
+
+def raising(error):
+    def method(*args, **kwargs):
+        raise error
+
+    return method
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("method", ["fit", "decision_function"])
+def test_an_error_of_a_detector_costs_its_cell(method, error, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, method, raising(error))
+    code, output = adbench(*RUN, "-d", "llr")
+    assert code == 3
+    assert f"failed: counting on tiny/sea at 0%, seed 0: {type(error).__name__}" in output
+    assert "1 of 2 cells failed" in output
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("member", ["resources", "is_oracle", "regime"])
+def test_a_detector_that_cannot_be_identified_costs_its_cells(member, error, toy, monkeypatch):
+    method = raising(error) if member == "resources" else property(raising(error))
+    monkeypatch.setattr(toy.Counting, member, method, raising=False)
+    code, output = adbench(*RUN, "--inlier", "law", "-d", "llr")
+    assert code == 3
+    assert output.count("counting cannot be identified: ") == 1
+    assert "2 of 4 cells failed" in output
+    assert Store().cells(["tiny"])[0].detector == "llr"
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_a_preparation_that_fails_is_one_line(error, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, "prepare", raising(error), raising=False)
+    code, output = adbench(*RUN)
+    assert code == 0
+    assert output.count(f"counting cannot be prepared: {type(error).__name__}") == 1
+
+
+@pytest.mark.parametrize("error", ERRORS)
+@pytest.mark.parametrize("method", ["presets", "__init__"])
+def test_a_detector_that_cannot_be_configured_is_one_line(method, error, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, method, raising(error))
+    code, output = adbench(*RUN)
+    assert code in (1, 2)  # a ValueError may be about a setting
+    assert output.startswith("Error: ")
+    assert output.count("\n") == 1
+
+
+@pytest.mark.parametrize("presets", [7, {"x": 3}, {"x": [5]}])
+def test_presets_of_another_type_are_one_line(presets, toy, monkeypatch):
+    monkeypatch.setattr(toy.Counting, "presets", lambda dataset: presets)
+    code, output = adbench(*RUN)
+    assert (code, output.count("\n")) == (1, 1)
+    assert "presets() of Counting fails: " in output
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a\x1b[2J", "lone \udcff", ""])
+def test_class_names_that_cannot_be_printed_are_refused(name, toy, monkeypatch, tmp_path):
+    monkeypatch.setattr(toy.Tiny, "classes", (name, "law", "sky"))
+    code, output = adbench(*RUN[:5], "--inlier", "law", "--contamination", "0")
+    if name.isprintable() and name:
+        assert code == 0
+    else:
+        assert (code, "its name and its classes must be printable texts" in output) == (1, True)
+    assert not list(tmp_path.parent.glob("*evil*"))
+
+
+def test_names_and_values_that_mlflow_refuses_are_stored_under_others(toy, monkeypatch):
+    odd = {"we ight!?é": "x" * 9000, "weight": 1.0, "lone \udcff": "\udcff\0", "n" * 400: 1}
+    monkeypatch.setattr(toy.Counting, "get_params", lambda self: odd, raising=False)
+    monkeypatch.setattr(toy.Counting, "resources", lambda self: {1: object, "a b/é:\n!": "\udcff"})
+    monkeypatch.setattr(toy.Counting, "ran_on_", {"a!é\x1b": "\udcff"}, raising=False)
+    for n_finished in (0, 1):
+        code, output = adbench(*RUN, "--set", "weight=1")
+        assert code == 0, output
+        assert ("finished before" in output) == bool(n_finished)
+    (record,) = Store().cells(["tiny"])
+    assert {"detector.weight", "resource.1"} <= record.definition.keys()
+    summaries = list(Store()._search("tiny", "summary"))
+    assert summaries[0].data.metrics["cells"] == 1
+
+
+def test_files_of_any_table_are_inside_the_artifacts_of_the_run(toy, monkeypatch, here):
+    table = pd.DataFrame({"word": ["=1"]})
+    monkeypatch.setattr("adbench_text.plugins.foreign.Foreign.tables", lambda self: {"../../x": table})
+    assert adbench(*RUN)[0] == 0
+    (file,) = here.rglob("_.._x-*.csv")
+    assert file.parent.name == "artifacts"
+
+
+@pytest.mark.parametrize("name", ["a%41b", "100%", "what?", "it's", "a#b"])
+def test_a_folder_of_any_name_holds_its_own_store(name, here, tmp_path, monkeypatch):
+    folder = tmp_path / name
+    folder.mkdir()
+    shutil.copy(here / "mlflow.db", folder)
+    monkeypatch.chdir(folder)
+    before = sorted(tmp_path.iterdir())
+    assert adbench(*RUN)[0] == 0
+    code, output = adbench("report", "--cells", "--format", "csv")
+    assert code == 0
+    assert "counting,default,tiny,sea" in output
+    assert sorted(path.name for path in tmp_path.iterdir() if path not in before) in ([], ["cache"])
+    assert sorted(path.name for path in folder.iterdir()) == ["mlflow.db", "mlflow.db.cells", "mlruns"]
+    assert list(folder.rglob("scores.csv"))
+    commands: list[list[str]] = []
+    monkeypatch.setattr("os.execv", lambda program, command: commands.append(command))
+    assert adbench("ui")[0] == 0
+    (address,) = [word for word in commands[0] if word.startswith("sqlite")]
+    assert Store(f"sqlite:///{folder}/mlflow.db").cells(["tiny"])
+    assert MlflowClient(address).get_experiment_by_name("adbench-text/tiny")
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/", "/abs", "a/", "..", "a/../b", "a\\b", "a\x1bb", "\udcff", "x" * 200]
+)
+@pytest.mark.parametrize("command", [RUN, ["report"], ["ui"]])
+def test_an_experiment_of_another_shape_is_refused(command, name, here):
+    code, output = adbench(*command, "--experiment", name)
+    assert code == 2
+    assert output.count("\n") == 1
+    assert "--experiment must be a name of at most 100 printable characters" in output
+    assert [path.name for path in here.iterdir()] == ["mlflow.db"]
+
+
+def test_a_locked_database_is_called_locked(monkeypatch):
+    store = Store()
+    store.datasets()
+
+    def wait_in_vain(*args):  # in earnest it takes SQLite 20 seconds
+        raise MlflowException("(sqlite3.OperationalError) database is locked\n[SQL: ...")
+
+    monkeypatch.setattr(store._client._client, "create_experiment", wait_in_vain)
+    with pytest.raises(
+        TrackingError, match=r"^Another process has locked .*mlflow\.db; try again when it is"
+    ):
+        store._experiment_id("tiny")

@@ -1,0 +1,50 @@
+"""The words of a user's own documents stay out of the cache, and new words do not cost a pass each."""
+
+import pytest
+
+from adbench_text import storage
+from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.ranking import odd_documents
+from adbench_text.models.scoring import Scorer
+from adbench_text.text import vector_files
+
+DOCUMENTS = [f"invoice {word} from accounting" for word in "paid late wrong missing doubled".split()] * 4
+NEW = ["giraffe", "zebra", "walrus", "heron", "otter"]
+
+
+@pytest.fixture
+def choice(home, tmp_path) -> dict:
+    """A detector on word vectors of a file."""
+    words = {word for text in DOCUMENTS for word in text.split()} | set(NEW)
+    lines = [f"{word} {row % 3} {row % 5} {row % 7}" for row, word in enumerate(sorted(words), 1)]
+    path = tmp_path / "mine.vec"
+    path.write_text("\n".join(lines) + "\n")
+    return {"detector": "ocsvm", "settings": {"encoder": "mean", "vectors": str(path)}, "n_folds": 2}
+
+
+@pytest.fixture
+def reads(monkeypatch) -> list:
+    """What is asked for in each pass over the file."""
+    passes = []
+    read = vector_files.read
+    monkeypatch.setattr(vector_files, "read", lambda path, words: passes.append(words) or read(path, words))
+    return passes
+
+
+def kept() -> list[bytes]:
+    return [path.read_bytes() for path in storage.cache_dir().rglob("*.npz")]
+
+
+def test_ranked_documents_leave_no_words(choice):
+    assert len(odd_documents(DOCUMENTS + NEW, **choice).documents) == len(DOCUMENTS + NEW)
+    assert kept() == []
+
+
+def test_a_model_is_fitted_and_scores_without_leaving_words(choice, reads):
+    scorer = Scorer(fit_model(DOCUMENTS, **choice))
+    scores = [scorer.score([f"invoice {word}"])[0].score for word in NEW]
+    assert kept() == []
+    assert len(reads) == 2  # the training words, then all words of the file
+    reads.clear()
+    assert scores == [each.score for each in scorer.score([f"invoice {word}" for word in NEW])]
+    assert reads == []

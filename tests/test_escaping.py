@@ -1,0 +1,47 @@
+import pytest
+
+from adbench_text.escaping import cell, encodable, file_name, one_line, printable
+
+HOSTILE = "red \x1b[31m\x07 back \x9b2J turned \u202e lone \udcff nul \0"
+
+
+def test_nothing_that_a_terminal_obeys_is_left():
+    assert one_line(HOSTILE).isprintable()
+    assert printable(f"a\n\t{HOSTILE}").startswith("a\n\tred \ufffd[31m\ufffd back")
+    assert printable("naïve 東京 😀") == "naïve 東京 😀"
+
+
+def test_a_text_of_any_kind_can_be_encoded():
+    assert encodable(HOSTILE).encode()
+    assert "\0" not in encodable(HOSTILE)
+    assert encodable("naïve 東京") == "naïve 東京"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+SUM(A1)", "-cmd", "@import", "\t=1"])
+def test_a_cell_is_no_formula(text):
+    assert cell(text) == f"'{text}"
+
+
+@pytest.mark.parametrize("text", ["-3.5", "+1e-3", "plain", "a=b", ""])
+def test_numbers_and_plain_texts_stay(text):
+    assert cell(text) == text
+
+
+@pytest.mark.parametrize(
+    "name", ["../../evil", "/etc/x", "a/b", "..", ".", "", "a\0b", HOSTILE, "x" * 300, "ü" * 99]
+)
+def test_a_name_never_leaves_its_folder(name, tmp_path):
+    path = tmp_path / file_name(name)
+    path.write_text("content")
+    assert list(tmp_path.iterdir()) == [path]
+    assert not path.name.startswith(".")
+
+
+def test_different_names_have_different_files():
+    names = ["a/b", "a_b", "a\\b", "../a", "/a", "..", ".", ""]
+    assert len({file_name(name) for name in names}) == len(names)
+
+
+def test_an_ordinary_name_stays_as_it_is():
+    for name in ("20news", "files:own tickets.csv", "café 100%", "a.b-c_d"):
+        assert file_name(name) == name
