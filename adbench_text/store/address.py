@@ -8,10 +8,11 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adbench_text.errors import TrackingError
+from adbench_text.errors import InvalidValueError, TrackingError
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
+_LONGEST = 100  # characters of the prefix of an experiment
 
 
 def tracking_uri(given: str | None = None) -> str:
@@ -22,6 +23,17 @@ def tracking_uri(given: str | None = None) -> str:
 def without_password(text: str) -> str:
     """Return a URI, or a text that holds one, without its user and password."""
     return re.sub(r"://[^/@\s]*@", "://***@", text)
+
+
+def checked_experiment(name: str) -> str:
+    """Return the prefix of the names of experiments; raise InvalidValueError if it cannot be one."""
+    parts = name.split("/")
+    if not name.isprintable() or "\\" in name or len(name) > _LONGEST or {"", ".", ".."}.intersection(parts):
+        raise InvalidValueError(
+            f"--experiment must be a name of at most {_LONGEST} printable characters, perhaps with / within "
+            f"it, got {name!r:.80}."
+        )
+    return name
 
 
 def check_reachable(uri: str) -> None:

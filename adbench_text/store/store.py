@@ -18,25 +18,29 @@ from typing import Any
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import InvalidValueError, TrackingError
+from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
-from adbench_text.store.address import check_reachable, sqlite_file, tracking_uri, without_password
+from adbench_text.store.address import (
+    check_reachable,
+    checked_experiment,
+    sqlite_file,
+    tracking_uri,
+    without_password,
+)
 from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
-from adbench_text.store.summaries import summary, summary_key
+from adbench_text.store.summaries import summary, summary_key, summary_name, summary_tags
 from adbench_text.store.write import write_cell
-from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
 from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
 _PAGE = 5000  # runs asked for at once
-_LONGEST = 100  # characters of the prefix of an experiment
 
 
 class Store:
@@ -223,7 +227,14 @@ class Store:
                 if of != dataset or key not in groups:
                     continue
                 is_of_grid = any(record.n_configurations > 1 for record in groups[key])
-                run_id = existing.get(key) or self._new_summary(dataset, key, definition, is_of_grid)
+                run_id = (
+                    existing.get(key)
+                    or self._client.create_run(
+                        self._experiment_id(dataset),
+                        tags=summary_tags(key),
+                        run_name=summary_name(definition, is_of_grid),
+                    ).info.run_id
+                )
                 now = int(time.time() * 1000)
                 params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
@@ -232,24 +243,6 @@ class Store:
                     params=[Param(name, value) for name, value in params.items()],
                 )
                 self._client.set_terminated(run_id, "FINISHED")
-
-    def _new_summary(self, dataset: str, key: str, definition: Mapping[str, str], is_of_grid: bool) -> str:
-        preset = definition.get("preset", DEFAULT)
-        suffix = definition["configuration"] if preset == DEFAULT else preset
-        if is_of_grid:
-            suffix = f"{preset}: {definition['configuration']}"
-        what = f"{definition['detector']} {suffix}".strip()
-        share = definition.get(TEST_OUTLIERS)
-        name = f"{what} | {percent(float(definition['contamination']))} | mean"
-        name += of_test_set(float(share) if share else None)
-        tags = {
-            f"{TAG}kind": "summary",
-            f"{TAG}summary": key,
-            "mlflow.note.content": "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
-            **run_tags(),
-        }
-        run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=name)
-        return str(run.info.run_id)
 
     # Reading
 
@@ -313,17 +306,6 @@ class Store:
                 " and ".join(filter(None, (f"tags.`{TAG}kind` = '{kind}'", also))),
                 max_results=_PAGE,
             )
-
-
-def checked_experiment(name: str) -> str:
-    """Return the prefix of the names of experiments; raise InvalidValueError if it cannot be one."""
-    parts = name.split("/")
-    if not name.isprintable() or "\\" in name or len(name) > _LONGEST or {"", ".", ".."}.intersection(parts):
-        raise InvalidValueError(
-            f"--experiment must be a name of at most {_LONGEST} printable characters, perhaps with / within "
-            f"it, got {name!r:.80}."
-        )
-    return name
 
 
 def _host() -> str:

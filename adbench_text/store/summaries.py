@@ -5,13 +5,37 @@ from collections.abc import Mapping, Sequence
 from statistics import mean, pstdev, stdev
 
 from adbench_text.metrics import METRICS
-from adbench_text.store.record import Record
+from adbench_text.store.payload import run_tags
+from adbench_text.store.record import TAG, Record
+from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
 from adbench_text.sweep.definition import cell_id
 
 
 def summary_key(definition: Mapping[str, str]) -> str:
     """Return a digest of what the cells of one summary share: all but inlier class and seed."""
     return cell_id({name: value for name, value in definition.items() if name not in ("inlier", "seed")})
+
+
+def summary_name(definition: Mapping[str, str], is_of_grid: bool) -> str:
+    """Return the name of the summary run of a cell with this definition."""
+    preset = definition.get("preset", DEFAULT)
+    suffix = definition["configuration"] if preset == DEFAULT else preset
+    if is_of_grid:
+        suffix = f"{preset}: {definition['configuration']}"
+    share = definition.get(TEST_OUTLIERS)
+    level = percent(float(definition["contamination"]))
+    detector = f"{definition['detector']} {suffix}".strip()
+    return f"{detector} | {level} | mean{of_test_set(float(share) if share else None)}"
+
+
+def summary_tags(key: str) -> dict[str, str]:
+    """Return the tags of a summary run."""
+    return {
+        f"{TAG}kind": "summary",
+        f"{TAG}summary": key,
+        "mlflow.note.content": "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
+        **run_tags(),
+    }
 
 
 def summary(group: Sequence[Record]) -> dict[str, float]:
