@@ -73,6 +73,7 @@ class Store:
             raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._experiments: dict[str, str] = {}
         self._parents: dict[str, str] = {}
+        self._tried: set[str] = set()  # cells that are not logged completely yet
         self._journal = Journal(folder_of(self.uri, self._file))
 
     @cached_property
@@ -181,14 +182,17 @@ class Store:
             self._journal.remove(cell)
 
     def _log(self, cell: str, dataset: str, parent: str, kept: Payload) -> None:
-        if parent not in self._parents.values():  # a process was killed, perhaps after it had logged the cell
+        # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
+        if parent not in self._parents.values() or cell in self._tried:
             same = f"tags.`{TAG}cell` = '{cell}' and attributes.start_time = {kept.started}"
             runs = list(self._search(dataset, "cell", same))
             if any(run.info.status in ("FINISHED", "FAILED") for run in runs):
                 return
             for run in runs:
                 self._client.delete_run(run.info.run_id)
+        self._tried.add(cell)
         write_cell(self._client, self._experiment_id(dataset), parent, kept)
+        self._tried.remove(cell)
 
     def close_abandoned(self, datasets: Iterable[str]) -> bool:
         """End the parent runs whose processes of this machine were killed; return whether there were any."""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from adbench_text.errors import TrackingError
 from adbench_text.store.client import StoreClient
 from adbench_text.store.payload import Payload
 
@@ -33,7 +34,10 @@ def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Pa
         )
         for used in payload.inputs
     ]
-    client.log_inputs(run_id, datasets=inputs)
+    try:
+        client.log_inputs(run_id, datasets=inputs)
+    except TrackingError:  # two processes that log the same dataset for the first time: one of them fails
+        client.log_inputs(run_id, datasets=inputs)
     for name, text in payload.files.items():
         client.log_text(run_id, text, name)
     client.set_terminated(run_id, payload.status)

@@ -58,6 +58,10 @@ def kill(process: subprocess.Popen) -> None:
     assert psutil.wait_procs(children, timeout=20)[1] == []
 
 
+def n_begun(folder: Path) -> int:
+    return (folder / "log").read_text().count("cells to run")
+
+
 def assert_complete(folder: Path, expected: list) -> None:
     """Every cell is there once, equal to that of an undisturbed sweep, and nothing remains."""
     assert sorted(query(folder, CELLS)) == expected
@@ -79,9 +83,12 @@ def undisturbed(tmp_path_factory) -> list:
 def test_twenty_kills_cost_no_cell(tmp_path, jobs, undisturbed):
     draw = random.Random(jobs)
     for _ in range(20):
-        process = start(tmp_path, f"--jobs={jobs}")
+        process = start(tmp_path, f"--jobs={jobs}", TOY_SECONDS="0.2")
+        before = n_begun(tmp_path)
+        while n_begun(tmp_path) == before and process.poll() is None:
+            time.sleep(0.02)
         try:
-            process.wait(draw.uniform(1, 8))
+            process.wait(draw.uniform(0, 2))  # about ten cells and their logging
         except subprocess.TimeoutExpired:
             kill(process)
     assert start(tmp_path, f"--jobs={jobs}").wait() == 0, (tmp_path / "log").read_text()

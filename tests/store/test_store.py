@@ -462,6 +462,21 @@ def test_a_kept_result_is_logged_once_by_the_next_process(store):
     assert not path.exists()
 
 
+def test_a_result_whose_logging_failed_in_the_middle_is_logged_once(store, monkeypatch):
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+        with monkeypatch.context() as patch:
+
+            def lose(*_):
+                raise TrackingError("lost")
+
+            patch.setattr(tracking.StoreClient, "log_text", lose, raising=False)
+            with pytest.raises(TrackingError, match="lost"):
+                store.log_kept()
+        store.log_kept()
+    assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
+
+
 def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(store):
     from mlflow import MlflowClient
 
