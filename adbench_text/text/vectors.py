@@ -153,6 +153,8 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
         _complete.add(key)
     elif slim is None or new:
         slim = _read(path, new) if slim is None else _merge(slim, _read(path, new))
+        if (cached := _read_cache(key)) is not None:  # another process may have written it meanwhile
+            slim = _merge(slim, _without(cached, slim))
         _write_cache(key, slim)
     slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
     _memory.clear()  # one file of vectors at a time
@@ -206,6 +208,13 @@ def _merge(first: WordVectors, second: WordVectors) -> WordVectors:
         np.concatenate([first.ranks, second.ranks]),
         first.missing | second.missing,
     )
+
+
+def _without(vectors: WordVectors, others: WordVectors) -> WordVectors:
+    """Return the vectors of the words that the others lack."""
+    rows = [row for row, word in enumerate(vectors.words) if word not in others.row_of]
+    words = [vectors.words[row] for row in rows]
+    return WordVectors(words, vectors.matrix[rows], vectors.ranks[rows], vectors.missing)
 
 
 def _cache_path(key: str) -> Path:

@@ -450,6 +450,23 @@ def test_the_cache_grows_by_new_words_only(write, reads):
     assert reads == [{"cat", "dog"}, {"ca", "東京", "cow"}]
 
 
+def test_words_that_another_process_wrote_to_the_cache_stay_in_it(write, reads):
+    path = write(TEXT)
+    vectors.load(path, ["cat"])
+    ours = vectors._memory.copy()
+    vectors._memory.clear()
+    vectors.load(path, ["cat", "ca"])  # another process
+    vectors._memory.clear()
+    vectors._memory.update(ours)
+    vectors.load(path, ["cat", "東京"])
+    vectors._memory.clear()
+    n_reads = len(reads)
+    assert as_dict(vectors.load(path, ["cat", "ca", "東京"])) == expected(
+        {word: WORDS[word] for word in ("cat", "ca", "東京")}
+    )
+    assert len(reads) == n_reads
+
+
 def test_a_cache_of_no_words_grows(write):
     path = write(TEXT)
     for words in ([], ["unknown"], ["cat"]):
