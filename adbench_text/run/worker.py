@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 READY, STEP, RESULT = "ready", "step", "result"
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
-# An OpenMP thread that waits lets other processes run. By default it spins: beside another busy process
-# on the same cores, a training then runs at a twentieth of its speed.
-_YIELDING = {"OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
 
 
 class Worker:
@@ -54,7 +51,7 @@ class Worker:
         self.connection, far = get_context("spawn").Pipe()
         self._process = get_context("spawn").Process(target=_work, args=(far, trace_every))
         threads = {} if n_threads is None else dict.fromkeys(_THREADS, str(n_threads))
-        with interrupts.ignored(), _environment(_YIELDING | threads), _without_main():
+        with interrupts.ignored(), _environment(threads), _without_main():
             self._process.start()
         far.close()
         self.cell: Cell | None = None
