@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text import storage
+from adbench_text.escaping import file_name
 
 try:
     import fcntl
@@ -49,16 +50,20 @@ class Journal:
         self.folder = folder
         self._file: int | None = None
         self._claimed: set[str] = set()
+        self._written: set[str] = set()  # by this process
+        # in this order: a result that is written meanwhile is in one of them at least
         self._ended_before = self._size_of_ended()
+        self._waiting = {path.stem for path in folder.glob(f"*{_SUFFIX}")}  # to be logged, by whomever
 
     def claim(self, key: str) -> bool | None:
         """Return True if the key is this process's now, None if another process holds it.
 
-        False if another process wrote an entry for it since this journal was opened.
+        False if another process wrote an entry for it since this journal was opened, or logged one that was
+        waiting then.
         """
         if not self._lock(key):
             return None
-        if key in self._ended_meanwhile():
+        if key in (self._waiting | self._ended_meanwhile()) - self._written:
             self.release(key)
             return False
         return True
@@ -72,6 +77,7 @@ class Journal:
 
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write an entry; it is on the disk when this returns."""
+        self._written.add(key)
         path = self.folder / f"{key}{_SUFFIX}"
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.new")
@@ -87,6 +93,7 @@ class Journal:
     def remove(self, key: str) -> None:
         """Remove an entry that is logged, and give up its claim."""
         (self.folder / f"{key}{_SUFFIX}").unlink(missing_ok=True)
+        self._waiting.discard(key)
         self.release(key)
 
     def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -94,17 +101,15 @@ class Journal:
 
         Files that are damaged are removed: their cells are run again.
         """
-        if not self.folder.is_dir():
-            return
         for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             key = path.stem
             if not self._lock(key):
                 continue
             try:
                 yield key, json.loads(path.read_text(encoding="utf-8"))
-            except FileNotFoundError:  # logged meanwhile
+            except OSError:  # logged meanwhile, or out of reach for now
                 self.release(key)
-            except (ValueError, OSError):
+            except ValueError:
                 self.remove(key)
 
     def is_abandoned(self, key: str) -> bool:
@@ -146,11 +151,11 @@ class Journal:
             return set(stream.read().split())
 
 
-def folder_of(store: str, file: Path | None) -> Path:
-    """Return the folder of the journal: beside the file of the store, or in the cache folder."""
+def folder_of(store: str, file: Path | None, experiment: str) -> Path:
+    """Return the folder of the journal of an experiment: beside the file of the store, or in the cache."""
     if file is not None:
-        return file.with_name(f"{file.name}.cells")
-    return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16]
+        return file.with_name(f"{file.name}.cells") / file_name(experiment)
+    return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16] / file_name(experiment)
 
 
 def _offset(key: str) -> int:

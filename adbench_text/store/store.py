@@ -10,7 +10,7 @@ tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -74,7 +74,7 @@ class Store:
         self._experiments: dict[str, str] = {}
         self._parents: dict[str, str] = {}
         self._tried: set[str] = set()  # cells that are not logged completely yet
-        self._journal = Journal(folder_of(self.uri, self._file))
+        self._journal = Journal(folder_of(self.uri, self._file, self.experiment))
 
     @cached_property
     def _client(self) -> StoreClient:  # made at first use: a new database is written then
@@ -176,9 +176,12 @@ class Store:
         """
         self._client.try_again()
         for cell, entry in self._journal.entries():
-            with suppress(KeyError, TypeError):  # no entry of ours: the cell is run again
-                kept = Payload.from_json(entry["payload"])
-                self._log(cell, entry["dataset"], entry["parent"], kept)
+            try:
+                dataset, parent, kept = entry["dataset"], entry["parent"], Payload.from_json(entry["payload"])
+            except (KeyError, TypeError):  # no entry of ours: the cell is run again
+                pass
+            else:
+                self._log(cell, dataset, parent, kept)
             self._journal.remove(cell)
 
     def _log(self, cell: str, dataset: str, parent: str, kept: Payload) -> None:

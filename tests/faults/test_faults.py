@@ -67,7 +67,8 @@ def assert_complete(folder: Path, expected: list) -> None:
     assert sorted(query(folder, CELLS)) == expected
     open_runs = "SELECT name FROM runs WHERE status = 'RUNNING' AND lifecycle_stage = 'active'"
     assert query(folder, open_runs) == []
-    assert list((folder / "mlflow.db.cells").glob("*.json")) == []
+    assert (folder / "mlflow.db.cells").is_dir()
+    assert list((folder / "mlflow.db.cells").rglob("*.json")) == []
 
 
 @pytest.fixture(scope="module")

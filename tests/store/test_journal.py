@@ -75,6 +75,39 @@ def test_entries_of_a_living_process_are_left_to_it(other, journal):
     assert list(journal.entries()) == [("a", {"x": 1})]
 
 
+def test_what_waits_to_be_logged_by_another_process_is_not_done_again(other, tmp_path):
+    """It was written before this journal was opened, and the store does not have it yet."""
+    send(other, "write")
+    assert other.stdout.readline() == "written\n"
+    late = Journal(tmp_path / "cells")
+    assert late.claim("a") is None
+    other.kill()
+    other.wait()
+    assert late.claim("a") is False
+    assert list(late.entries()) == [("a", {"x": 1})]
+    late.remove("a")  # logged; it may be run again on request
+    assert late.claim("a") is True
+
+
+def test_what_this_process_has_ended_may_be_run_again(journal):
+    assert journal.claim("a") is True
+    journal.write("a", {})
+    journal.remove("a")
+    assert journal.claim("a") is True
+
+
+def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
+    journal.write("a", {"x": 1})
+    with monkeypatch.context() as patch:
+
+        def fail(*args, **kwargs):
+            raise OSError(24, "Too many open files")
+
+        patch.setattr("pathlib.Path.read_text", fail)
+        assert list(journal.entries()) == []
+    assert list(journal.entries()) == [("a", {"x": 1})]
+
+
 def test_what_had_ended_before_may_be_run_again(journal):
     journal.write("a", {})
     journal.remove("a")

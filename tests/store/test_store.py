@@ -477,6 +477,32 @@ def test_a_result_whose_logging_failed_in_the_middle_is_logged_once(store, monke
     assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
 
 
+@pytest.mark.parametrize("error", [KeyError("lost"), TypeError("lost")])
+def test_a_result_is_kept_whatever_error_its_logging_has(error, store, monkeypatch):
+    def fail(*_):
+        raise error
+
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+        with monkeypatch.context() as patch:
+            patch.setattr(tracking, "write_cell", fail)
+            with pytest.raises(type(error), match="lost"):
+                store.log_kept()
+        store.log_kept()
+    assert [run.info.status for run in runs(store, "cell")] == ["FINISHED"]
+
+
+def test_results_of_one_experiment_are_not_logged_in_another(store):
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+    other = Store(store.uri, "other")
+    other.log_kept()
+    assert other.ended(["tiny"]) == {}
+    assert other.claim(cell_id(definition(result()))) is True
+    Store(store.uri).log_kept()
+    assert list(store.ended(["tiny"]).values()) == ["ok"]
+
+
 def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(store):
     from mlflow import MlflowClient
 
@@ -497,7 +523,7 @@ def test_a_result_that_cannot_be_kept_is_one_clear_line(store, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store._journal, "write", full)
-    message = r"Cannot write to .*mlflow\.db\.cells: No space left on device\. Make room"
+    message = r"Cannot write to .*mlflow\.db\.cells.*: No space left on device\. Make room"
     with pytest.raises(TrackingError, match=message):
         log(store, result())
 
