@@ -60,6 +60,11 @@ def runs(store: Store, kind: str, dataset="tiny") -> list:
     return [run for run in every if run.data.tags["adbench_text.kind"] == kind]
 
 
+def finished(store: Store) -> set[str]:
+    """The ids of the cells that ended well."""
+    return {cell for cell, status in store.ended(["tiny"]).items() if status == "ok"}
+
+
 def run_ids(store: Store) -> list[str]:
     return [run.info.run_id for run in runs(store, "cell")]
 

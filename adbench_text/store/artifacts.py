@@ -4,14 +4,20 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
+from adbench_text.escaping import file_name
 from adbench_text.store.record import Record
+
+
+def artifact_root(database: Path, experiment: str) -> Path:
+    """Return the folder for the artifacts of an experiment: beside its database file, never elsewhere."""
+    return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
 
 
 def local_folder(record: Record, database: Path | None, experiment: str) -> Path | None:
     """Return the folder of the artifacts of a cell, which may be absent; None if a server has them.
 
     MLflow stores complete paths. If a database was moved or copied together with its artifacts, they are
-    beside it, in the folder that `Store` chose for them.
+    beside it, in the folder that `artifact_root` returns.
 
     Parameters
     ----------
@@ -27,10 +33,8 @@ def local_folder(record: Record, database: Path | None, experiment: str) -> Path
     named = Path(url2pathname(parts.path) if parts.scheme else record.artifact_uri)
     if named.is_dir() or database is None:
         return named
-    root = database.parent / "mlruns"
-    beside = root / experiment / record.run_id / "artifacts"
-    is_inside = beside.resolve().is_relative_to(root.resolve())  # a dataset may be called ../..
-    return beside if is_inside and beside.is_dir() else named
+    beside = artifact_root(database, experiment) / file_name(record.run_id) / "artifacts"
+    return beside if beside.is_dir() else named
 
 
 def is_of_run(folder: Path, record: Record) -> bool:

@@ -15,16 +15,13 @@ from adbench_text.errors import TrackingError
 from adbench_text.provenance import command_line
 from adbench_text.store.address import without_password
 from adbench_text.store.artifacts import files_below, is_of_run, local_folder
-from adbench_text.store.client import pages
-from adbench_text.store.payload import Value, run_tags
+from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
 from adbench_text.store.reading import KIND, State
 from adbench_text.store.record import TAG, Record
 from adbench_text.store.store import DEFAULT_EXPERIMENT, Store
+from adbench_text.store.write import PARENT, write_values
 
 _KIND = "merge"
-_PARENT = "mlflow.parentRunId"
-_MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
-_LONGEST_TAG = 5000  # characters
 
 
 @dataclass
@@ -117,8 +114,8 @@ class Target(Store):
         datasets = sorted({record.dataset for _, record in plan.cells})
         for dataset in sorted({each["dataset"] for each in plan.definitions}):
             self._experiment_id(dataset)  # all of them before anything is written
-            for parent in self._running(dataset, f"tags.`{KIND}` = '{_KIND}'"):
-                self._close(dataset, parent, "KILLED")  # a merge that was killed
+            for run in list(self._search(dataset, _KIND, "attributes.status = 'RUNNING'")):
+                self._close(dataset, run.info.run_id, "KILLED")  # a merge that was killed
         for dataset in datasets:
             cells = [(source, record) for source, record in plan.cells if record.dataset == dataset]
             parent, status = self._new_merge(dataset, cells), "FAILED"
@@ -145,7 +142,7 @@ class Target(Store):
         numbers = "".join(f"\n- `{name}`: {number} cells" for name, number in of_source.items())
         tags = {
             KIND: _KIND,
-            f"{TAG}sources": "\n".join(of_source)[:_LONGEST_TAG],
+            f"{TAG}sources": "\n".join(of_source)[:LONGEST_TAG],
             "mlflow.note.content": f"`{without_password(command_line())}`\n\nCopied from:\n{numbers}",
             **run_tags(),
         }
@@ -155,13 +152,11 @@ class Target(Store):
 
     def _copy(self, source: Source, record: Record, folder: Path | None, parent: str) -> None:
         """Copy a cell below a parent run. It counts as finished only once everything is written."""
-        from mlflow.entities import Metric, Param
-
         run, points = source.run_of(record), source.points(record)
         with_history = {point.name for point in points}
         latest = record.metrics.items()  # of a metric that lost its history
         points += [Value(name, value, record.started) for name, value in latest if name not in with_history]
-        own = {_PARENT: parent, f"{TAG}merged_from": source.shown[:_LONGEST_TAG]}
+        own = {PARENT: parent, f"{TAG}merged_from": source.shown[:LONGEST_TAG]}
         tags = {name: value for name, value in run.data.tags.items() if name != "mlflow.runName"}
         run_id = self._client.create_run(
             self._experiment_id(record.dataset),
@@ -169,12 +164,7 @@ class Target(Store):
             tags=tags | own,
             run_name=run.info.run_name,
         ).info.run_id
-        params = [Param(name, value) for name, value in run.data.params.items()]
-        for i in range(0, len(params), _MOST_PARAMS):
-            self._client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
-        metrics = [Metric(*point) for point in points]
-        for i in range(0, len(metrics), _MOST_METRICS):
-            self._client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
+        write_values(self._client, run_id, run.data.params, points)
         if run.inputs is not None and run.inputs.dataset_inputs:
             self._client.log_inputs(run_id, datasets=run.inputs.dataset_inputs)
         if folder is not None:
@@ -182,18 +172,6 @@ class Target(Store):
                 subfolder = path.parent.as_posix() if path.parent != Path() else None
                 self._client.log_artifact(run_id, str(folder / path), subfolder)
         self._client.set_terminated(run_id, run.info.status, run.info.end_time)
-
-    def _running(self, dataset: str, condition: str) -> list[str]:
-        """Return the ids of the runs of a dataset that have no end."""
-        condition += " and attributes.status = 'RUNNING'"
-        found = pages(self._client.search_runs, [self._experiment_id(dataset)], condition)
-        return [run.info.run_id for run in found]
-
-    def _close(self, dataset: str, parent: str, status: str) -> None:
-        """End a merge, and delete the copy that was being written when it was cut off."""
-        for run_id in self._running(dataset, f"tags.`{_PARENT}` = '{parent}'"):
-            self._client.delete_run(run_id)
-        self._client.set_terminated(parent, status)
 
 
 def merge(

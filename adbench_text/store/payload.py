@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
+LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
 _LONGEST_NAME = 200  # likewise
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
 
@@ -142,7 +142,7 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
     if corpus.limit is not None:
         tags[f"{TAG}limit"] = str(corpus.limit)
     if result.reason:
-        tags[f"{TAG}reason"] = result.reason[:_LONGEST_TAG]
+        tags[f"{TAG}reason"] = result.reason[:LONGEST_TAG]
     return tags
 
 
@@ -154,7 +154,7 @@ def _description(result: Result, corpus: Corpus) -> str:
         if f"n_{part}_outliers" in result.metrics
     ]
     summary = f"{result.cell}: {'; '.join([*sizes, corpus.edition])}."
-    return f"Failed: {result.reason[:_LONGEST_TAG]}\n\n{summary}" if result.reason else summary
+    return f"Failed: {result.reason[:LONGEST_TAG]}\n\n{summary}" if result.reason else summary
 
 
 def _inputs(result: Result, corpus: Corpus) -> list[Input]:

@@ -19,7 +19,6 @@ from typing import Any
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
-from adbench_text.escaping import file_name
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import (
@@ -29,14 +28,14 @@ from adbench_text.store.address import (
     tracking_uri,
     without_password,
 )
-from adbench_text.store.artifacts import local_folder
+from adbench_text.store.artifacts import artifact_root, local_folder
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key, summary_name, summary_tags
-from adbench_text.store.write import write_cell
+from adbench_text.store.write import PARENT, write_cell
 from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
@@ -99,8 +98,7 @@ class Store:
 
     def _new_experiment(self, name: str) -> str:
         # artifacts go beside a database file, not where the command happens to run
-        parts = [file_name(part) for part in name.split("/")]
-        artifacts = self._file.parent.joinpath("mlruns", *parts).as_uri() if self._file else None
+        artifacts = artifact_root(self._file, name).as_uri() if self._file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         return str(self._client.create_experiment(name, artifacts, tags))
@@ -122,9 +120,7 @@ class Store:
             raise
         finally:
             for dataset, run_id in self._parents.items():
-                if status != "FINISHED":
-                    self._delete_half_written(dataset, run_id)
-                self._client.set_terminated(run_id, status)
+                self._close(dataset, run_id, status)
                 self._journal.release(run_id)
             self._parents.clear()
 
@@ -140,11 +136,13 @@ class Store:
         run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=f"sweep: {title}")
         return str(run.info.run_id)
 
-    def _delete_half_written(self, dataset: str, parent: str) -> None:
-        """Delete the cell that was being logged when the sweep was cut off."""
-        of_parent = f"tags.`mlflow.parentRunId` = '{parent}' and attributes.status = 'RUNNING'"
-        for run in list(self._search(dataset, "cell", of_parent)):
-            self._client.delete_run(run.info.run_id)
+    def _close(self, dataset: str, parent: str, status: str) -> None:
+        """End a parent run; delete the cell that was being logged when it was cut off."""
+        if status != "FINISHED":
+            half_written = f"tags.`{PARENT}` = '{parent}' and attributes.status = 'RUNNING'"
+            for run in list(self._search(dataset, "cell", half_written)):
+                self._client.delete_run(run.info.run_id)
+        self._client.set_terminated(parent, status)
 
     def claim(self, cell: str) -> bool | None:
         """Claim a cell, by its id; see `Journal.claim`."""
@@ -204,8 +202,7 @@ class Store:
             mine = f"attributes.status = 'RUNNING' and tags.`{TAG}host` = '{_host()}'"
             for run in list(self._search(dataset, "sweep", mine)):
                 if self._journal.is_abandoned(run.info.run_id):
-                    self._delete_half_written(dataset, run.info.run_id)
-                    self._client.set_terminated(run.info.run_id, "KILLED")
+                    self._close(dataset, run.info.run_id, "KILLED")
                     abandoned = True
         return abandoned
 
@@ -266,10 +263,6 @@ class Store:
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
         """Return the status of all cells that have ended, by their ids."""
         return {cell: state.status for name in datasets for cell, state in self.states(name).items()}
-
-    def finished(self, datasets: Iterable[str]) -> set[str]:
-        """Return the ids of all cells that ended well."""
-        return {cell for cell, status in self.ended(datasets).items() if status == "ok"}
 
     def cells(self, datasets: Iterable[str]) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.

@@ -1,32 +1,26 @@
 """Writes a cell to MLflow."""
 
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from adbench_text.errors import TrackingError
 from adbench_text.store.client import StoreClient
-from adbench_text.store.payload import Payload
+from adbench_text.store.payload import Payload, Value
 
-_BATCH = 1000  # metrics that MLflow takes at once
+PARENT = "mlflow.parentRunId"
+_MOST_METRICS, _MOST_PARAMS = 900, 100  # that MLflow takes at once, together
 
 
 def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Payload) -> None:
     """Log a cell as a child run. It counts as finished only once everything is written."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
+    from mlflow.entities import Dataset, DatasetInput, InputTag
 
     run_id = client.create_run(
         experiment_id,
         start_time=payload.started,
-        tags={**payload.tags, "mlflow.parentRunId": parent},
+        tags={**payload.tags, PARENT: parent},
         run_name=payload.name,
     ).info.run_id
-    client.log_batch(
-        run_id,
-        metrics=[Metric(*value) for value in payload.metrics],
-        params=[Param(name, value) for name, value in payload.params.items()],
-    )
-    points: list[Any] = [Metric(*value) for value in payload.curves]
-    for i in range(0, len(points), _BATCH):
-        client.log_batch(run_id, metrics=points[i : i + _BATCH])
+    write_values(client, run_id, payload.params, [*payload.metrics, *payload.curves])
     inputs = [
         DatasetInput(
             Dataset(used.name, used.digest, "adbench-text", used.source, profile=used.profile),
@@ -41,3 +35,20 @@ def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Pa
     for name, text in payload.files.items():
         client.log_text(run_id, text, name)
     client.set_terminated(run_id, payload.status)
+
+
+def write_values(
+    client: StoreClient, run_id: str, params: Mapping[str, str], metrics: Iterable[Value]
+) -> None:
+    """Log params and metrics of a run, as many at once as MLflow takes."""
+    from mlflow.entities import Metric, Param
+
+    all_params = [Param(name, value) for name, value in params.items()]
+    all_metrics = [Metric(*value) for value in metrics]
+    n_batches = max(-(-len(all_params) // _MOST_PARAMS), -(-len(all_metrics) // _MOST_METRICS))
+    for i in range(n_batches):
+        client.log_batch(
+            run_id,
+            metrics=all_metrics[i * _MOST_METRICS : (i + 1) * _MOST_METRICS],
+            params=all_params[i * _MOST_PARAMS : (i + 1) * _MOST_PARAMS],
+        )

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import requests
-from stores import STARTED, definition, files, log, result, run_ids, runs
+from stores import STARTED, definition, files, finished, log, result, run_ids, runs
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
@@ -139,7 +139,7 @@ def test_a_cell_that_failed_in_the_target_is_copied_if_the_result_is_newer(new_s
     log(target, result(None, started=STARTED - 5), result(None, seed=1, started=STARTED + 5))
     (first,) = merged(target, laptop)
     assert (first.copied, first.present, first.outdated) == (1, 0, 1)
-    assert target.finished(["tiny"]) == {cell_id(definition(result()))}
+    assert finished(target) == {cell_id(definition(result()))}
     assert counts(merged(target, laptop)) == [(0, 1)]
 
 
@@ -348,7 +348,7 @@ def test_cells_go_to_a_server_and_back(new_store, mlflow_server, tmp_path):
     log(node, result(0.8, started=STARTED + 9), result(0.7, inlier="law"))
     assert counts(merged(central, laptop, node)) == [(1, 1), (2, 0)]
     assert counts(merged(central, laptop, node)) == [(0, 2), (0, 2)]
-    assert len(central.finished(["tiny"])) == 3
+    assert len(finished(central)) == 3
     back = new_store("back")
     assert counts(merged(back, central)) == [(3, 0)]
     of_cell = {record.cell: (store, record) for store in (laptop, node) for record in store.cells(["tiny"])}

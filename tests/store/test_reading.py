@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import closing
 
 import pytest
-from stores import STARTED, corpus, log, log_one, result, run_ids
+from stores import STARTED, corpus, finished, log, log_one, result, run_ids
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
@@ -76,18 +76,18 @@ def test_what_is_finished_needs_neither_params_nor_metrics(store):
     (record,) = store.cells(["tiny"])
     execute(store, "DELETE FROM params")
     execute(store, "DELETE FROM latest_metrics")
-    assert store.finished(["tiny"]) == {record.cell}
+    assert finished(store) == {record.cell}
     with pytest.raises(TrackingError, match="has lost its 'detector'"):
         store.cells(["tiny"])
 
 
 def test_a_cell_whose_newest_run_failed_is_not_finished(store):
     log(store, result(0.9))
-    assert len(store.finished(["tiny"])) == 1
+    assert len(finished(store)) == 1
     log(store, result(None, started=STARTED + 2))
-    assert store.finished(["tiny"]) == set()
+    assert finished(store) == set()
     log(store, result(0.9, started=STARTED + 3))
-    assert len(store.finished(["tiny"])) == 1
+    assert len(finished(store)) == 1
 
 
 @pytest.mark.parametrize("name", ["cell", "status"])
@@ -119,7 +119,7 @@ def test_mlflow_is_not_imported_to_read_a_database(store):
     code = (
         "import sys; from adbench_text.store.store import Store; "
         f"store = Store({store.uri!r}); "
-        "print(len(store.cells(store.datasets())), len(store.finished(['tiny'])), 'mlflow' in sys.modules)"
+        "print(len(store.cells(store.datasets())), len(store.ended(['tiny'])), 'mlflow' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.split() == ["1", "1", "False"]
