@@ -83,10 +83,6 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
     >>> path.read_text()
     'auroc'
     """
-    if any(path.is_relative_to(cache_dir() / folder) for folder in _discarded):
-        with tempfile.TemporaryDirectory() as elsewhere:
-            yield Path(elsewhere) / path.name
-        return
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -104,19 +100,6 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
-
-
-_discarded: set[str] = set()  # folders of the cache directory
-
-
-def discard(folder: str) -> None:
-    """Write nothing more to a folder of the cache directory: its files would hold a user's own words."""
-    _discarded.add(folder)
-
-
-def keep(folder: str) -> None:
-    """Write to a folder of the cache directory again, after `discard`."""
-    _discarded.discard(folder)
 
 
 def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:

@@ -107,6 +107,17 @@ def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
     return load
 
 
+@pytest.fixture(scope="module")
+def toy_path() -> Iterator[Path]:
+    """The plug-ins of tests/toy are installed."""
+    path = Path(__file__).parent / "toy"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(path)
+        registry.plugins.cache_clear()
+        yield path
+    registry.plugins.cache_clear()
+
+
 @pytest.fixture(autouse=True)
 def no_glove_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """GloVe's vectors are not installed as a package, whatever this environment has."""
@@ -123,7 +134,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(vectors, "_memory", {})
     monkeypatch.setattr(vectors, "_complete", set())
     monkeypatch.setattr(vectors, "_is_streaming", False)  # an earlier test may have made a Scorer
-    monkeypatch.setattr(storage, "_discarded", set())
     return tmp_path / "data"
 
 

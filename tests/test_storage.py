@@ -330,15 +330,3 @@ def test_arrays_of_another_name_are_not_read(arrays):
 def test_compressed_arrays_which_could_fill_the_memory_are_not_read(arrays):
     resaved(arrays, np.savez_compressed)
     assert storage.read_arrays(arrays) is None
-
-
-def test_a_discarded_folder_gets_no_files(home):
-    storage.discard("kind")
-    with atomic_path(storage.cache_dir() / "kind" / "a.txt") as path:
-        path.write_text("words of the user")
-    assert not storage.cache_dir().exists()
-    assert not path.exists()
-    storage.keep("kind")
-    with atomic_path(storage.cache_dir() / "kind" / "a.txt") as path:
-        path.write_text("words")
-    assert everything_in(storage.cache_dir()) == [storage.cache_dir() / "kind" / "a.txt"]

@@ -184,7 +184,6 @@ def streaming() -> Iterator[None]:
     finally:
         if is_outermost:
             _is_streaming = False
-            storage.keep(_FOLDER)
             for key in _complete:
                 _memory.pop(key, None)
             _complete.clear()
@@ -194,7 +193,6 @@ def start_streaming() -> None:
     """Do as in `streaming` as long as this process lives."""
     global _is_streaming
     _is_streaming = True
-    storage.discard(_FOLDER)
 
 
 def _read(path: Path, words: set[str] | None) -> WordVectors:
@@ -222,6 +220,8 @@ def _cache_path(key: str) -> Path:
 
 
 def _write_cache(key: str, slim: WordVectors) -> None:
+    if _is_streaming:
+        return  # the file would hold the words of a user's own documents
     arrays: dict[str, NDArray[Any]] = {
         "words": _packed(slim.words),
         "matrix": slim.matrix,

@@ -17,10 +17,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
-from adbench_text.plugins import registry
 from adbench_text.text import vectors
 
-PLUGINS = Path(__file__).parents[1] / "toy"
+pytestmark = pytest.mark.usefixtures("toy_path")
+
 COLUMNS = (
     "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
     "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
@@ -31,16 +31,6 @@ COLUMNS = (
 def shared(tmp_path_factory) -> Path:
     """A folder that all tests use: the cache of corpora takes seconds to make."""
     return tmp_path_factory.mktemp("shared")
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _toy():
-    """The plug-ins of tests/toy are installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGINS)
-        registry.plugins.cache_clear()
-        yield
-    registry.plugins.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -457,8 +447,8 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
     ("jobs", "ending"),
     [(0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)],
 )
-def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store):
-    path = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
+def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, toy_path):
+    path = os.pathsep.join([str(toy_path), os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
     command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs}".split()
     process = subprocess.Popen(

@@ -11,10 +11,10 @@ from mlflow.exceptions import MlflowException
 
 from adbench_text.cli.main import main
 from adbench_text.errors import TrackingError
-from adbench_text.plugins import registry
 from adbench_text.store.store import Store
 
-PLUGINS = Path(__file__).parents[1] / "toy"
+pytestmark = pytest.mark.usefixtures("toy_path")
+
 # in this process, where tests can change things
 RUN = ["run", "-s", "tiny", "-d", "counting", "--inlier", "sea", "--contamination", "0", "--jobs", "0"]
 
@@ -25,16 +25,6 @@ class Base(BaseException):
 
 
 ERRORS = [Base(), SystemExit(0), ValueError("red \x1b[31m \udcff")]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _toy():
-    """The plug-ins of tests/toy are installed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(PLUGINS)
-        registry.plugins.cache_clear()
-        yield
-    registry.plugins.cache_clear()
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 import random
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import psutil
@@ -13,19 +12,11 @@ from adbench_text.run import engine
 from adbench_text.run.engine import Hooks, Limits
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
-
-@pytest.fixture(scope="module", autouse=True)
-def _toy():
-    """The plug-ins of tests/toy are installed, for the worker processes too."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(Path(__file__).parents[1] / "toy")
-        registry.plugins.cache_clear()
-        yield
-    registry.plugins.cache_clear()
+pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
 
 
 @pytest.fixture(scope="module")
-def corpora():
+def corpora(toy_path):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("adbench_text.corpora.corpus._read_cache", lambda path: None)
         patch.setattr("adbench_text.corpora.corpus._write_cache", lambda path, parts: None)
