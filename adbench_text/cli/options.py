@@ -1,5 +1,6 @@
 """Options that several commands share, and the sweep that options describe."""
 
+import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -7,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, UnknownNameError
 
 if TYPE_CHECKING:
+    from adbench_text.run.engine import Engine
     from adbench_text.sweep.sweep import Sweep
 
 
@@ -66,10 +68,14 @@ class Jobs(click.ParamType[int]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Return the number; for ``auto``, that of the cores that this process may use."""
         if value == "auto":
-            from joblib import cpu_count
-
-            return int(cpu_count())
+            return _cores()
         return click.IntRange(0).convert(value, param, ctx)
+
+
+def _cores() -> int:
+    from joblib import cpu_count
+
+    return int(cpu_count())
 
 
 class LazyHelp(click.Option):
@@ -158,6 +164,37 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
         value_of("limit", "limit", None),
         None if share is None else float(share),
     )
+
+
+def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -> "Engine":
+    """Return the engine that ``[engine]`` of a sweep's file and the options describe.
+
+    Parameters
+    ----------
+    sweep : str, optional
+        Name or path of the sweep.
+    name : str, optional
+        Name of the engine; otherwise that of the file, otherwise ``"local"``.
+    options : mapping
+        Settings of the engine; those that are None are not given. They override the file's.
+    """
+    from adbench_text.plugins import registry
+    from adbench_text.sweep.file import find, read
+
+    content: dict[str, Any] = read(find(sweep)).get("engine", {}) if sweep else {}
+    of_file = content.pop("name", "local")
+    name = name or of_file
+    settings = content if name == of_file else {}
+    settings |= {key: value for key, value in options.items() if value is not None}
+    if settings.get("jobs") == "auto":
+        settings["jobs"] = _cores()
+    built = registry.load("engines", name)
+    accepted = inspect.signature(built).parameters
+    for key in settings:
+        if key not in accepted:
+            raise UnknownNameError(f"setting of the engine {name}", key, accepted)
+    engine: Engine = built(**settings)
+    return engine
 
 
 def _own(name: str, options: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import Jobs, LazyHelp, Name, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.options import Jobs, LazyHelp, Name, engine_of, is_debugging, sweep_of, tracking_options
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
@@ -88,10 +88,15 @@ def _sweeps() -> str:
 @click.option(
     "--jobs",
     "-j",
-    default="1",
     type=Jobs(),
-    help="Number of worker processes; auto for one per core, 0 to run in this process, for a debugger.",
+    help="Number of worker processes; auto for one per core, 0 to run in this process, for a debugger.  "
+    "[default: 1]",
 )
+@click.option(
+    "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"
+)
+@click.option("--engine", type=Name("engines"), help="Where cells run: local or dask.  [default: local]")
+@click.option("--address", help="Of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
 @click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
 @click.option(
     "--retry", type=click.Choice(["failed"]), help="Run cells again that failed, timed out or were killed."
@@ -127,7 +132,10 @@ def _sweeps() -> str:
 @tracking_options
 def command(
     sweep: str | None,
-    jobs: int,
+    jobs: int | None,
+    gpu_jobs: int | None,
+    engine: str | None,
+    address: str | None,
     rerun: bool,
     retry: str | None,
     cell_timeout: float | None,
@@ -152,7 +160,8 @@ def command(
     if dry_run:
         _print(expanded, cells)
         return
-    if jobs == 0 and (cell_timeout or cell_memory):
+    built = engine_of(sweep, engine, {"jobs": jobs, "gpu_jobs": gpu_jobs, "address": address})
+    if getattr(built, "jobs", 1) == 0 and (cell_timeout or cell_memory):
         raise click.UsageError(
             "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
         )
@@ -173,9 +182,12 @@ def command(
             with interrupts.raised():
                 store = Store(tracking_uri, experiment)
                 results = run_sweep(
-                    *(expanded, cells, store, watch, jobs, rerun, trace_every, log),
-                    limits=Limits(cell_timeout, cell_memory),
+                    *(expanded, cells, store, watch, built),
+                    rerun=rerun,
                     retry_failed=retry is not None,
+                    limits=Limits(cell_timeout, cell_memory),
+                    trace_every=trace_every,
+                    report=log,
                 )
         except KeyboardInterrupt:
             watch.message("Interrupted. Finished cells are kept; run the same command again to continue.")

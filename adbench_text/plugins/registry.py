@@ -1,9 +1,10 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
 A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/``,
-``reports/tables/`` or ``reports/drawings/`` whose name does not begin with an underscore, or an entry
-point of another package in the group ``adbench_text.detectors``, ``adbench_text.datasets``,
-``adbench_text.reports`` (formats), ``adbench_text.tables`` or ``adbench_text.drawings``. Its name is the
+``reports/tables/``, ``reports/drawings/`` or ``adbench_text/run/engines/`` whose name does not begin with an
+underscore, or an entry point of another package in the group ``adbench_text.detectors``,
+``adbench_text.datasets``, ``adbench_text.reports`` (formats), ``adbench_text.tables``,
+``adbench_text.drawings`` or ``adbench_text.engines``. Its name is the
 ``name`` that its class declares, otherwise the file's name. Finding and listing import nothing: the
 files are parsed.
 
@@ -38,14 +39,20 @@ _FOLDERS = {
     "reports": "reports.formats",
     "tables": "reports.tables",
     "drawings": "reports.drawings",
+    "engines": "run.engines",
 }
-_OF_A_CLASS = ("detectors", "datasets")  # a file of these kinds defines one class; others are used as modules
+_OF_A_CLASS = (
+    "detectors",
+    "datasets",
+    "engines",
+)  # a file of these kinds defines one class; others are used as modules
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
     "reports": ("render",),
     "tables": ("tables",),
     "drawings": ("drawings",),
+    "engines": ("run",),
 }
 
 
@@ -117,7 +124,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     ]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
     if not is_family and kind in _OF_A_CLASS:
-        load = lambda: _only_class(importlib.import_module(module))  # noqa: E731
+        load = lambda: _only_class(kind, importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
     own_name = str(declared[0]) if declared else name
     classes = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
@@ -156,20 +163,22 @@ def _foreign(kind: str, point: EntryPoint) -> Any:
     return loaded
 
 
-def _only_class(module: ModuleType) -> type:
+def _only_class(kind: str, module: ModuleType) -> type:
     """Return the one public class that a plug-in file is about."""
     classes = [
         value
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
     ]
-    plugin_classes = [
-        value for value in classes if hasattr(value, "decision_function") or hasattr(value, "read")
-    ]
+    plugin_classes = [value for value in classes if hasattr(value, _NEEDED[kind][-1])]
     if len(plugin_classes) != 1:
         names = ", ".join(value.__name__ for value in plugin_classes) or "none"
-        raise PluginError(f"{module.__name__} must define exactly one detector or dataset, found {names}.")
+        raise PluginError(f"{module.__name__} must define exactly one {_singular(kind)}, found {names}.")
     return plugin_classes[0]
+
+
+def _singular(kind: str) -> str:
+    return {"reports": "format"}.get(kind, kind.removesuffix("s"))
 
 
 def class_names(kind: str) -> dict[str, str]:
@@ -231,7 +240,7 @@ def load(kind: str, name: str) -> Any:
         module = _load(known[family])
         if member in module.members():
             return _load(replace(known[family], name=name, load=lambda: module.member(member)))
-    raise UnknownNameError({"reports": "format"}.get(kind, kind.removesuffix("s")), name, names(kind))
+    raise UnknownNameError(_singular(kind), name, names(kind))
 
 
 @preserved()

@@ -12,8 +12,8 @@ from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.run import engine
-from adbench_text.run.engine import Hooks, Limits
+from adbench_text.run.engine import Engine, Hooks, Limits, Work
+from adbench_text.run.expected import Remembered, expected_seconds
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
@@ -52,6 +52,9 @@ class ResultStore(Protocol):
     def close_abandoned(self, datasets: Iterable[str]) -> bool:
         """Close sweeps whose processes were killed; return whether there were any."""
 
+    def cells(self, datasets: Iterable[str]) -> Iterable[Remembered]:
+        """Return all cells of these datasets that have ended."""
+
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[None]:
         """Open a sweep; `keep` works inside."""
 
@@ -73,13 +76,13 @@ def run_sweep(
     cells: Sequence[Cell],
     store: ResultStore,
     watcher: Watcher,
-    jobs: int = 0,
+    engine: Engine,
+    *,
     rerun: bool = False,
+    retry_failed: bool = False,
+    limits: Limits | None = None,
     trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
-    *,
-    limits: Limits | None = None,
-    retry_failed: bool = False,
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, and log each as soon as it has.
 
@@ -90,18 +93,17 @@ def run_sweep(
         ``sweep.expand()``.
     store : ResultStore
     watcher : Watcher
-    jobs : int
-        Number of worker processes; 0 to run everything in this process.
+    engine : Engine
     rerun : bool
         Run cells again that have ended.
+    retry_failed : bool
+        Run cells again that have failed.
+    limits : Limits, optional
+        Of each cell.
     trace_every : int
         See `adbench_text.run.evaluate.evaluate`.
     report : callable
         Called once all cells are logged, within the sweep, with the corpora of the datasets that were run.
-    limits : Limits, optional
-        Of each cell.
-    retry_failed : bool
-        Run cells again that have failed.
 
     Returns
     -------
@@ -120,8 +122,8 @@ def run_sweep(
     cells = list(definitions)
     store.log_kept()
     was_killed = store.close_abandoned(corpora)
-    ended = {} if rerun else store.ended(corpora)
-    statuses = {cell: ended.get(cell_id(definitions[cell]), "") for cell in cells}
+    before = {} if rerun else store.ended(corpora)
+    statuses = {cell: before.get(cell_id(definitions[cell]), "") for cell in cells}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
     watcher.begin(len(todo), len(cells) - len(todo), n_failed)
@@ -135,12 +137,17 @@ def run_sweep(
         watcher.step,
         lambda cell: store.claim(cell_id(definitions[cell])),
         lambda result: store.keep(result, definitions[result.cell], corpora[result.cell.dataset]),
+        watcher.message,
+    )
+    work = Work(
+        *(todo, corpora, hooks, limits or Limits(), trace_every),
+        lambda: expected_seconds(todo, corpora, store.cells(corpora)),
+        definitions,
     )
     with store.sweep(used, _title(sweep)):
         try:
-            cells_run = engine.run(todo, corpora, jobs, hooks, limits, trace_every)
-            with closing(cells_run) as running:
-                for result in running:
+            with closing(engine.run(work)) as ended:
+                for result in ended:
                     results.append(result.without_data())
                     watcher.done(result)
                     logging.attempt()

@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 import psutil
 
 from adbench_text import interrupts
+from adbench_text.errors import AdbenchTextError
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from adbench_text.corpora.corpus import Corpus
+    from adbench_text.run.engine import Limits
+    from adbench_text.run.evaluate import OnStep
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
@@ -30,8 +33,8 @@ class Worker:
 
     Parameters
     ----------
-    n_threads : int or None
-        Number of threads that libraries may use; None for their own default.
+    variables : mapping of str to str
+        Environment variables of the process; see `threads`.
     trace_every : int
         See `adbench_text.run.evaluate.evaluate`.
 
@@ -45,19 +48,20 @@ class Worker:
         The split of its last cell, whose values it remembers.
     is_ready : bool
         Whether the process has started.
+    is_dead : bool
+        Whether the process has ended.
     """
 
-    def __init__(self, n_threads: int | None, trace_every: int) -> None:
+    def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
         self.connection, far = get_context("spawn").Pipe()
         self._process = get_context("spawn").Process(target=_work, args=(far, trace_every))
-        threads = {} if n_threads is None else dict.fromkeys(_THREADS, str(n_threads))
-        with interrupts.ignored(), _environment(threads), _without_main():
+        with _starting, interrupts.ignored(), _environment(variables), _without_main():
             self._process.start()
         far.close()
         self.cell: Cell | None = None
         self.began = 0.0
         self.split: Any = None
-        self.is_ready = False
+        self.is_ready = self.is_dead = False
         self._sent: set[str] = set()  # datasets whose corpora it has
 
     @property
@@ -66,7 +70,7 @@ class Worker:
         return [self.connection, self._process.sentinel]
 
     def send(self, cell: "Cell", corpus: "Corpus") -> None:
-        """Let the process evaluate a cell; it must be ready, and idle."""
+        """Let the process evaluate a cell; it must be idle."""
         self.cell, self.split, self.began = cell, cell.split, time.monotonic()
         with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
             if cell.dataset not in self._sent:
@@ -74,11 +78,44 @@ class Worker:
                 self._sent.add(cell.dataset)
             self.connection.send(cell)
 
-    def seconds(self) -> float:
-        """Return the time since it began with its cell."""
-        return time.monotonic() - self.began
+    def outcome(self, limits: "Limits", on_step: "OnStep" = lambda *_: None) -> "Result | None":
+        """Return the result of its cell if that has ended, in one way or another.
 
-    def megabytes(self) -> float:
+        Raises
+        ------
+        AdbenchTextError
+            If the process did not start.
+        """
+        try:
+            while self.connection.poll():
+                kind, value = self.connection.recv()
+                if kind == RESULT:
+                    self.cell = None
+                    result: Result = value
+                    return result
+                if kind == STEP and self.cell is not None:
+                    on_step(self.cell, *value)
+                self.is_ready = self.is_ready or kind == READY
+        except (EOFError, OSError):
+            reason = self._wait_for_end()
+            if not self.is_ready:
+                raise AdbenchTextError(
+                    f"A worker process did not start: {reason}. Its message is above; --jobs 0 uses none."
+                ) from None
+            return self._failed("killed", reason)
+        if self.cell is None:
+            return None
+        if limits.seconds is not None and time.monotonic() - self.began > limits.seconds:
+            self.kill()
+            return self._failed("timed out", f"stopped after {limits.seconds:g} s (--cell-timeout)")
+        if limits.megabytes is not None and self._megabytes() > limits.megabytes:
+            self.kill()
+            return self._failed(
+                "out of memory", f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
+            )
+        return None
+
+    def _megabytes(self) -> float:
         """Return the resident memory of the process and its children, in 10^6 bytes."""
         try:
             process = psutil.Process(self._process.pid)
@@ -86,15 +123,16 @@ class Worker:
         except psutil.Error:  # it has ended
             return 0.0
 
-    def failed(self, stopped: str, reason: str) -> "Result | None":
+    def _failed(self, stopped: str, reason: str) -> "Result | None":
         """Return the result of its cell, whose process was ended; None if it has no cell."""
         from adbench_text.run.result import Result
 
         if self.cell is None:
             return None
-        return Result(self.cell, time.time() - self.seconds(), {}, reason=reason, stopped=stopped)
+        began = time.time() - (time.monotonic() - self.began)
+        return Result(self.cell, began, {}, reason=reason, stopped=stopped)
 
-    def wait_for_end(self) -> str:
+    def _wait_for_end(self) -> str:
         """Return how the process ended, for people, after it closed its pipe."""
         self._process.join(10)
         code = self._process.exitcode
@@ -105,6 +143,7 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and its children at once."""
+        self.is_dead = True
         try:
             children = psutil.Process(self._process.pid).children(recursive=True)
         except (psutil.Error, ValueError):
@@ -117,7 +156,13 @@ class Worker:
         self.connection.close()
 
 
+_starting = threading.Lock()  # a start changes the environment for a moment
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def threads(n_threads: int) -> dict[str, str]:
+    """Return the environment variables that limit the threads of libraries, where the user has not."""
+    return {name: str(n_threads) for name in _THREADS if name not in os.environ}
 
 
 def _rss(process: psutil.Process) -> int:
@@ -129,14 +174,17 @@ def _rss(process: psutil.Process) -> int:
 
 @contextmanager
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables that are not set by the user, for a process that is started in the block."""
-    added = {name: value for name, value in variables.items() if name not in os.environ}
-    os.environ.update(added)
+    """Set environment variables for a process that is started in the block."""
+    previous = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
-        for name in added:
-            del os.environ[name]
+        for name, value in previous.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -9,6 +9,10 @@
     vectors = "glove-wiki-gigaword-300"
     ocsvm.nu = 0.2
 
+    [engine]
+    name = "local"
+    jobs = "auto"
+
 A detector is a name, or a table of ``name``, ``preset`` and ``set``: so one detector can run
 with several settings. A list with one entry may be written without brackets.
 """
@@ -34,6 +38,7 @@ _SINGLES: dict[str, tuple[type, ...]] = {
     "limit": (int,),
     "test_outliers": (int, float),
     "set": (dict,),
+    "engine": (dict,),
 }
 _DETECTOR_KEYS: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
 _MINIMUM: dict[str, int] = {"seed": 0, "limit": 1}

@@ -225,7 +225,7 @@ def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path
     (tmp_path / "detectors" / "empty" / "__init__.py").write_text("")
     own_files("detectors")
     assert ("empty", "") in registry.listing("detectors")
-    with pytest.raises(PluginError, match=r"detectors\.empty must define exactly one detector or dataset"):
+    with pytest.raises(PluginError, match=r"detectors\.empty must define exactly one detector, found none"):
         registry.detector("empty")
 
 

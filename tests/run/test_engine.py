@@ -8,8 +8,8 @@ import pytest
 from adbench_text.corpora import corpus
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import adapted
-from adbench_text.run import engine
-from adbench_text.run.engine import Hooks, Limits
+from adbench_text.run.engine import Hooks, Limits, Work
+from adbench_text.run.engines.local import Local
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
@@ -21,6 +21,10 @@ def corpora(toy_path):
         patch.setattr("adbench_text.corpora.corpus._read_cache", lambda path: None)
         patch.setattr("adbench_text.corpora.corpus._write_cache", lambda path, parts: None)
         return {"tiny": corpus.load(registry.dataset("tiny"))}
+
+
+def run(todo, corpora, jobs=0, hooks=None, limits=None):
+    return Local(jobs).run(Work(todo, corpora, hooks or Hooks(), limits or Limits()))
 
 
 def cells(*detectors: str | DetectorChoice, **options):
@@ -57,8 +61,8 @@ def assert_equal(results, expected) -> None:
 def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
     texts = list(corpora["tiny"].test.texts)
     others = "counting", "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
-    alone = list(engine.run(cells(*others), corpora))
-    results = list(engine.run(cells("vandal", *others), corpora, jobs))
+    alone = list(run(cells(*others), corpora))
+    results = list(run(cells("vandal", *others), corpora, jobs))
     assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 6
     assert_equal([r for r in results if r.cell.detector != "vandal"], alone)
     assert corpora["tiny"].test.texts == texts
@@ -74,12 +78,12 @@ def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora,
 
     monkeypatch.setattr("adbench_text.run.evaluate.build_detector", lambda cell: adapted(Drawing)())
     todo = cells("counting")
-    assert_equal(engine.run(todo[1:], corpora), list(engine.run(todo, corpora))[1:])
+    assert_equal(run(todo[1:], corpora), list(run(todo, corpora))[1:])
 
 
 def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
     todo, begun = cells("counting", "llr"), []
-    results = engine.run(todo, corpora, hooks=Hooks(started=begun.append))
+    results = run(todo, corpora, hooks=Hooks(started=begun.append))
     assert next(results).cell == todo[0]
     assert begun == todo[:1]  # nothing is run ahead
     assert [result.cell for result in results] == todo[1:]
@@ -89,8 +93,8 @@ def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
 def test_several_processes_give_exactly_the_same_results(corpora):
     todo = cells("counting", "llr", DetectorChoice("ocsvm", settings={"encoder": "svd"}), seeds=[0, 1])
     begun = []
-    with closing(engine.run(todo, corpora, jobs=2, hooks=Hooks(started=begun.append))) as results:
-        assert_equal(results, engine.run(todo, corpora))
+    with closing(run(todo, corpora, jobs=2, hooks=Hooks(started=begun.append))) as results:
+        assert_equal(results, run(todo, corpora))
     assert sorted(map(str, begun)) == sorted(map(str, todo))
 
 
@@ -107,7 +111,7 @@ def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora):
         "text": "DetectorError: scores must be numbers, got list: could not convert string to float: 'high'",
     }
     todo = cells("counting", *map(faulty, faults), contamination=[0])
-    results = list(engine.run(todo, corpora, jobs))
+    results = list(run(todo, corpora, jobs))
     for result in results:
         reason = faults.get(result.cell.settings.get("fault"), "")
         assert result.reason == reason
@@ -124,7 +128,7 @@ def reasons(results) -> dict:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_worker_that_dies_costs_its_cell_alone(corpora, jobs):
     todo = cells(faulty("leaves"), "counting", faulty("dies"), contamination=[0])
-    results = reasons(engine.run(todo, corpora, jobs))
+    results = reasons(run(todo, corpora, jobs))
     assert len(results) == 9
     for inlier in ("sea", "law", "sky"):
         assert results["None", inlier] == ("ok", "")
@@ -137,7 +141,7 @@ def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, monkeypatch)
     monkeypatch.setenv("TOY_SECONDS", "0.5")
     todo = cells("counting", faulty("dies"), contamination=[0], inliers=["sea", "law"])
     begun = []
-    results = list(engine.run(todo, corpora, 2, Hooks(started=begun.append)))
+    results = list(run(todo, corpora, 2, Hooks(started=begun.append)))
     assert sorted(result.status for result in results) == ["killed", "killed", "ok", "ok"]
     dying = [cell for cell in todo if cell.detector == "faulty"]
     assert [begun.count(cell) for cell in todo if cell not in dying] == [1, 1]
@@ -147,7 +151,7 @@ def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, monkeypatch)
 
 def test_a_cell_over_its_time_is_stopped_and_named(corpora):
     todo = cells(faulty("hangs"), "counting", contamination=[0], inliers=["sea"])
-    hanging, good = engine.run(todo, corpora, 1, limits=Limits(seconds=1))
+    hanging, good = run(todo, corpora, 1, limits=Limits(seconds=1))
     assert (hanging.status, hanging.reason) == ("timed out", "stopped after 1 s (--cell-timeout)")
     assert hanging.scores is None
     assert good.status == "ok"
@@ -155,7 +159,7 @@ def test_a_cell_over_its_time_is_stopped_and_named(corpora):
 
 def test_a_cell_over_its_memory_is_stopped_and_named(corpora):
     todo = cells(faulty("eats"), "counting", contamination=[0], inliers=["sea"])
-    eating, good = engine.run(todo, corpora, 1, limits=Limits(megabytes=1000))
+    eating, good = run(todo, corpora, 1, limits=Limits(megabytes=1000))
     assert (eating.status, good.status) == ("out of memory", "ok")
     assert eating.reason == "stopped at more than 1000 MB (--cell-memory)"
 
@@ -167,7 +171,7 @@ def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
         keep=lambda result: events.append(("kept", result.cell)),
     )
     todo = cells("counting", contamination=[0])
-    for result in engine.run(todo, corpora, 1, hooks):
+    for result in run(todo, corpora, 1, hooks):
         events.append(("yielded", result.cell))
     first, second, third = todo
     assert events == [
@@ -188,7 +192,7 @@ def test_cells_of_another_run_are_left_to_it(corpora, jobs):
     first, second, third = todo = cells("counting", contamination=[0])
     answers = {first: [False], second: [None, None, True], third: [True]}
     hooks = Hooks(claim=lambda cell: answers[cell].pop(0))
-    results = list(engine.run(todo, corpora, jobs, hooks))
+    results = list(run(todo, corpora, jobs, hooks))
     assert [result.cell for result in results] == [third, second]
 
 
@@ -197,26 +201,26 @@ def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
     first, second, _ = todo = cells("counting", contamination=[0])
     answers = {first: [True], second: [None] * 5 + [False]}
     hooks = Hooks(claim=lambda cell: answers[cell].pop(0) if cell in answers else False)
-    results = list(engine.run(todo, corpora, 2, hooks))
+    results = list(run(todo, corpora, 2, hooks))
     assert [result.cell for result in results] == [first]
 
 
 def test_no_more_workers_are_started_than_there_are_cells(corpora):
     todo = cells("counting", contamination=[0], inliers=["sea", "law"])
-    with closing(engine.run(todo, corpora, 8)) as results:
+    with closing(run(todo, corpora, 8)) as results:
         next(results)
         assert len(workers()) <= 2
 
 
 def test_after_a_worker_has_died_others_work(corpora):
     todo = cells("counting", contamination=[0])
-    assert_equal(engine.run(todo, corpora, 2), engine.run(todo, corpora))
+    assert_equal(run(todo, corpora, 2), run(todo, corpora))
 
 
 @pytest.mark.filterwarnings("error")
 def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd):
     slow = cells(*(DetectorChoice("counting", settings={"weight": w}) for w in range(20)))
-    results = engine.run(slow, corpora, 2)
+    results = run(slow, corpora, 2)
     next(results)
     started = workers()
     assert 1 <= len(started) <= 2

@@ -11,6 +11,7 @@ from adbench_text.errors import TrackingError
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run import runner
+from adbench_text.run.engines.local import Local
 from adbench_text.sweep.sweep import Sweep, choose
 
 
@@ -30,6 +31,9 @@ class Kept:
 
     def claim(self, cell):
         return True
+
+    def cells(self, datasets):
+        return []
 
     @contextmanager
     def sweep(self, corpora, title):
@@ -90,13 +94,13 @@ def sweep() -> Sweep:
 def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     store, listener, reported = Kept(), Listener(), []
     cells = sweep.expand()
-    results = runner.run_sweep(sweep, cells, store, listener, report=reported.append)
+    results = runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append)
     assert [result.cell for result in results] == cells == [kept.cell for kept in store.results]
     assert store.swept == [(["pydocs"], "llr at 0%")]
     assert len(store.summarised) == 2
     assert reported == [{"pydocs": corpus}]
     assert listener.ended == ["ok", "ok"]
-    assert runner.run_sweep(sweep, cells, store, listener, report=reported.append) == []
+    assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append) == []
     assert listener.begun == [(2, 0, 0), (0, 2, 0)]
     assert len(reported) == 1
 
@@ -104,10 +108,10 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
 def test_failed_cells_are_run_again_on_request_only(corpus, sweep):
     store, listener = Kept(), Listener()
     cells = sweep.expand()
-    runner.run_sweep(sweep, cells, store, listener)
+    runner.run_sweep(sweep, cells, store, listener, Local(0))
     store.statuses = dict(zip(store.statuses, ["timed out", "ok"], strict=True))
-    assert runner.run_sweep(sweep, cells, store, listener) == []
-    again = runner.run_sweep(sweep, cells, store, listener, retry_failed=True)
+    assert runner.run_sweep(sweep, cells, store, listener, Local(0)) == []
+    again = runner.run_sweep(sweep, cells, store, listener, Local(0), retry_failed=True)
     assert [result.cell for result in again] == cells[:1]
     assert listener.begun == [(2, 0, 0), (0, 2, 1), (1, 1, 0)]
 
@@ -124,21 +128,21 @@ def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):
 
     listener.done = lose
     with pytest.raises(TrackingError):
-        runner.run_sweep(sweep, cells, store, listener)
+        runner.run_sweep(sweep, cells, store, listener, Local(0))
     assert [result.cell for result, _ in store.waiting] == cells
     assert listener.messages[-1:] == ["No server answers. Until then, results are kept and logged later."]
     store.reachable = True
-    assert runner.run_sweep(sweep, cells, store, listener) == []
+    assert runner.run_sweep(sweep, cells, store, listener, Local(0)) == []
     assert [result.cell for result in store.results] == cells
 
 
 def test_after_a_killed_sweep_its_summaries_and_report_are_made(corpus, sweep):
     store, reported = Kept(), []
     cells = sweep.expand()
-    runner.run_sweep(sweep, cells, store, Listener())
+    runner.run_sweep(sweep, cells, store, Listener(), Local(0))
     store.summarised.clear()
     store.abandoned = True
-    assert runner.run_sweep(sweep, cells, store, Listener(), report=reported.append) == []
+    assert runner.run_sweep(sweep, cells, store, Listener(), Local(0), report=reported.append) == []
     assert len(store.summarised) == 2
     assert reported == [{"pydocs": corpus}]
 

@@ -1,0 +1,1 @@
+"""Engines: where and how cells run; each file is a plug-in."""

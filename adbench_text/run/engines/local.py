@@ -1,0 +1,137 @@
+"""Worker processes on one machine, where one bad cell costs one cell."""
+
+from collections import Counter, deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from multiprocessing import connection
+from typing import Any
+
+from joblib import cpu_count
+
+from adbench_text import gpus
+from adbench_text.checks import check_whole
+from adbench_text.run.engine import SECONDS, Limits, Queue, Work, run_here
+from adbench_text.run.result import Result
+from adbench_text.run.worker import Worker, threads
+from adbench_text.sweep.cell import Cell
+
+
+@dataclass(frozen=True)
+class Local:
+    """Runs cells on this machine.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of worker processes; 0 to run everything in this process, without limits.
+    gpu_jobs : int
+        Number of cells that share a GPU.
+    """
+
+    jobs: int = 1
+    gpu_jobs: int = 1
+
+    def __post_init__(self) -> None:
+        check_whole("jobs", self.jobs, 0)
+        check_whole("gpu_jobs", self.gpu_jobs, 1)
+
+    def run(self, work: Work) -> Generator[Result]:
+        """Run cells and yield each result as it is finished; see `Engine`."""
+        if self.jobs == 0:
+            yield from run_here(work)
+            return
+        pool = _Pool(work, self.jobs, self.gpu_jobs)
+        try:
+            yield from pool.run()
+        finally:
+            pool.close()
+
+
+class _Pool:
+    """Worker processes, and the cells that they evaluate."""
+
+    def __init__(self, work: Work, jobs: int, gpu_jobs: int) -> None:
+        self._work, self._gpu_jobs = work, gpu_jobs
+        self._queue = Queue(work.cells if jobs == 1 else work.longest_first(), work.hooks.claim)
+        self._suspects: deque[Cell] = deque()  # their processes ended beside others
+        self._size = min(jobs, len(work.cells))
+        # no two workers compete for a core
+        self._threads = {} if self._size == 1 else threads(max(1, cpu_count() // self._size))
+        # with one process there is no turn to take
+        self._gpus = gpus.visible() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
+        self._workers: list[Worker] = []
+        self._gpu_of: dict[Worker, str | None] = {}
+
+    def run(self) -> Generator[Result]:
+        """Run all cells; yield each result."""
+        while len(self._queue) or self._suspects or self._busy():
+            self._hand_out()
+            # otherwise nothing happens until a worker sends something, or ends
+            must_look = self._work.limits != Limits() or len(self._queue) or not self._busy()
+            handles = [handle for worker in self._workers for handle in worker.handles]
+            connection.wait(handles, SECONDS if must_look else None)
+            for worker in list(self._workers):
+                result = self._result_of(worker)
+                if result is not None:
+                    self._work.hooks.keep(result)
+                    self._hand_out()  # the process need not wait until the result is logged
+                    yield result
+
+    def close(self) -> None:
+        """End all processes."""
+        for worker in self._workers:
+            worker.kill()
+        self._workers.clear()
+
+    def _busy(self) -> list[Worker]:
+        return [worker for worker in self._workers if worker.cell is not None]
+
+    def _hand_out(self) -> None:
+        """Give a cell to each worker that has none; start workers if there are too few."""
+        n_waiting = len(self._queue) + len(self._suspects)
+        n_idle = len(self._workers) - len(self._busy())
+        for _ in range(min(self._size - len(self._workers), n_waiting - n_idle)):
+            self._start()
+        for worker in self._workers:
+            if worker.is_ready and worker.cell is None and (cell := self._next(worker)) is not None:
+                self._work.hooks.started(cell)
+                worker.send(cell, self._work.corpora[cell.dataset])
+
+    def _start(self) -> None:
+        """Start a worker; it sees the GPU that the fewest others see."""
+        n_workers = Counter(self._gpu_of.get(worker) for worker in self._workers)
+        gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
+        own = {} if gpu is None else {gpus.VISIBLE: gpu}
+        worker = Worker(self._threads | own, self._work.trace_every)
+        self._workers.append(worker)
+        self._gpu_of[worker] = gpu
+
+    def _next(self, worker: Worker) -> Cell | None:
+        if len(self._queue):
+            return self._queue.next(worker.split, self._may_run(worker))
+        return self._suspects.popleft() if self._suspects and not self._busy() else None
+
+    def _may_run(self, worker: Worker) -> Callable[[Cell], bool]:
+        """Return the cells that a worker may begin with: those on a GPU wait for their turn."""
+        gpu = self._gpu_of[worker]
+        n_running = sum(
+            self._gpu_of[other] == gpu and other.cell is not None and self._work.may_use_gpu(other.cell)
+            for other in self._workers
+        )
+        is_free = gpu is None or n_running < self._gpu_jobs
+        return lambda cell: is_free or not self._work.may_use_gpu(cell)
+
+    def _result_of(self, worker: Worker) -> Result | None:
+        """Return the result of a worker if its cell has ended, in one way or another."""
+        cell = worker.cell
+        result = worker.outcome(self._work.limits, self._on_step)
+        if worker.is_dead:
+            self._workers.remove(worker)
+        if cell is not None and result is not None and result.stopped == "killed" and self._busy():
+            self._suspects.append(cell)
+            return None
+        return result
+
+    def _on_step(self, *step: Any) -> None:
+        if self._size == 1:
+            self._work.hooks.step(*step)
