@@ -117,7 +117,7 @@ def run_sweep(
         logged by the next sweep.
     """
     corpora = load_corpora(sweep, watcher.message)
-    prepare(cells, corpora, watcher)
+    prepare(cells, corpora, watcher.message)
     definitions, unusable = define(cells, corpora, watcher)
     cells = list(definitions)
     store.log_kept()
@@ -232,20 +232,22 @@ def load_corpora(sweep: Sweep, message: Callable[[str], object] = lambda text: N
 
 
 @preserved()
-def prepare(cells: Sequence[Cell], corpora: dict[str, Corpus], watcher: Watcher) -> None:
+def prepare(
+    cells: Sequence[Cell], corpora: Mapping[str, Corpus], message: Callable[[str], object] = lambda text: None
+) -> None:
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
         corpus = corpora[cell.dataset]
         detector = f"{cell.detector} {cell.configuration}".strip()
         notice = f"preparing the documents of {cell.dataset} for {detector}, once; this may take minutes"
-        timer = Timer(_PATIENCE, watcher.message, [notice])
+        timer = Timer(_PATIENCE, message, [notice])
         timer.start()
         try:
             built = build_detector(cell)
             with as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__):
                 built.prepare(corpus.train.texts + corpus.test.texts)
         except PluginError as error:  # it may do without; otherwise its cells fail
-            watcher.message(f"{error}")
+            message(f"{error}")
         finally:
             timer.cancel()
 

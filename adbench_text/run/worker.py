@@ -157,12 +157,12 @@ class Worker:
 
 
 _starting = threading.Lock()  # a start changes the environment for a moment
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+THREADS = ("OMP_NUMTHREADS", "OPENBLAS_NUMTHREADS", "MKL_NUMTHREADS", "NUMEXPR_NUMTHREADS")
 
 
 def threads(n_threads: int) -> dict[str, str]:
     """Return the environment variables that limit the threads of libraries, where the user has not."""
-    return {name: str(n_threads) for name in _THREADS if name not in os.environ}
+    return {name: str(n_threads) for name in THREADS if name not in os.environ}
 
 
 def _rss(process: psutil.Process) -> int:

@@ -158,10 +158,10 @@ def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, m
             return np.arange(len(texts))
 
     listener = Listener()
-    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener)
+    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener.message)
     assert listener.messages == []
     monkeypatch.setattr(runner, "_PATIENCE", 0.01)
     monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Slow)())
-    runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener)
+    runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener.message)
     expected = "preparing the documents of pydocs for llr background=uniform, once; this may take minutes"
     assert listener.messages == [expected]
