@@ -7,6 +7,7 @@ that worker processes see them too.
 import contextlib
 import os
 import random
+import signal
 import sys
 import time
 import warnings
@@ -74,6 +75,21 @@ class Counting:
         return self.weight * np.array(unknown) + 0.5 * noise
 
 
+class OnGPU(Counting):
+    """Pretends to use a GPU."""
+
+    def __init__(self, *, device="auto", random_state=None):
+        super().__init__(random_state=random_state)
+        self.device = device
+
+    def get_params(self, deep=True):
+        return {"device": self.device, "random_state": self.random_state}
+
+    @property
+    def ran_on_(self):
+        return {"worker": os.environ.get("TOY_WORKER", "")}
+
+
 class Faulty(Counting):
     """Goes wrong, unless TOY_MENDED is set."""
 
@@ -91,7 +107,9 @@ class Faulty(Counting):
                 os._exit(9)
             if self.fault == "leaves":
                 os._exit(0)
-            if self.fault == "hangs":
+            if self.fault == "kills":
+                os.kill(os.getppid(), signal.SIGKILL)
+            if self.fault in ("hangs", "kills"):
                 time.sleep(600)
             if self.fault == "eats":
                 self.eaten = np.ones(2**27)  # 1 GiB

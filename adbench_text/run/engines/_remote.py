@@ -126,8 +126,9 @@ def _result_of(process: Worker, cell: Cell, installed: _Installed) -> Result | N
     def on_step(cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
         worker.log_event(topic, [key, step, steps, {name: float(loss) for name, loss in losses.items()}])
 
-    process.send(cell, installed.job.corpora[cell.dataset])
     while True:
+        if process.is_ready and process.cell is None:  # its start is not part of its time
+            process.send(cell, installed.job.corpora[cell.dataset])
         result = process.outcome(installed.job.limits, on_step)
         if result is not None:
             return result

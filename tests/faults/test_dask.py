@@ -1,0 +1,244 @@
+"""Sweeps on a real Dask cluster: a scheduler and its workers on 127.0.0.1."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from sweep_processes import (
+    CELLS,
+    PLUGINS,
+    assert_complete,
+    free_port,
+    kill,
+    printed,
+    query,
+    start,
+    wait_for,
+)
+
+from adbench_text.corpora import corpus
+from adbench_text.errors import AdbenchTextError
+from adbench_text.plugins import registry
+from adbench_text.run.engine import Hooks, Limits, Work
+from adbench_text.run.engines.local import Local
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.definition import definition
+
+pytest.importorskip("distributed")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+class Cluster:
+    """A scheduler, and workers that a test adds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.processes = folder, []
+        self.address = f"tcp://127.0.0.1:{free_port()}"
+        self.options = ["--engine=dask", f"--address={self.address}"]
+        self.scheduler = self._start("scheduler", "--host", self.address)
+        wait_for(folder, "Scheduler at")
+
+    def _start(self, kind: str, *options: str, **variables: str) -> subprocess.Popen:
+        path = os.pathsep.join([variables.pop("PYTHONPATH", ""), str(PLUGINS)]).strip(os.pathsep)
+        with (self.folder / "log").open("a") as log:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_" + kind, "--no-dashboard", *options],
+                cwd=self.folder,
+                env=os.environ | {"PYTHONPATH": path, "TOY_SECONDS": "0.05"} | variables,
+                stdout=log,
+                stderr=log,
+            )
+        self.processes.append(process)
+        return process
+
+    def add_worker(self, *options: str, **variables: str) -> subprocess.Popen:
+        n_before = printed(self.folder).count("Registered to")
+        process = self._start(
+            "worker",
+            self.address,
+            "--nthreads=1",
+            "--local-directory",
+            str(self.folder),
+            *options,
+            **variables,
+        )
+        while printed(self.folder).count("Registered to") == n_before:
+            time.sleep(0.1)
+        return process
+
+    def close(self) -> None:
+        for process in self.processes:
+            children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
+            for each in (*children, process):
+                each.kill()
+            process.wait()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    made = Cluster(folder)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def here(tmp_path) -> Path:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return folder
+
+
+def worker_process(nanny: subprocess.Popen) -> psutil.Process:
+    """The process below a nanny that runs cells; it is started anew when it dies."""
+    return next(each for each in psutil.Process(nanny.pid).children() if "spawn_main" in str(each.cmdline()))
+
+
+def cells_of(nanny: subprocess.Popen) -> list[psutil.Process]:
+    """The processes below a worker in which cells run."""
+    return [each for each in worker_process(nanny).children() if "spawn_main" in str(each.cmdline())]
+
+
+def test_a_cluster_gives_the_same_figures(cluster, here, undisturbed):
+    for _ in range(2):
+        cluster.add_worker()
+    assert start(here, *cluster.options).wait() == 0, printed(here)
+    assert_complete(here, undisturbed)
+
+
+def test_the_cells_of_a_killed_worker_run_elsewhere(cluster, here, undisturbed):
+    nannies = [cluster.add_worker() for _ in range(2)]
+    process = start(here, *cluster.options)
+    for n_cells, nanny in ((5, nannies[0]), (20, nannies[1])):
+        wait_for(here, f"[{n_cells}/60]", process)
+        children = cells_of(nanny)
+        worker_process(nanny).kill()
+        assert psutil.wait_procs(children, timeout=20)[1] == []
+    assert process.wait() == 0, printed(here)
+    assert_complete(here, undisturbed)
+
+
+@pytest.fixture
+def run(cluster, toy_path):
+    """Runs cells on the cluster, from this process."""
+    from adbench_text.run.engines.dask import Dask
+
+    corpora = {"tiny": corpus.load(registry.dataset("tiny"))}
+
+    def run(cells, jobs=None, message=lambda text: None, **options):
+        work = Work(
+            cells,
+            corpora,
+            Hooks(message=message),
+            definitions={cell: definition(cell, corpora[cell.dataset]) for cell in cells},
+            **options,
+        )
+        return list((jobs or Dask(cluster.address)).run(work))
+
+    return run
+
+
+def cells(n: int, detector="counting", **settings) -> list[Cell]:
+    return [Cell(detector, "default", settings, "tiny", "sea", 0.0, seed) for seed in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("dies", "it ended its process (exit code 9)"),
+        ("kills", "its worker was lost twice, the second time while nothing else ran there"),
+    ],
+)
+def test_a_killer_among_nine_innocents_is_the_only_one_recorded(cluster, run, fault, reason):
+    for _ in range(2):
+        cluster.add_worker("--nthreads=2", TOY_SECONDS="0.5")
+    innocent, (killer,) = cells(9), cells(1, "faulty", fault=fault)
+    results = run([*innocent[:4], killer, *innocent[4:]])
+    assert len(results) == 10
+    assert {result.cell: result.status for result in results if result.reason} == {killer: "killed"}
+    (failed,) = (result for result in results if result.reason)
+    assert failed.reason.startswith(reason)
+    expected = {result.cell: result.scores for result in run(innocent, Local(0))}
+    for result in results:
+        if result.cell != killer:
+            np.testing.assert_array_equal(result.scores, expected[result.cell])
+
+
+def test_cells_over_their_limits_are_stopped_on_the_worker(cluster, run):
+    cluster.add_worker()
+    hanging, eating = cells(1, "faulty", fault="hangs")[0], cells(1, "faulty", fault="eats")[0]
+    results = run([hanging, eating, *cells(1)], limits=Limits(seconds=3, megabytes=1000))
+    status = {result.cell: result.status for result in results}
+    assert status == {hanging: "timed out", eating: "out of memory", cells(1)[0]: "ok"}
+
+
+def test_cells_on_a_gpu_go_to_its_worker_one_at_a_time_and_the_others_do_not_wait(cluster, run):
+    cluster.add_worker("--nthreads=2", "--resources", "GPU=1", TOY_WORKER="gpu", TOY_SECONDS="1")
+    cluster.add_worker(TOY_WORKER="cpu")
+    on_gpu, other = cells(3, "on-gpu"), cells(6)
+    results = run([*on_gpu, *other])
+    assert {result.ran_on["worker"] for result in results if result.cell in on_gpu} == {"gpu"}
+    turns = sorted(
+        (result.started, result.metrics["fit_seconds"]) for result in results if result.cell in on_gpu
+    )
+    ends = [began + seconds for began, seconds in turns]
+    assert all(end <= began for end, (began, _) in zip(ends, turns[1:], strict=False))
+    assert [result.cell in on_gpu for result in results[:4]].count(False) >= 3  # meanwhile
+
+
+def test_a_worker_with_another_version_is_not_used(cluster, run, tmp_path):
+    other = tmp_path / "other" / "adbench_text-0.0.1.dist-info"
+    other.mkdir(parents=True)
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: adbench-text\nVersion: 0.0.1\n")
+    cluster.add_worker(PYTHONPATH=str(other.parent))
+    messages = []
+    with pytest.raises(AdbenchTextError, match=r"No worker of tcp://.* can run these cells"):
+        run(cells(1), message=messages.append)
+    assert "is not used: it has adbench-text 0.0.1, this command" in messages[-1]
+    cluster.add_worker()
+    assert [result.status for result in run(cells(3))] == ["ok"] * 3
+
+
+def test_a_worker_with_other_resources_is_not_used(cluster, run):
+    cluster.add_worker(TOY_RESOURCE="2")
+    messages = []
+    with pytest.raises(AdbenchTextError, match="can run these cells"):
+        run(cells(1), message=messages.append)
+    assert messages[-1].endswith("is not used: counting has resource.words 2 there, 1 here")
+
+
+def test_a_command_waits_for_workers_and_a_killed_one_leaves_no_cell_running(cluster, here, undisturbed):
+    process = start(here, *cluster.options)
+    wait_for(here, "waiting for a worker of tcp://", process)
+    nanny = cluster.add_worker(TOY_SECONDS="0.5")
+    wait_for(here, "[3/60]", process)
+    (child,) = cells_of(nanny)
+    kill(process)
+    assert psutil.wait_procs([child], timeout=20)[1] == []
+    process = start(here, *cluster.options)
+    wait_for(here, "[5/", process)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+    assert cells_of(nanny) == []
+    cluster.add_worker()
+    assert start(here, *cluster.options).wait() == 0, printed(here)
+    assert_complete(here, undisturbed)
+
+
+def test_a_lost_scheduler_ends_the_sweep_and_costs_no_finished_cell(cluster, here, undisturbed):
+    cluster.add_worker()
+    process = start(here, *cluster.options)
+    wait_for(here, "[9/60]", process)
+    cluster.scheduler.kill()
+    assert process.wait(120) == 1
+    assert "Finished cells are kept; run the same command again to continue." in printed(here)
+    assert len(query(here, CELLS)) >= 9
+    assert start(here, "--jobs=2").wait() == 0, printed(here)
+    assert_complete(here, undisturbed)
