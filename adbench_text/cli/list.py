@@ -1,4 +1,4 @@
-"""``adbench-text list``: names of detectors, datasets and word vectors."""
+"""``adbench-text list``: names of detectors, datasets, word vectors and engines."""
 
 import click
 
@@ -6,9 +6,9 @@ from adbench_text.escaping import printable
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(["detectors", "datasets", "vectors"]))
+@click.argument("kind", type=click.Choice(["detectors", "datasets", "vectors", "engines"]))
 def command(kind: str) -> None:
-    """List the available detectors, datasets or word vectors."""
+    """List the available detectors, datasets, word vectors or engines."""
     if kind == "vectors":
         from adbench_text.text import vectors
 

@@ -516,6 +516,10 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("run -s tiny -d llr --seed -1", "-1 is not in the range"),
         ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
         ("run -s tiny -d llr --jobs -1", "-1 is not in the range x>=0"),
+        ("run -s tiny -d llr --engine dusk", "No engine named 'dusk'. Did you mean 'dask'?"),
+        ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
+        ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),
+        ("run -s tiny -d llr --gpu-jobs 0", "0 is not in the range x>=1"),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --format htm", "No format named 'htm'"),
@@ -537,6 +541,33 @@ def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, mes
     if words:
         assert "\n" not in result.stderr[result.stderr.index("Error: ") :].rstrip("\n")
     assert list(here.iterdir()) == []
+
+
+def test_the_engine_dask_needs_the_address_of_a_scheduler_that_answers(store):
+    dask = pytest.importorskip("dask")
+    pytest.importorskip("distributed")
+    command = "run -s tiny -d counting --no-report --engine dask"
+    nowhere = adbench(command)
+    assert nowhere.exit_code == 2
+    assert "Error: The engine dask needs the address of a scheduler: give --address" in nowhere.stderr
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        silent = adbench(f"{command} --address tcp://127.0.0.1:9")
+    assert silent.exit_code == 1
+    assert "Error: No Dask scheduler answers at tcp://127.0.0.1:9: " in silent.stderr
+    assert runs("cell") == []
+
+
+def test_a_sweep_file_names_its_engine(store):
+    sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\n[engine]\n'
+    Path("mine.toml").write_text(f'{sweep}name = "local"\njobs = 0\n')
+    result = adbench("run --sweep mine.toml --no-report --cell-timeout 9")
+    assert result.exit_code == 2
+    assert "--cell-timeout and --cell-memory need a worker process" in result.stderr
+    assert adbench("run --sweep mine.toml --no-report").exit_code == 0
+    Path("mine.toml").write_text(f'{sweep}name = "local"\njbs = 0\n')
+    assert "No setting of the engine local named 'jbs'. Did you mean 'jobs'?" in (
+        adbench("run --sweep mine.toml").stderr
+    )
 
 
 def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):

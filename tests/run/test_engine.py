@@ -5,11 +5,13 @@ import numpy as np
 import psutil
 import pytest
 
+from adbench_text import gpus
 from adbench_text.corpora import corpus
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run.engine import Hooks, Limits, Work
 from adbench_text.run.engines.local import Local
+from adbench_text.sweep.definition import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
@@ -99,10 +101,15 @@ def test_several_processes_give_exactly_the_same_results(corpora):
 
 
 @pytest.mark.parametrize("jobs", [0, 2])
-def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora):
+def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora, toy_path):
+    lines = (toy_path / "toy_plugins.py").read_text().splitlines()
+
+    def line(text):
+        return next(number for number, line in enumerate(lines, 1) if text in line)
+
     faults = {
-        "raises": "RuntimeError: no luck at all (toy_plugins.py:87)",
-        "exits": "SystemExit: 5 (toy_plugins.py:89)",
+        "raises": f"RuntimeError: no luck at all (toy_plugins.py:{line('no luck')})",
+        "exits": f"SystemExit: 5 (toy_plugins.py:{line('sys.exit(5)')})",
         "nan": "DetectorError: 1 of 30 scores are NaN.",
         "inf": "DetectorError: 1 of 30 scores are infinite.",
         "constant": "DetectorError: all 30 scores are 1.",
@@ -228,3 +235,38 @@ def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd
     _, alive = psutil.wait_procs(started, timeout=10)
     assert alive == []
     assert capfd.readouterr().err == ""
+
+
+def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, monkeypatch):
+    monkeypatch.setenv("TOY_SECONDS", "0.3")
+    monkeypatch.setattr(gpus, "visible", lambda: ["7"])
+    todo = cells("on-gpu", "counting", contamination=[0])
+    definitions = {cell: definition(cell, corpora["tiny"]) for cell in todo}
+    running, at_once = set(), []
+
+    def started(cell):
+        running.add(cell)
+        at_once.append(sorted(cell.detector for cell in running))
+
+    hooks = Hooks(started=started, keep=lambda result: running.discard(result.cell))
+    work = Work(todo, corpora, hooks, definitions=definitions)
+    assert [result.status for result in Local(2).run(work)] == ["ok"] * 6
+    assert ["on-gpu", "on-gpu"] not in at_once
+    assert ["counting", "on-gpu"] in at_once
+    at_once.clear()
+    assert [result.status for result in Local(2, gpu_jobs=2).run(work)] == ["ok"] * 6
+    assert ["on-gpu", "on-gpu"] in at_once
+
+
+def test_each_worker_sees_one_gpu(corpora, monkeypatch):
+    monkeypatch.setenv("TOY_SECONDS", "0.5")
+    monkeypatch.setattr(gpus, "visible", lambda: ["3", "5"])
+    todo = cells("on-gpu", contamination=[0, 0.1])
+    work = Work(todo, corpora, definitions={cell: definition(cell, corpora["tiny"]) for cell in todo})
+    assert {result.ran_on["gpu"] for result in Local(2).run(work)} == {"3", "5"}
+
+
+def test_an_engine_of_another_package_runs_cells(corpora):
+    engine = registry.load("engines", "reversed")()
+    todo = cells("counting", contamination=[0])
+    assert [result.cell for result in engine.run(Work(todo, corpora))] == todo[::-1]
