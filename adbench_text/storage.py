@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 
@@ -119,19 +119,48 @@ def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
 
 
 def read_arrays(path: Path) -> "dict[str, NDArray[Any]] | None":
-    """Return the arrays that `write_arrays` wrote; None if the file is missing, damaged or changed."""
-    import numpy as np
+    """Return the arrays that `write_arrays` wrote; None if the file is missing, damaged or changed.
 
+    The arrays are mapped from the file, read-only: processes that read the same file share its memory.
+    """
     try:
         with zipfile.ZipFile(path) as archive:  # a small compressed file could fill the memory
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 return None
-        with np.load(path, allow_pickle=False) as loaded:
-            arrays = {name: loaded[name] for name in loaded.files}
+            arrays = {
+                entry.filename.removesuffix(".npy"): _mapped(path, archive, entry)
+                for entry in archive.infolist()
+            }
         written = arrays.pop(_DIGEST).tobytes()
         return arrays if written == _digest_of_arrays(path, arrays) else None
     except Exception:  # damaged in any way
         return None
+
+
+def _mapped(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> "NDArray[Any]":
+    """Return an array of a file that `numpy.savez` wrote, mapped into memory."""
+    import numpy as np
+    from numpy.lib import format as npy
+
+    with archive.open(entry) as member:
+        major, _ = npy.read_magic(member)
+        read_header = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
+        shape, in_fortran_order, dtype = read_header(member)
+        header = member.tell()
+    if dtype.hasobject:
+        raise ValueError("pickled objects are not read")
+    with path.open("rb") as file:
+        file.seek(entry.header_offset + 26)  # the lengths of name and extra field, which only this copy has
+        begin = (
+            entry.header_offset
+            + 30
+            + int.from_bytes(file.read(2), "little")
+            + int.from_bytes(file.read(2), "little")
+        )
+    if not np.prod(shape):
+        return np.empty(shape, dtype)  # nothing can be mapped
+    order: Literal["C", "F"] = "F" if in_fortran_order else "C"
+    return np.memmap(path, dtype, "r", begin + header, shape, order)
 
 
 def _digest_of_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> bytes:
