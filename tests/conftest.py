@@ -125,6 +125,13 @@ def no_glove_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def caching() -> Iterator[None]:
+    """Word vectors are kept in the cache directory, as in a sweep."""
+    with vectors.caching():
+        yield
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data directory, and an empty cache directory beside it; downloads are allowed."""
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
@@ -133,7 +140,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(vectors, "_memory", {})
     monkeypatch.setattr(vectors, "_complete", set())
-    monkeypatch.setattr(vectors, "_is_streaming", False)  # an earlier test may have made a Scorer
     return tmp_path / "data"
 
 

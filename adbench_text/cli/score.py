@@ -37,19 +37,17 @@ def command(
     from adbench_text.documents.reading import Documents
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
-    from adbench_text.text import vectors
 
     check_number("alpha", alpha, "(0, 1)")
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
     documents = Documents(file, **vars(source))
-    with vectors.streaming():
-        for some, error in _batches(iter(documents)):
-            results = scorer.score([document.text for document in some])
-            if some:
-                click.echo("\n".join(map(_line, some, results)))
-            if error is not None:  # after the documents before it
-                raise error
+    for some, error in _batches(iter(documents)):
+        results = scorer.score([document.text for document in some])
+        if some:
+            click.echo("\n".join(map(_line, some, results)))
+        if error is not None:  # after the documents before it
+            raise error
 
 
 def _line(document: "Document", result: "ScoredDocument") -> str:

@@ -12,11 +12,9 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import Model, Training
 from adbench_text.models.words import N_TYPICAL, centre
 from adbench_text.plugins.scores import check_texts
-from adbench_text.text import vectors
 from adbench_text.text.own import Cleaner
 
 
-@vectors.streaming()
 def fit_model(
     texts: Sequence[str],
     detector: str = DEFAULT_DETECTOR,

@@ -17,7 +17,6 @@ from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
-from adbench_text.text import vectors
 from adbench_text.text.own import Cleaner, likely_language, share_of_common_words
 
 if TYPE_CHECKING:
@@ -134,7 +133,6 @@ class OddDocuments:
         return pd.DataFrame(rows, columns=["place", "rank", "score", "p", "odd", "why"])
 
 
-@vectors.streaming()
 def odd_documents(
     texts: Sequence[str],
     detector: str = DEFAULT_DETECTOR,

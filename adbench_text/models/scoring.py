@@ -8,7 +8,6 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.models.model import Model
 from adbench_text.models.words import N_WHY, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore
-from adbench_text.text import vectors
 from adbench_text.text.own import Cleaner
 
 
@@ -50,7 +49,6 @@ class Scorer:
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
         self._has_words = True
-        vectors.start_streaming()  # each text may have new words
 
     def score(self, texts: Sequence[str]) -> list[ScoredDocument]:
         """Return the result of each document, in their order.

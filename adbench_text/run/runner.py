@@ -19,6 +19,7 @@ from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import Sweep
+from adbench_text.text import vectors
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
@@ -244,7 +245,10 @@ def prepare(
         timer.start()
         try:
             built = build_detector(cell)
-            with as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__):
+            with (
+                vectors.caching(),
+                as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__),
+            ):
                 built.prepare(corpus.train.texts + corpus.test.texts)
         except PluginError as error:  # it may do without; otherwise its cells fail
             message(f"{error}")

@@ -1,8 +1,8 @@
 """Word vectors: finding the file, reading of it only the words that are needed, remembering those.
 
-A file of vectors is read once per corpus; the vectors that were read are kept in the cache directory
-as one slim matrix (``vectors/<digest>.npz``) that grows with every corpus, so that the next use loads
-only the words it needs.
+The vectors of the words of a corpus are kept in the cache directory as one slim matrix
+(``vectors/<digest>.npz``), which grows with every corpus, so that the next use loads only the words it needs.
+Words of a user's own documents are not written there: only those in a block of `caching` are.
 """
 
 import json
@@ -148,14 +148,14 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
     asked = set(words)
     # not a difference of sets, which would go through all words of the file
     new = asked if slim is None else {w for w in asked if w not in slim.row_of and w not in slim.missing}
-    if new and _is_streaming and key in _memory and (path.is_dir() or not vector_files.makes_vectors(path)):
-        slim = _read(path, None)
+    is_second = new and key in _memory and not _is_caching
+    if is_second and (path.is_dir() or not vector_files.makes_vectors(path)):
+        slim = _read(path, None)  # documents may come in many small parts, each with new words
         _complete.add(key)
     elif slim is None or new:
         slim = _read(path, new) if slim is None else _merge(slim, _read(path, new))
-        if (cached := _read_cache(key)) is not None:  # another process may have written it meanwhile
-            slim = _merge(slim, _without(cached, slim))
-        _write_cache(key, slim)
+        if _is_caching:
+            slim = _with_cache(key, slim)
     slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
     _memory.clear()  # one file of vectors at a time
     _complete.intersection_update([key])
@@ -165,34 +165,18 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
 
 _memory: dict[str, WordVectors] = {}
 _complete: set[str] = set()  # those of which all words are in memory
-_is_streaming = False
-_FOLDER = "vectors"  # of the cache directory
+_is_caching = False
 
 
 @contextmanager
-def streaming() -> Iterator[None]:
-    """Read a file of vectors completely when it is needed for the second time.
-
-    For a user's own documents, which may come in many small parts, each with new words. Their vectors stay in
-    memory until the end, but their words are not written to the cache directory.
-    """
-    global _is_streaming
-    is_outermost = not _is_streaming
-    start_streaming()
+def caching() -> Iterator[None]:
+    """Keep the vectors of all words that are looked up in the block in the cache directory."""
+    global _is_caching
+    previous, _is_caching = _is_caching, True
     try:
         yield
     finally:
-        if is_outermost:
-            _is_streaming = False
-            for key in _complete:
-                _memory.pop(key, None)
-            _complete.clear()
-
-
-def start_streaming() -> None:
-    """Do as in `streaming` as long as this process lives."""
-    global _is_streaming
-    _is_streaming = True
+        _is_caching = previous
 
 
 def _read(path: Path, words: set[str] | None) -> WordVectors:
@@ -219,9 +203,15 @@ def _cache_path(key: str) -> Path:
     return storage.cache_dir() / "vectors" / f"{key}.npz"
 
 
+def _with_cache(key: str, slim: WordVectors) -> WordVectors:
+    """Write vectors to the cache, and return them together with those that it had."""
+    if (cached := _read_cache(key)) is not None:  # another process may have written it meanwhile
+        slim = _merge(slim, _without(cached, slim))
+    _write_cache(key, slim)
+    return slim
+
+
 def _write_cache(key: str, slim: WordVectors) -> None:
-    if _is_streaming:
-        return  # the file would hold the words of a user's own documents
     arrays: dict[str, NDArray[Any]] = {
         "words": _packed(slim.words),
         "matrix": slim.matrix,

@@ -3,6 +3,7 @@
 import pytest
 
 from adbench_text import storage
+from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.scoring import Scorer
@@ -48,3 +49,12 @@ def test_a_model_is_fitted_and_scores_without_leaving_words(choice, reads):
     reads.clear()
     assert scores == [each.score for each in scorer.score([f"invoice {word}" for word in NEW])]
     assert reads == []
+
+
+def test_a_detector_of_the_library_reads_its_file_twice_at_most_and_leaves_no_words(choice, reads):
+    detector = OCSVM(**choice["settings"]).fit(DOCUMENTS)
+    scores = [detector.decision_function([f"invoice {word}"])[0] for word in NEW]
+    assert len(reads) == 2  # the training words, then all words of the file
+    assert kept() == []
+    assert scores == list(detector.decision_function([f"invoice {word}" for word in NEW]))
+    assert len(reads) == 2

@@ -41,6 +41,7 @@ def write_file(home: Path) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("caching")
 def test_vectors_are_read_from_the_package(package):
     loaded = vectors.load(NAME, ["crew", "the", "unknown"])
     assert loaded.words == ["the", "crew"]

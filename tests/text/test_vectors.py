@@ -143,6 +143,7 @@ def test_bytes_that_are_no_utf_8_and_odd_spaces_in_words_do_no_harm(write):
     assert loaded.ranks.tolist() == [6]
 
 
+@pytest.mark.usefixtures("caching")
 def test_words_of_any_kind_can_be_asked_for(write):
     odd = ["", "\n", "a\nb", "a b", "\ud800", "\0", "x" * 100_000]
     path = write(TEXT)
@@ -413,6 +414,7 @@ def reads(monkeypatch) -> list[set[str]]:
     return passes
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_file_is_read_once_and_then_the_cache(write, reads):
     path = write(TEXT)
     first = vectors.load(path, ["cat", "dog"])
@@ -426,6 +428,7 @@ def test_a_file_is_read_once_and_then_the_cache(write, reads):
     assert reads == [{"cat", "dog"}]
 
 
+@pytest.mark.usefixtures("caching")
 def test_the_cache_does_without_the_source(write, reads, monkeypatch):
     path = write(TEXT)
     vectors.load(path, WORDS)
@@ -437,6 +440,7 @@ def test_the_cache_does_without_the_source(write, reads, monkeypatch):
     assert len(reads) == 1
 
 
+@pytest.mark.usefixtures("caching")
 def test_the_cache_grows_by_new_words_only(write, reads):
     path = write(TEXT)
     vectors.load(path, ["cat", "dog"])
@@ -450,6 +454,7 @@ def test_the_cache_grows_by_new_words_only(write, reads):
     assert reads == [{"cat", "dog"}, {"ca", "東京", "cow"}]
 
 
+@pytest.mark.usefixtures("caching")
 def test_words_that_another_process_wrote_to_the_cache_stay_in_it(write, reads):
     path = write(TEXT)
     vectors.load(path, ["cat"])
@@ -496,6 +501,7 @@ def cache_file() -> Path:
     return path
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_damaged_cache_is_read_anew(write, reads):
     path = write(TEXT)
     vectors.load(path, [*WORDS, "dog"])
@@ -515,6 +521,7 @@ def test_a_damaged_cache_is_read_anew(write, reads):
     assert len(reads) > 100  # most of the damages are to what matters
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_cache_of_other_arrays_is_read_anew(write):
     path = write(TEXT)
     vectors.load(path, ["cat"])
@@ -524,6 +531,7 @@ def test_a_cache_of_other_arrays_is_read_anew(write):
     assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_cache_that_somebody_edited_is_read_anew(write):
     path = write(TEXT)
     vectors.load(path, ["cat"])
@@ -706,6 +714,7 @@ def test_glove_is_read_as_gensim_reads_it(glove, tmp_path):
     assert loaded.ranks.tolist() == list(range(0, 3000, 2))
 
 
+@pytest.mark.usefixtures("caching")
 def test_glove_is_read_once_for_all_the_words_of_a_corpus(glove, real_corpus, reads):
     loaded = real_corpus("20news")
     words = count_words(loaded.train.texts + loaded.test.texts).vocabulary
