@@ -172,7 +172,8 @@ def test_what_the_code_imports_is_declared():
     from importlib.metadata import packages_distributions
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    declared = {d.split(">")[0].lower() for d in project["dependencies"]}
+    lists = [project["dependencies"], project["optional-dependencies"]["distributed"]]
+    declared = {dependency.split(">")[0].lower() for each in lists for dependency in each}
     imported = set()
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
