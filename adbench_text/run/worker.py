@@ -143,6 +143,8 @@ class Worker:
 
     def kill(self) -> None:
         """End the process and its children at once."""
+        if self.is_dead:
+            return
         self.is_dead = True
         try:
             children = psutil.Process(self._process.pid).children(recursive=True)
@@ -157,7 +159,7 @@ class Worker:
 
 
 _starting = threading.Lock()  # a start changes the environment for a moment
-THREADS = ("OMP_NUMTHREADS", "OPENBLAS_NUMTHREADS", "MKL_NUMTHREADS", "NUMEXPR_NUMTHREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
 def threads(n_threads: int) -> dict[str, str]:

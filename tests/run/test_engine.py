@@ -143,12 +143,34 @@ def test_a_worker_that_dies_costs_its_cell_alone(corpora, jobs):
         assert results["dies", inlier] == ("killed", "it ended its process (exit code 9)")
 
 
-def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, monkeypatch):
-    """The death of a process beside another may have another cause: its cell is run once more."""
+@pytest.fixture
+def gate(tmp_path, monkeypatch):
+    """Cells wait in their training until two have begun, and a moment longer."""
+
+    class Gate:
+        def __init__(self):
+            self.begun, self.path = [], tmp_path / "gate"
+
+        def started(self, cell):
+            self.begun.append(cell)
+            if len(self.begun) == 2:
+                self.path.touch()
+
+        def close(self):
+            self.begun.clear()
+            self.path.unlink()
+
+    made = Gate()
+    monkeypatch.setenv("TOY_GATE", str(made.path))
     monkeypatch.setenv("TOY_SECONDS", "0.5")
+    return made
+
+
+def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, gate):
+    """The death of a process beside another may have another cause: its cell is run once more."""
     todo = cells("counting", faulty("dies"), contamination=[0], inliers=["sea", "law"])
-    begun = []
-    results = list(run(todo, corpora, 2, Hooks(started=begun.append)))
+    results = list(run(todo, corpora, 2, Hooks(started=gate.started)))
+    begun = gate.begun
     assert sorted(result.status for result in results) == ["killed", "killed", "ok", "ok"]
     dying = [cell for cell in todo if cell.detector == "faulty"]
     assert [begun.count(cell) for cell in todo if cell not in dying] == [1, 1]
@@ -237,14 +259,14 @@ def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd
     assert capfd.readouterr().err == ""
 
 
-def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, monkeypatch):
-    monkeypatch.setenv("TOY_SECONDS", "0.3")
+def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, monkeypatch):
     monkeypatch.setattr(gpus, "visible", lambda: ["7"])
     todo = cells("on-gpu", "counting", contamination=[0])
     definitions = {cell: definition(cell, corpora["tiny"]) for cell in todo}
     running, at_once = set(), []
 
     def started(cell):
+        gate.started(cell)
         running.add(cell)
         at_once.append(sorted(cell.detector for cell in running))
 
@@ -254,6 +276,7 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, monkeypat
     assert ["on-gpu", "on-gpu"] not in at_once
     assert ["counting", "on-gpu"] in at_once
     at_once.clear()
+    gate.close()
     assert [result.status for result in Local(2, gpu_jobs=2).run(work)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] in at_once
 
@@ -264,6 +287,17 @@ def test_each_worker_sees_one_gpu(corpora, monkeypatch):
     todo = cells("on-gpu", contamination=[0, 0.1])
     work = Work(todo, corpora, definitions={cell: definition(cell, corpora["tiny"]) for cell in todo})
     assert {result.ran_on["gpu"] for result in Local(2).run(work)} == {"3", "5"}
+
+
+def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.setattr("adbench_text.run.engines.local.cpu_count", lambda: 6)
+    todo = cells("on-gpu", contamination=[0])
+    assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"3"}
+    assert {result.ran_on["threads"] for result in run(todo, corpora, 8)} == {"2"}  # three cells
+    assert {result.ran_on["threads"] for result in run(todo, corpora, 1)} == {""}
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"5"}
 
 
 def test_an_engine_of_another_package_runs_cells(corpora):

@@ -65,6 +65,9 @@ class Counting:
         interrupt = os.environ.get("TOY_INTERRUPT")
         if interrupt and interrupt in " ".join(texts):
             raise KeyboardInterrupt
+        gate = os.environ.get("TOY_GATE")
+        while gate and not os.path.exists(gate):  # noqa: PTH110
+            time.sleep(0.05)
         time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
         self.known = {word for text in texts for word in text.split()}
         return self
@@ -87,7 +90,8 @@ class OnGPU(Counting):
 
     @property
     def ran_on_(self):
-        return {"worker": os.environ.get("TOY_WORKER", ""), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES", "")}
+        names = {"worker": "TOY_WORKER", "gpu": "CUDA_VISIBLE_DEVICES", "threads": "OMP_NUM_THREADS"}
+        return {name: os.environ.get(variable, "") for name, variable in names.items()}
 
 
 class Faulty(Counting):

@@ -246,10 +246,7 @@ class Cluster:
         of_host = Counter[str]()
         for each in workers.values():
             of_host[each["host"]] += each["nthreads"]
-        definitions = self._work.definitions.items()
-        checked = {
-            (cell.detector, cell.configuration, cell.dataset): (cell, own) for cell, own in definitions
-        }
+        one_each = {(cell.detector, cell.configuration, cell.dataset): cell for cell in self._work.cells}
         answers = {}
         try:
             versions = self._client.run(version, _PACKAGE, workers=addresses, on_error="return")
@@ -261,7 +258,7 @@ class Cluster:
             job = _remote.Job(
                 self._token,
                 self._work.corpora,
-                list(checked.values()),
+                [(cell, self._work.definitions[cell]) for cell in one_each.values()],
                 self._work.limits,
                 self._work.trace_every,
                 {address: of_host[each["host"]] for address, each in workers.items()},

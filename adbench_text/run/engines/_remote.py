@@ -57,6 +57,7 @@ class _Installed:
     idle: list[Worker] = field(default_factory=list)
     n_running: int = 0
     is_over: bool = False
+    timer: threading.Timer | None = None
 
 
 _installed: dict[str, _Installed] = {}  # by token
@@ -92,10 +93,10 @@ def forget(token: str) -> None:
     """Remove a job; cells of it that are running are stopped."""
     with _lock:
         installed = _installed.pop(token, None)
-    if installed is not None:
-        installed.is_over = True
-        for process in installed.idle:
-            process.kill()
+        if installed is not None:
+            installed.is_over = True
+    for process in installed.idle if installed is not None else ():
+        process.kill()
 
 
 def evaluate_cell(token: str, cell: Cell) -> Result | None:
@@ -112,11 +113,11 @@ def evaluate_cell(token: str, cell: Cell) -> Result | None:
     finally:
         with _lock:
             installed.n_running -= 1
-            if not process.is_dead and not installed.is_over:
+            if installed.is_over:
+                process.kill()
+            elif not process.is_dead:
                 installed.idle.append(process)
-        timer = threading.Timer(_IDLE_SECONDS, _forget_if_idle, [installed])
-        timer.daemon = True
-        timer.start()
+            _watch(installed)
 
 
 def _result_of(process: Worker, cell: Cell, installed: _Installed) -> Result | None:
@@ -137,6 +138,15 @@ def _result_of(process: Worker, cell: Cell, installed: _Installed) -> Result | N
             process.kill()
             return None
         connection.wait(process.handles, SECONDS)
+
+
+def _watch(installed: _Installed) -> None:
+    """Remove a job some time after its last cell."""
+    if installed.timer is not None:
+        installed.timer.cancel()
+    installed.timer = threading.Timer(_IDLE_SECONDS, _forget_if_idle, [installed])
+    installed.timer.daemon = True
+    installed.timer.start()
 
 
 def _forget_if_idle(installed: _Installed) -> None:
