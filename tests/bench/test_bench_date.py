@@ -4,13 +4,18 @@ Texts as long as those of AG News (28 word pieces on average) and of 20 Newsgrou
 their lengths matter. FLOPs are those that the texts need: none for pads, none for the optimiser.
 """
 
+import os
 import resource
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from adbench_text.cli.main import SPIN_COUNT
 from adbench_text.detectors._devices import find_dtype
 from adbench_text.detectors.date import DATE
 from adbench_text.detectors.date.corruption import RandomGenerator, mask_patterns
@@ -138,6 +143,55 @@ def test_training_as_one_would_write_it_first(capsys):
         print(
             f"\nDATE as one would write it first (fp32, padded to 130, torch's AdamW), AG News, batch 16: "
             f"{1e3 * np.median(times):.0f} ms a step, {16 * real.mean() / np.median(times):,.0f} tokens/s"
+        )
+
+
+def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
+    """Return the seconds of a training step alone, and beside a process that uses one core."""
+    windows = made_up("AG News", 1000)
+    dtype = find_dtype(DATE().precision, torch.device("cpu"))
+    patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0))
+    objective = network(windows.max_length, sparse=True)
+
+    def seconds(steps: int) -> float:
+        training = Training(steps, 16, 1e-5, 0.1, patterns, 0.5, 0, dtype)
+        begin = time.perf_counter()
+        train(objective, windows, training, Clock("cpu"))
+        return (time.perf_counter() - begin) / steps
+
+    seconds(10)  # to warm up
+    alone = seconds(n_alone)
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        time.sleep(0.5)  # until it has started
+        return alone, seconds(n_beside)
+    finally:
+        busy.kill()
+        busy.wait()
+
+
+@pytest.mark.parametrize(("count", "n_beside"), [(SPIN_COUNT, 60), (None, 12)])
+def test_training_beside_a_busy_process(capsys, count, n_beside):
+    """The spin count of libgomp is that of the command line, or its own, with which few steps are enough."""
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))
+    }
+    environment |= {"GOMP_SPINCOUNT": count} if count else {}
+    code = f"from test_bench_date import seconds_beside; print(*seconds_beside(60, {n_beside}))"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parent,
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    alone, beside = map(float, done.stdout.split())
+    with capsys.disabled():
+        print(
+            f"\nDATE trains beside one busy process on {os.cpu_count()} cores, "
+            f"spin count {count or 'of libgomp'}: {alone / beside:.0%} of its speed alone "
+            f"({1e3 * alone:.0f} and {1e3 * beside:.0f} ms a step)"
         )
 
 

@@ -1,0 +1,35 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+def spin_count_of_a_child(**variables: str) -> str:
+    """Return GOMP_SPINCOUNT as a process sees it that a command started; no command imports OpenMP first."""
+    code = (
+        "import subprocess, sys; from adbench_text.cli.main import main\n"
+        "main(['list', 'datasets'], standalone_mode=False)\n"
+        "early = {'torch', 'sklearn'} & set(sys.modules)\n"
+        "child = 'import os; print(os.environ.get(\"GOMP_SPINCOUNT\"))'\n"
+        "sys.exit(early) if early else subprocess.run([sys.executable, '-c', child], check=True)"
+    )
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("GOMP_SPINCOUNT", "OMP_WAIT_POLICY")
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=inherited | variables, capture_output=True, text=True, check=True
+    )
+    return done.stdout.split()[-1]
+
+
+def test_openmp_spins_briefly_in_processes_that_a_command_starts():
+    assert spin_count_of_a_child() == "3000"
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [({"GOMP_SPINCOUNT": "7"}, "7"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "None")],
+)
+def test_a_user_may_choose_how_openmp_waits(variables, expected):
+    assert spin_count_of_a_child(**variables) == expected
