@@ -201,7 +201,8 @@ def _scores_csv(
     labels = corpus.test.labels
     documents = np.arange(len(labels)) if result.documents is None else result.documents
     labels = labels[documents[places]]
-    names = [escaping.cell(corpus.classes[label]) for label in labels.tolist()]
+    escaped = [escaping.cell(name) for name in corpus.classes]
+    names = [escaped[label] for label in labels.tolist()]
     table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
     table.insert(1, "outlier", (labels != corpus.classes.index(result.cell.inlier)).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")

@@ -1,0 +1,122 @@
+"""Benchmarks of sweeps: the costs of a cell beside its detector, and the speed of two processes."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from adbench_text.plugins import registry
+from adbench_text.run.runner import run_sweep
+from adbench_text.store.store import Store
+from adbench_text.sweep.sweep import DetectorChoice, Sweep
+
+pytestmark = pytest.mark.bench
+N_SEEDS, N_CLASSES = 334, 3
+N_CELLS = N_SEEDS * N_CLASSES
+N_RUNS, N_ROUNDS = 2, 2  # seeds of the sweep that is run with one and with two jobs, and repetitions
+
+
+class Meter:
+    """Notes the time of each cell, and the CPU time and memory of this process and its workers."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.cpu_seconds: dict[int, float] = {}
+        self.megabytes: dict[int, float] = {}
+
+    def message(self, text: str) -> None: ...
+
+    def begin(self, todo: int, finished: int, failed: int) -> None: ...
+
+    def started(self, cell: object) -> None: ...
+
+    def step(self, cell: object, step: int, steps: int, losses: Mapping[str, float]) -> None: ...
+
+    def done(self, result: object) -> None:
+        self.times.append(time.perf_counter())
+        n = len(self.times)
+        if n in (1, 100, N_CELLS - 99, N_CELLS):
+            process = psutil.Process()
+            processes = [process, *process.children(recursive=True)]
+            self.cpu_seconds[n] = sum(sum(each.cpu_times()[:2]) for each in processes)
+            self.megabytes[n] = sum(each.memory_info().rss for each in processes) / 1e6
+
+    def milliseconds(self, first: int, last: int) -> tuple[float, float]:
+        """Return the median time between two cells, and the mean CPU time of one."""
+        cpu = (self.cpu_seconds[last] - self.cpu_seconds[first]) / (last - first)
+        return 1e3 * float(np.median(np.diff(self.times[first - 1 : last]))), 1e3 * cpu
+
+
+@pytest.mark.usefixtures("toy_path")
+@pytest.mark.parametrize("jobs", [0, 1])
+def test_overhead_of_tiny_cells(jobs, capsys, empty_database, tmp_path, monkeypatch):
+    """A cell of 20 training and 30 test documents, whose detector takes a millisecond."""
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    shutil.copy(empty_database, tmp_path / "mlflow.db")
+    sweep = Sweep([DetectorChoice("counting")], ["tiny"], (), [0.0], range(N_SEEDS))
+    store, meter = Store(f"sqlite:///{tmp_path / 'mlflow.db'}"), Meter()
+    results = run_sweep(sweep, sweep.expand(), store, meter, jobs)
+    assert len(store.cells(["tiny"])) == len(results) == N_CELLS
+    assert all(result.status == "ok" for result in results)
+    first, last = meter.milliseconds(1, 100), meter.milliseconds(N_CELLS - 99, N_CELLS)
+    with capsys.disabled():
+        print(
+            f"\n{N_CELLS} tiny cells, --jobs {jobs}: {first[0]:.1f} ms a cell, {first[1]:.1f} of CPU, for "
+            f"the first 100; {last[0]:.1f} ms, {last[1]:.1f} of CPU, for the last 100 "
+            f"({last[1] / first[1]:.2f} times as much); {meter.megabytes[100]:.0f} MB after 100 cells, "
+            f"{meter.megabytes[N_CELLS]:.0f} at the end"
+        )
+
+
+def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
+    """Return the time from the first start of a cell to the end of the last, of the real command."""
+    code = (
+        "import sys, time; from adbench_text.cli import progress; from adbench_text.cli.main import main\n"
+        "times = []\n"
+        "class Watch(progress.Watch):\n"
+        "    def started(self, cell): times.append(time.perf_counter()); super().started(cell)\n"
+        "    def done(self, result): times.append(time.perf_counter()); super().done(result)\n"
+        "progress.Watch = Watch\n"
+        "main(sys.argv[1:], standalone_mode=False)\n"
+        "print(len(times), times[-1] - times[0])"
+    )
+    words = "--offline run -d ocsvm --encoder svd -s pydocs --contamination 0 --contamination 0.1 --no-report"
+    seeds = [word for seed in range(N_RUNS) for word in ("--seed", str(seed))]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("OMP_")}
+    environment |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), threads) if threads else {}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words.split(), *seeds, "--jobs", str(jobs)],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    n_events, seconds = done.stdout.split()[-2:]
+    assert int(n_events) == 2 * 2 * N_RUNS * len(registry.dataset("pydocs").classes)
+    return float(seconds)
+
+
+@pytest.mark.parametrize("threads", [None, "1"])
+def test_two_jobs_against_one(threads, capsys, empty_database, tmp_path):
+    """By default one worker has as many threads as there are cores, and two share them."""
+    seconds: dict[int, list[float]] = {1: [], 2: []}
+    for i in range(2 * N_ROUNDS):
+        jobs = (1, 2)[i % 2]
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        shutil.copy(empty_database, folder / "mlflow.db")
+        seconds[jobs].append(seconds_of_a_sweep(jobs, threads, folder))
+    one, two = min(seconds[1]), min(seconds[2])
+    with capsys.disabled():
+        print(
+            f"\nocsvm on pydocs, {threads or 'the default number of'} threads: "
+            f"--jobs 2 is {one / two:.2f} times as fast as --jobs 1 ({one:.1f} and {two:.1f} s)"
+        )
