@@ -1,6 +1,9 @@
 """Writes a cell to MLflow."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from adbench_text.errors import TrackingError
 from adbench_text.store.client import StoreClient
@@ -14,12 +17,13 @@ def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Pa
     """Log a cell as a child run. It counts as finished only once everything is written."""
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
-    run_id = client.create_run(
+    run = client.create_run(
         experiment_id,
         start_time=payload.started,
         tags={**payload.tags, PARENT: parent},
         run_name=payload.name,
-    ).info.run_id
+    ).info
+    run_id = run.run_id
     write_values(client, run_id, payload.params, [*payload.metrics, *payload.curves])
     inputs = [
         DatasetInput(
@@ -33,8 +37,22 @@ def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Pa
     except TrackingError:  # two processes that log the same dataset for the first time: one of them fails
         client.log_inputs(run_id, datasets=inputs)
     for name, text in payload.files.items():
-        client.log_text(run_id, text, name)
+        write_text(client, run_id, run.artifact_uri, name, text)
     client.set_terminated(run_id, payload.status)
+
+
+def write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:
+    """Write an artifact; into a folder of this machine directly, which MLflow would look up each time."""
+    parts = urlsplit(artifacts)
+    if parts.scheme != "file" or parts.netloc:
+        client.log_text(run_id, text, name)
+        return
+    path = Path(url2pathname(parts.path), name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TrackingError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
 def write_values(

@@ -13,6 +13,7 @@ import psutil
 import pytest
 
 from adbench_text.plugins import registry
+from adbench_text.run.engines.local import Local
 from adbench_text.run.runner import run_sweep
 from adbench_text.store.store import Store
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
@@ -62,7 +63,7 @@ def test_overhead_of_tiny_cells(jobs, capsys, empty_database, tmp_path, monkeypa
     shutil.copy(empty_database, tmp_path / "mlflow.db")
     sweep = Sweep([DetectorChoice("counting")], ["tiny"], (), [0.0], range(N_SEEDS))
     store, meter = Store(f"sqlite:///{tmp_path / 'mlflow.db'}"), Meter()
-    results = run_sweep(sweep, sweep.expand(), store, meter, jobs)
+    results = run_sweep(sweep, sweep.expand(), store, meter, Local(jobs))
     assert len(store.cells(["tiny"])) == len(results) == N_CELLS
     assert all(result.status == "ok" for result in results)
     first, last = meter.milliseconds(1, 100), meter.milliseconds(N_CELLS - 99, N_CELLS)
