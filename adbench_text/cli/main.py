@@ -93,3 +93,4 @@ def main(data_dir: str | None, offline: bool, debug: bool) -> None:
         os.environ["ADBENCH_TEXT_DATA"] = data_dir
     if offline:
         os.environ["ADBENCH_TEXT_OFFLINE"] = "1"
+        os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
