@@ -1,0 +1,113 @@
+"""Real processes for tests of faults: sweeps of sixty short cells, and MLflow servers."""
+
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import psutil
+import requests
+
+PLUGINS = Path(__file__).parent / "toy"
+SWEEP = "run -s tiny -d counting --no-report".split() + [f"--seed={seed}" for seed in range(5)]
+N_CELLS = 60  # three classes, four levels, five seeds
+CELLS = """
+    SELECT c.value, m.value FROM runs r
+    JOIN tags k ON k.run_uuid = r.run_uuid AND k.key = 'adbench_text.kind' AND k.value = 'cell'
+    JOIN tags c ON c.run_uuid = r.run_uuid AND c.key = 'adbench_text.cell'
+    JOIN latest_metrics m ON m.run_uuid = r.run_uuid AND m.key = 'auroc'
+    WHERE r.lifecycle_stage = 'active' AND r.status = 'FINISHED'
+"""
+
+
+def start(folder: Path, *options: str, command=SWEEP, **variables: str) -> subprocess.Popen:
+    """Start a command of adbench-text in a folder; what it prints is appended to the file ``log`` there."""
+    path = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
+    shared = {"PYTHONPATH": path, "TOY_SECONDS": "0.05", "ADBENCH_TEXT_CACHE": str(folder / "cache")}
+    with (folder / "log").open("a") as log:
+        return subprocess.Popen(
+            [sys.executable, "-m", "adbench_text.cli", *command, *options],
+            cwd=folder,
+            env=os.environ | shared | variables,
+            stdout=log,
+            stderr=log,
+        )
+
+
+def query(folder: Path, text: str) -> list:
+    with closing(sqlite3.connect(folder / "mlflow.db")) as database:
+        return database.execute(text).fetchall()
+
+
+def kill(process: subprocess.Popen) -> None:
+    """Kill a process, but none of its children: they must end by themselves."""
+    try:
+        children = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        children = []
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs(children, timeout=20)[1] == []
+
+
+def printed(folder: Path) -> str:
+    return (folder / "log").read_text()
+
+
+def wait_for(folder: Path, text: str, process: subprocess.Popen | None = None) -> None:
+    while text not in printed(folder):
+        assert process is None or process.poll() is None, printed(folder)
+        time.sleep(0.05)
+
+
+def assert_complete(folder: Path, expected: list) -> None:
+    """Every cell is there once, equal to that of an undisturbed sweep, and nothing remains."""
+    assert sorted(query(folder, CELLS)) == expected
+    open_runs = "SELECT name FROM runs WHERE status = 'RUNNING' AND lifecycle_stage = 'active'"
+    assert query(folder, open_runs) == []
+    assert (folder / "mlflow.db.cells").is_dir()
+    assert list((folder / "mlflow.db.cells").rglob("*.json")) == []
+
+
+@contextmanager
+def server(folder: Path, port: int, database="sqlite:///mlflow.db"):
+    """A real MLflow server with one worker."""
+    options = f"--backend-store-uri {database} --artifacts-destination artifacts --port {port}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mlflow", "server", *options.split(), "--workers", "1"],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        wait_until(lambda: requests.get(f"http://127.0.0.1:{port}/health", timeout=1).ok)
+        yield process
+    finally:
+        os.killpg(process.pid, signal.SIGCONT)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def wait_until(answers: Callable[[], bool]) -> None:
+    """Wait until a server answers, for two minutes at most."""
+    for _ in range(240):
+        try:
+            if answers():
+                return
+        except OSError:  # those of requests and of sockets
+            pass
+        time.sleep(0.5)
+    raise AssertionError("no answer for two minutes")
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
