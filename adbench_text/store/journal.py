@@ -81,11 +81,15 @@ class Journal:
         path = self.folder / f"{key}{_SUFFIX}"
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.new")
-        with temporary.open("w", encoding="utf-8") as stream:
-            json.dump(entry, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
+        try:
+            with temporary.open("w", encoding="utf-8") as stream:
+                json.dump(entry, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        except OSError:  # a full disk
+            temporary.unlink(missing_ok=True)
+            raise
         _flush_folder(self.folder)
         with (self.folder / "ended").open("a") as stream:  # one short line is appended at once
             stream.write(f"{key}\n")
