@@ -7,7 +7,9 @@ process that holds it.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ except ImportError:  # Windows: no claims, so two runs at once may do a cell twi
     fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".json"
+_SECONDS = 0.1  # between two attempts to get a claim that another process holds
 
 
 class Journal:
@@ -74,6 +77,18 @@ class Journal:
             self._claimed.remove(key)
             if fcntl:
                 fcntl.lockf(self._claims(), fcntl.LOCK_UN, 1, _offset(key))
+
+    @contextmanager
+    def held(self, key: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Hold a claim within a block; wait for another process that holds it, after a call of `notify`."""
+        if not self._lock(key):
+            notify()
+            while not self._lock(key):
+                time.sleep(_SECONDS)
+        try:
+            yield
+        finally:
+            self.release(key)
 
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write an entry; it is on the disk when this returns."""
