@@ -1,6 +1,7 @@
 """Real processes for tests of faults: sweeps of sixty short cells, and MLflow servers."""
 
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -12,6 +13,7 @@ from collections.abc import Callable
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import requests
@@ -160,3 +162,29 @@ def proxy(target_port: int):
         yield running
         running.shutdown()
         thread.join()
+
+
+@contextmanager
+def postgres(folder: Path, port: int):
+    """A PostgreSQL server of its own; yields the address of a database, or None without its programs."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if not programs or (is_root and shutil.which("runuser") is None):
+        yield None
+        return
+    user = ["runuser", "-u", "postgres", "--"] if is_root else []  # PostgreSQL refuses to run as root
+    with TemporaryDirectory() as temporary:  # below a folder of pytest no other user may write
+        data = Path(temporary) / "data"
+        data.mkdir()
+        if is_root:
+            Path(temporary).chmod(0o755)
+            shutil.chown(data, "postgres")
+        shared = {"check": True, "cwd": data, "stdout": subprocess.DEVNULL}
+        subprocess.run([*user, programs[-1] / "initdb", "-D", data, "-A", "trust", "-U", "mlflow"], **shared)
+        control = [*user, programs[-1] / "pg_ctl", "-D", data, "-w"]
+        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={data}"
+        subprocess.run([*control, "-l", data / "log", "-o", options, "start"], **shared)
+        try:
+            yield f"postgresql+psycopg2://mlflow@127.0.0.1:{port}/postgres"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], **shared)
