@@ -11,6 +11,7 @@ import gzip
 import hashlib
 import json
 import logging
+import multiprocessing
 import os
 import sys
 import tempfile
@@ -105,6 +106,8 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
 def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
     """Write arrays to a file of the cache, with a digest of their content and of its name.
 
+    If that fails, one line is printed: what is in the cache can be made again.
+
     Parameters
     ----------
     path : Path
@@ -114,8 +117,23 @@ def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
     import numpy as np
 
     digest = np.frombuffer(_digest_of_arrays(path, arrays), dtype=np.uint8)
-    with atomic_path(path) as temporary:
+    with _optional(), atomic_path(path) as temporary:
         np.savez(temporary, allow_pickle=False, **{**arrays, _DIGEST: digest})
+
+
+_is_reported = False
+
+
+@contextmanager
+def _optional() -> Iterator[None]:
+    """Print a line if a file of the cache cannot be written; once, and not in worker processes."""
+    global _is_reported
+    try:
+        yield
+    except DataError as error:
+        if not _is_reported and multiprocessing.parent_process() is None:
+            print(f"Nothing is cached: {error}", file=sys.stderr)
+        _is_reported = True
 
 
 def read_arrays(path: Path) -> "dict[str, NDArray[Any]] | None":
@@ -268,7 +286,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
                 digest = hashlib.file_digest(stream, algorithm).hexdigest()
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    with atomic_path(cached) as temporary:
+    with _optional(), atomic_path(cached) as temporary:
         temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest
 

@@ -1,15 +1,19 @@
 """Real processes for tests of faults: sweeps of sixty short cells, and MLflow servers."""
 
 import os
+import shutil
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import psutil
 import requests
@@ -111,3 +115,76 @@ def free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
+
+
+class _Relay(BaseHTTPRequestHandler):
+    """Passes requests on to a server, or answers 500."""
+
+    server: "Proxy"
+
+    def _relay(self) -> None:
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.server.is_ill(self.path):
+            self.send_error(500)
+            return
+        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
+        answer = requests.request(
+            self.command, self.server.target + self.path, data=body, headers=headers, timeout=60
+        )
+        self.send_response(answer.status_code)
+        self.send_header("Content-Type", answer.headers.get("Content-Type", "application/json"))
+        self.send_header("Content-Length", str(len(answer.content)))
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _relay  # noqa: N815
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class Proxy(ThreadingHTTPServer):
+    """Stands before a server; `is_ill` receives a path and returns whether the answer is 500."""
+
+    daemon_threads = True
+
+    def __init__(self, target_port: int) -> None:
+        self.target = f"http://127.0.0.1:{target_port}"
+        self.is_ill: Callable[[str], bool] = lambda path: False
+        super().__init__(("127.0.0.1", 0), _Relay)
+
+
+@contextmanager
+def proxy(target_port: int):
+    with Proxy(target_port) as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True)
+        thread.start()
+        yield running
+        running.shutdown()
+        thread.join()
+
+
+@contextmanager
+def postgres(folder: Path, port: int):
+    """A PostgreSQL server of its own; yields the address of a database, or None without its programs."""
+    programs = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    is_root = hasattr(os, "geteuid") and os.geteuid() == 0
+    if not programs or (is_root and shutil.which("runuser") is None):
+        yield None
+        return
+    user = ["runuser", "-u", "postgres", "--"] if is_root else []  # PostgreSQL refuses to run as root
+    with TemporaryDirectory() as temporary:  # below a folder of pytest no other user may write
+        data = Path(temporary) / "data"
+        data.mkdir()
+        if is_root:
+            Path(temporary).chmod(0o755)
+            shutil.chown(data, "postgres")
+        shared = {"check": True, "cwd": data, "stdout": subprocess.DEVNULL}
+        subprocess.run([*user, programs[-1] / "initdb", "-D", data, "-A", "trust", "-U", "mlflow"], **shared)
+        control = [*user, programs[-1] / "pg_ctl", "-D", data, "-w"]
+        options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={data}"
+        subprocess.run([*control, "-l", data / "log", "-o", options, "start"], **shared)
+        try:
+            yield f"postgresql+psycopg2://mlflow@127.0.0.1:{port}/postgres"
+        finally:
+            subprocess.run([*control, "-m", "immediate", "stop"], **shared)

@@ -43,7 +43,8 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
 
         sources = [Source(uri, experiment) for uri in dict.fromkeys(stores)]
         target = Target(tracking_uri, experiment)
-        merged = merge(sources, target, begin)
+        waiting = f"Another merge into {target.shown} is running; waiting for its end."
+        merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True))
     for each in merged:
         click.echo(_line(each, target.shown))
 

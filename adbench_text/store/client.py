@@ -1,11 +1,14 @@
 """MLflow's client as this package wants it: errors in one line, Ctrl-C held back, all pages."""
 
+import errno
 import logging
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from adbench_text import interrupts
@@ -41,6 +44,8 @@ class StoreClient:
 
         for name in ("mlflow", "alembic"):  # the migrations of a new database, line by line
             logging.getLogger(name).setLevel(logging.WARNING)
+        # it prints the traceback of each error of a database, which is raised too
+        logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
         file = sqlite_file(self._uri)
         if file is None:
             return MlflowClient(self._uri)
@@ -86,9 +91,33 @@ class StoreClient:
                 raise TrackingError(
                     f"Another process has locked {without_password(self._uri)}; try again when it is done."
                 ) from error
+            if full := _full_place(error, sqlite_file(self._uri)):
+                raise TrackingError(
+                    f"Cannot write to {full}: No space left on device. "
+                    "Make room, then run the same command again."
+                ) from error
             raise TrackingError(
-                f"The store {without_password(self._uri)} cannot be used: {first_line(error)}"
+                f"The store {without_password(self._uri)} cannot be used: {_reason(error)}."
             ) from error
+
+
+def _full_place(error: BaseException, database: Path | None) -> Path | None:
+    """Return what cannot be written because its disk is full; None after any other error."""
+    if database is not None and "database or disk is full" in str(error):
+        return database.absolute()
+    if not isinstance(error, OSError) or error.errno != errno.ENOSPC:
+        return None
+    if error.filename:
+        return Path(os.fsdecode(error.filename))
+    # MLflow's copy of an artifact does not name its target
+    return database.absolute().parent / "mlruns" if database is not None else Path(gettempdir())
+
+
+def _reason(error: BaseException) -> str:
+    """Return why MLflow has failed, without the addresses of its requests."""
+    if answer := re.search(r"too many (\d+) error responses", str(error)):
+        return f"the server answers HTTP status {answer[1]}; its own log names the reason"
+    return without_password(first_line(error)).removesuffix(".")
 
 
 def _create(path: Path) -> None:

@@ -7,7 +7,9 @@ process that holds it.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ except ImportError:  # Windows: no claims, so two runs at once may do a cell twi
     fcntl = None  # type: ignore[assignment]
 
 _SUFFIX = ".json"
+_SECONDS = 0.1  # between two attempts to get a claim that another process holds
 
 
 class Journal:
@@ -75,17 +78,33 @@ class Journal:
             if fcntl:
                 fcntl.lockf(self._claims(), fcntl.LOCK_UN, 1, _offset(key))
 
+    @contextmanager
+    def held(self, key: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Hold a claim within a block; wait for another process that holds it, after a call of `notify`."""
+        if not self._lock(key):
+            notify()
+            while not self._lock(key):
+                time.sleep(_SECONDS)
+        try:
+            yield
+        finally:
+            self.release(key)
+
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write an entry; it is on the disk when this returns."""
         self._written.add(key)
         path = self.folder / f"{key}{_SUFFIX}"
         self.folder.mkdir(parents=True, exist_ok=True)
         temporary = path.with_suffix(f".{os.getpid()}.new")
-        with temporary.open("w", encoding="utf-8") as stream:
-            json.dump(entry, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(path)
+        try:
+            with temporary.open("w", encoding="utf-8") as stream:
+                json.dump(entry, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        except OSError:  # a full disk
+            temporary.unlink(missing_ok=True)
+            raise
         _flush_folder(self.folder)
         with (self.folder / "ended").open("a") as stream:  # one short line is appended at once
             stream.write(f"{key}\n")

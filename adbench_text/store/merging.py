@@ -5,7 +5,7 @@ as finished only once everything is written, so a merge that was cut off can be 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
@@ -18,7 +18,7 @@ from adbench_text.store.artifacts import files_below, is_of_run, local_folder
 from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
 from adbench_text.store.reading import KIND, State
 from adbench_text.store.record import TAG, Record
-from adbench_text.store.store import DEFAULT_EXPERIMENT, Store
+from adbench_text.store.store import DEFAULT_EXPERIMENT, HOST, Store, host
 from adbench_text.store.write import PARENT, write_values
 
 _KIND = "merge"
@@ -109,12 +109,17 @@ def _bare(uri: str) -> str:
 class Target(Store):
     """A store that cells are copied to; see `Store`."""
 
+    def alone(self, notify: Callable[[], object]) -> AbstractContextManager[None]:
+        """Wait for other merges of this machine into this store; `notify` is called if there is one."""
+        return self._journal.held("merge", notify)
+
     def copy(self, plan: Plan, notify: Callable[[], object]) -> None:
         """Copy the cells of a plan, and count them; `notify` is called after each."""
         datasets = sorted({record.dataset for _, record in plan.cells})
         for dataset in sorted({each["dataset"] for each in plan.definitions}):
             self._experiment_id(dataset)  # all of them before anything is written
-            for run in list(self._search(dataset, _KIND, "attributes.status = 'RUNNING'")):
+            mine = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{host()}'"
+            for run in list(self._search(dataset, _KIND, mine)):
                 self._close(dataset, run.info.run_id, "KILLED")  # a merge that was killed
         for dataset in datasets:
             cells = [(source, record) for source, record in plan.cells if record.dataset == dataset]
@@ -142,6 +147,7 @@ class Target(Store):
         numbers = "".join(f"\n- `{name}`: {number} cells" for name, number in of_source.items())
         tags = {
             KIND: _KIND,
+            HOST: host(),
             f"{TAG}sources": "\n".join(of_source)[:LONGEST_TAG],
             "mlflow.note.content": f"`{without_password(command_line())}`\n\nCopied from:\n{numbers}",
             **run_tags(),
@@ -175,7 +181,10 @@ class Target(Store):
 
 
 def merge(
-    sources: Sequence[Source], target: Target, begin: Callable[[int], Callable[[], object]]
+    sources: Sequence[Source],
+    target: Target,
+    begin: Callable[[int], Callable[[], object]],
+    wait: Callable[[], object] = lambda: None,
 ) -> list[Merged]:
     """Copy the finished cells of several stores into one, each once; return what was copied from each.
 
@@ -187,6 +196,8 @@ def merge(
     target : Target
     begin : callable
         Receives the number of cells to copy; returns what is called after each.
+    wait : callable
+        Called if this merge has to wait for another one of this machine into the same store.
 
     Raises
     ------
@@ -196,8 +207,9 @@ def merge(
     for source in sources:
         if source.is_same(target):
             raise TrackingError(f"{source.shown} is the store to merge into; give only the other stores.")
-    plan = plan_of(sources, target)
-    target.copy(plan, begin(len(plan.cells)))
+    with target.alone(wait):
+        plan = plan_of(sources, target)
+        target.copy(plan, begin(len(plan.cells)))
     return list(plan.counts.values())
 
 

@@ -39,6 +39,7 @@ from adbench_text.store.write import PARENT, write_cell
 from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
+HOST = f"{TAG}host"
 _PAGE = 5000  # runs asked for at once
 
 
@@ -93,15 +94,30 @@ class Store:
                 raise TrackingError(
                     f"The experiment {name!r} was deleted from {self.shown}; restore it, or use --experiment."
                 )
+            if known is not None and not self._reaches(known.artifact_location):
+                raise TrackingError(
+                    f"The artifacts of the experiment {name!r} in {self.shown} are kept by an MLflow server; "
+                    "give the address of the server as --tracking-uri."
+                )
             self._experiments[dataset] = known.experiment_id if known else self._new_experiment(name)
         return self._experiments[dataset]
+
+    def _reaches(self, artifacts: str) -> bool:
+        """Whether MLflow can write artifacts to this address: those of a server need its own address."""
+        return not artifacts.startswith("mlflow-artifacts:") or self.uri.startswith(("http:", "https:"))
 
     def _new_experiment(self, name: str) -> str:
         # artifacts go beside a database file, not where the command happens to run
         artifacts = artifact_root(self._file, name).as_uri() if self._file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
-        return str(self._client.create_experiment(name, artifacts, tags))
+        try:
+            return str(self._client.create_experiment(name, artifacts, tags))
+        except TrackingError:
+            created = self._client.get_experiment_by_name(name)
+            if created is None:
+                raise
+            return str(created.experiment_id)  # by another process, meanwhile
 
     @contextmanager
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
@@ -130,7 +146,7 @@ class Store:
                 f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
             ),
             f"{TAG}kind": "sweep",
-            f"{TAG}host": _host(),
+            HOST: host(),
             **run_tags(),
         }
         run = self._client.create_run(self._experiment_id(dataset), tags=tags, run_name=f"sweep: {title}")
@@ -199,7 +215,7 @@ class Store:
         """End the parent runs whose processes of this machine were killed; return whether there were any."""
         abandoned = False
         for dataset in datasets:
-            mine = f"attributes.status = 'RUNNING' and tags.`{TAG}host` = '{_host()}'"
+            mine = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{host()}'"
             for run in list(self._search(dataset, "sweep", mine)):
                 if self._journal.is_abandoned(run.info.run_id):
                     self._close(dataset, run.info.run_id, "KILLED")
@@ -210,13 +226,17 @@ class Store:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
         self._client.log_artifacts(self._parents[dataset], str(folder))
 
-    @interrupts.held_back()
     def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Write or renew the summary runs of what these definitions belong to.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
         the store holds, not over those of one sweep alone.
         """
+        with self._journal.held("summaries"):  # two sweeps that end at once would write each of them twice
+            self._summarise(definitions)
+
+    @interrupts.held_back()
+    def _summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         from mlflow.entities import Metric, Param
 
         keys = {(d["dataset"], summary_key(d)): d for d in definitions}
@@ -308,6 +328,6 @@ class Store:
             )
 
 
-def _host() -> str:
+def host() -> str:
     """Return the name of this machine; MLflow's filters take no quotes."""
     return platform.node().replace("'", "")

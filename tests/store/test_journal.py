@@ -56,6 +56,13 @@ def test_a_claim_ends_with_its_process(other, journal):
     assert journal.claim("a") is True
 
 
+def test_a_block_waits_for_a_claim_of_another_process(other, journal):
+    with journal.held("a", notify=other.kill):
+        assert other.wait() != 0
+        assert not journal.is_abandoned("a")  # it is this process's
+    assert journal.is_abandoned("a")
+
+
 def test_what_another_process_has_ended_meanwhile_is_not_done_again(other, journal):
     send(other, "write")
     assert other.stdout.readline() == "written\n"
@@ -112,6 +119,16 @@ def test_what_had_ended_before_may_be_run_again(journal):
     journal.write("a", {})
     journal.remove("a")
     assert Journal(journal.folder).claim("a") is True
+
+
+def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        journal.write("a", {"x": 1})
+    assert list(journal.folder.iterdir()) == []
 
 
 def test_a_damaged_entry_is_removed(journal):

@@ -513,7 +513,7 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
     client.update_run(sweep.info.run_id, "RUNNING")
     client.set_tag(sweep.info.run_id, "adbench_text.host", "another machine")
     assert not store.close_abandoned(["tiny"])
-    client.set_tag(sweep.info.run_id, "adbench_text.host", tracking._host())
+    client.set_tag(sweep.info.run_id, "adbench_text.host", tracking.host())
     assert store.close_abandoned(["tiny"])
     assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
 

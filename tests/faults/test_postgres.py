@@ -1,0 +1,88 @@
+"""Sweeps by real processes whose MLflow server keeps its runs in PostgreSQL."""
+
+from contextlib import closing
+
+import pytest
+from sweep_processes import CELLS, free_port, postgres, printed, server, start
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory):
+    """The address of an empty database."""
+    pytest.importorskip("psycopg2", reason="there is no psycopg2")
+    with postgres(tmp_path_factory.mktemp("postgres"), free_port()) as address:
+        if address is None:
+            pytest.skip("there is no PostgreSQL (Debian: apt install postgresql)")
+        yield address
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory, database):
+    """The folder and the address of a server that four clients have logged a sweep to, at once."""
+    folder, port = tmp_path_factory.mktemp("server"), free_port()
+    address = f"--tracking-uri=http://127.0.0.1:{port}"
+    with server(folder, port, database):
+        racing = [start(folder, address) for _ in range(4)]
+        assert [process.wait() for process in racing] == [0] * 4, printed(folder)
+        yield folder, address
+
+
+def rows(database, query=CELLS) -> list:
+    import psycopg2
+
+    plain = database.replace("+psycopg2", "")
+    with closing(psycopg2.connect(plain)) as connection, connection.cursor() as cursor:
+        cursor.execute(query)
+        return sorted(cursor.fetchall())
+
+
+def report(folder, *options) -> str:
+    (folder / "log").unlink()
+    process = start(folder, *options, command=["report", "--format=csv"])
+    assert process.wait() == 0, printed(folder)
+    return printed(folder)
+
+
+def test_four_clients_at_once_do_no_cell_twice(stored, database, undisturbed):
+    assert rows(database) == undisturbed
+    assert rows(database, "SELECT name FROM runs WHERE status = 'RUNNING'") == []
+    summaries = "SELECT value FROM tags WHERE key = 'adbench_text.summary'"
+    assert len(rows(database, summaries)) == len(set(rows(database, summaries))) == 4
+
+
+def test_the_report_of_the_server_is_that_of_its_database(stored, database):
+    folder, address = stored
+    of_server = report(folder, address)
+    assert "counting" in of_server
+    assert report(folder, f"--tracking-uri={database}") == of_server
+
+
+def test_clients_with_journals_of_their_own_count_once_in_a_report(stored, database):
+    folder, address = stored
+    n_before = len(rows(database))
+    clients = [  # as on two machines: claims do not reach from one to the other
+        start(folder, address, "--seed=5", ADBENCH_TEXT_CACHE=str(folder / f"cache of {name}"))
+        for name in ("one", "other")
+    ]
+    assert [process.wait() for process in clients] == [0, 0], printed(folder)
+    assert n_before + 12 <= len(rows(database)) <= n_before + 24
+    assert report(folder, address, "--cells").count("counting") == n_before + 12
+
+
+def test_a_sweep_that_passes_by_the_server_is_refused_at_once(stored, database):
+    folder, _ = stored
+    (folder / "log").unlink()
+    assert start(folder, f"--tracking-uri={database}", "--seed=6").wait() == 1
+    [error] = [line for line in printed(folder).splitlines() if line.startswith("Error: ")]
+    assert error.endswith("kept by an MLflow server; give the address of the server as --tracking-uri.")
+    assert "[1/12]" not in printed(folder)
+
+
+def test_two_sweeps_may_log_to_a_database_without_a_server(tmp_path, database, undisturbed):
+    options = f"--tracking-uri={database}", "--experiment=direct"
+    assert [process.wait() for process in [start(tmp_path, *options) for _ in range(2)]] == [0, 0]
+    in_experiment = "AND r.experiment_id = (SELECT experiment_id FROM experiments WHERE name = 'direct/tiny')"
+    assert rows(database, CELLS + in_experiment) == undisturbed
+    assert "counting" in report(tmp_path, *options)
