@@ -21,7 +21,7 @@ from adbench_text.sweep.sweep import DetectorChoice, Sweep
 pytestmark = pytest.mark.bench
 N_SEEDS, N_CLASSES = 334, 3
 N_CELLS = N_SEEDS * N_CLASSES
-N_RUNS, N_ROUNDS = 2, 2  # seeds of the sweep that is run with one and with two jobs, and repetitions
+N_RUNS, N_ROUNDS = 4, 1  # seeds of the sweep that is run with one and with two jobs, and repetitions
 
 
 class Meter:
