@@ -28,8 +28,9 @@ from adbench_text.store.address import (
     tracking_uri,
     without_password,
 )
-from adbench_text.store.artifacts import artifact_root, local_folder
+from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
+from adbench_text.store.experiments import experiment_id
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
@@ -89,35 +90,8 @@ class Store:
     def _experiment_id(self, dataset: str) -> str:
         if dataset not in self._experiments:
             name = f"{self.experiment}/{dataset}"
-            known = self._client.get_experiment_by_name(name)
-            if known is not None and known.lifecycle_stage == "deleted":
-                raise TrackingError(
-                    f"The experiment {name!r} was deleted from {self.shown}; restore it, or use --experiment."
-                )
-            if known is not None and not self._reaches(known.artifact_location):
-                raise TrackingError(
-                    f"The artifacts of the experiment {name!r} in {self.shown} are kept by an MLflow server; "
-                    "give the address of the server as --tracking-uri."
-                )
-            self._experiments[dataset] = known.experiment_id if known else self._new_experiment(name)
+            self._experiments[dataset] = experiment_id(self._client, name, self.uri, self._file)
         return self._experiments[dataset]
-
-    def _reaches(self, artifacts: str) -> bool:
-        """Whether MLflow can write artifacts to this address: those of a server need its own address."""
-        return not artifacts.startswith("mlflow-artifacts:") or self.uri.startswith(("http:", "https:"))
-
-    def _new_experiment(self, name: str) -> str:
-        # artifacts go beside a database file, not where the command happens to run
-        artifacts = artifact_root(self._file, name).as_uri() if self._file else None
-        # without the tag MLflow's pages take it for an experiment on language models
-        tags = {"mlflow.experimentKind": "custom_model_development"}
-        try:
-            return str(self._client.create_experiment(name, artifacts, tags))
-        except TrackingError:
-            created = self._client.get_experiment_by_name(name)
-            if created is None:
-                raise
-            return str(created.experiment_id)  # by another process, meanwhile
 
     @contextmanager
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
