@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn --encoder svd --dataset pydocs
 
-.PHONY: demo test slow faults bench clean build/assembled
+.PHONY: demo test slow faults bench docs clean build/assembled
 
 demo: .venv/installed
 	$(BIN)/adbench-text run $(DEMO)
@@ -27,6 +27,17 @@ faults: .venv/installed-for-tests
 bench: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
 
+# The pages of docs/, the measured results and CONTRIBUTING.md as a site in build/site.
+docs: .venv/installed-for-docs
+	rm -rf build/docs build/site
+	mkdir -p build
+	cp -r docs build/docs
+	cp -r reports/results CONTRIBUTING.md CHANGELOG.md build/docs/
+	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
+	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' build/docs/CONTRIBUTING.md build/docs/CHANGELOG.md
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
+	@echo "Open build/site/index.html"
+
 # The four folders linked into one package, for mypy; made anew each time to follow new and deleted files.
 build/assembled:
 	rm -rf $@
@@ -43,6 +54,10 @@ build/assembled:
 
 .venv/installed-for-tests: .venv/installed
 	$(INSTALL) --editable ".[test]"
+	@touch $@
+
+.venv/installed-for-docs: .venv/installed
+	$(INSTALL) --editable ".[docs]"
 	@touch $@
 
 clean:

@@ -20,7 +20,7 @@ def in_folders() -> set[str]:
     for folder in FOLDERS:
         prefix = "" if folder == "adbench_text" else "adbench_text/"
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in SOURCES or path.name == "py.typed":
+            if path.suffix in SOURCES or path.name in ("py.typed", "SKILL.md"):
                 found.add(prefix + path.relative_to(ROOT).as_posix())
     return found
 

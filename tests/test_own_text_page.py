@@ -1,4 +1,4 @@
-"""README's session on own documents, run as it is written, on posts of 20 Newsgroups."""
+"""The session of docs/own-text.md, run as it is written, on posts of 20 Newsgroups."""
 
 import csv
 import json
@@ -18,15 +18,14 @@ import pytest
 from adbench_text.datasets import newsgroups20
 from adbench_text.metrics import auroc
 
-README = Path(__file__).parents[1] / "README.md"
-SECTION = README.read_text().partition("\n## Your own documents\n")[2].partition("\n## ")[0]
-BLOCK = [line.removeprefix("    ") for line in SECTION.splitlines() if line.startswith("    ")]
+PAGE = Path(__file__).parents[1] / "docs" / "own-text.md"
+BLOCK = [line.removeprefix("    ") for line in PAGE.read_text().splitlines() if line.startswith("    ")]
 
 
 def command(start):
-    """Return README's command that begins so."""
+    """Return the command of the page that begins so."""
     found = [line.removeprefix("$ ") for line in BLOCK if line.removeprefix("$ ").startswith(start)]
-    assert found, f"README has no command that begins with {start!r}"
+    assert found, f"the page has no command that begins with {start!r}"
     return found[0]
 
 
@@ -82,7 +81,7 @@ def test_odd_prints_what_readme_shows(folder):
         scored = [row for row in csv.DictReader(stream) if row["score"]]
     is_odd = np.array([not row["group"].startswith("rec.") for row in scored])
     area = 100 * auroc(is_odd, np.array([float(row["score"]) for row in scored]))
-    assert f"the AUROC of the scores is {area:.1f} %" in " ".join(SECTION.split())
+    assert f"the AUROC of the scores is {area:.1f} %" in " ".join(PAGE.read_text().split())
 
 
 def without_seconds(line):

@@ -1,0 +1,78 @@
+"""README and the pages of docs/: every link leads somewhere, and every command is understood."""
+
+import re
+import shlex
+from pathlib import Path
+
+import click
+import pytest
+
+from adbench_text.cli.main import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("reports/results/*.md"),
+    ]
+)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+NAMES = {str(page.relative_to(ROOT)): page for page in PAGES}
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors that its headings have on the web."""
+    titles = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_links_lead_to_a_page_and_to_a_heading_of_it(name):
+    page = NAMES[name]
+    dead = []
+    for link in LINK.findall(page.read_text()):
+        if re.match(r"[a-z]+:", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if not target.exists() or (anchor and anchor not in anchors(target)):
+            dead.append(link)
+    assert dead == []
+
+
+def commands(page: Path) -> list[str]:
+    """The commands of a page that begin with adbench-text, each on its own."""
+    text = re.sub(r"\\\n\s*", " ", page.read_text())  # a command over several lines
+    lines = re.findall(r"^    (?:\$ )?(adbench-text .*)$", text, re.MULTILINE)
+    lines = [re.split(r"\s+#|\s[|>]\s", line)[0] for line in lines]
+    return [part.strip() for line in lines for part in line.split(";")]
+
+
+COMMANDS = sorted({command for page in PAGES for command in commands(page)})
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command without running it."""
+    with main.make_context("adbench-text", words) as context:
+        name, found, rest = main.resolve_command(context, [*context._protected_args, *context.args])
+        assert found is not None
+        with found.make_context(name, rest, parent=context):
+            pass
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_has_a_name_and_options_that_exist(command, home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = shlex.split(command)[1:]
+    for word in words:
+        if word.endswith((".csv", ".jsonl")):
+            Path(word).touch()
+    parse(words)
+
+
+def test_there_are_commands_and_a_wrong_one_is_noticed():
+    assert len(COMMANDS) > 50
+    with pytest.raises(click.UsageError):
+        parse(["run", "--detektor", "llr"])
