@@ -241,6 +241,11 @@ def test_no_more_workers_are_started_than_there_are_cells(corpora):
         assert len(workers()) <= 2
 
 
+@pytest.mark.parametrize("jobs", [0, 1, 2])
+def test_nothing_to_run_is_no_error(corpora, jobs):
+    assert list(run([], corpora, jobs)) == []
+
+
 def test_after_a_worker_has_died_others_work(corpora):
     todo = cells("counting", contamination=[0])
     assert_equal(run(todo, corpora, 2), run(todo, corpora))

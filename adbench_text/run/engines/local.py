@@ -56,7 +56,7 @@ class _Pool:
         self._suspects: deque[Cell] = deque()  # their processes ended beside others
         self._size = min(jobs, len(work.cells))
         # no two workers compete for a core
-        self._threads = {} if self._size == 1 else threads(max(1, cpu_count() // self._size))
+        self._threads = {} if self._size < 2 else threads(max(1, cpu_count() // self._size))
         # with one process there is no turn to take
         self._gpus = gpus.visible() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
         self._workers: list[Worker] = []
