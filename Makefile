@@ -2,14 +2,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn --encoder svd --dataset pydocs
 
 .PHONY: demo test slow faults bench docs clean build/assembled
 
-demo: .venv/installed
-	$(BIN)/adbench-text run $(DEMO)
-	$(BIN)/adbench-text report --dataset pydocs
-	$(BIN)/adbench-text report --dataset pydocs --format html --output report.html
+demo: .venv/installed-for-demo
+	$(BIN)/adbench-text run --sweep demo --no-report
+	$(BIN)/adbench-text report --sweep demo
+	$(BIN)/adbench-text report --sweep demo --format html --output report.html
 
 test: .venv/installed-for-tests build/assembled
 	$(BIN)/ruff check .
@@ -54,6 +53,10 @@ build/assembled:
 
 .venv/installed-for-tests: .venv/installed
 	$(INSTALL) --editable ".[test]"
+	@touch $@
+
+.venv/installed-for-demo: .venv/installed
+	$(INSTALL) --editable ".[glove]"
 	@touch $@
 
 .venv/installed-for-docs: .venv/installed
