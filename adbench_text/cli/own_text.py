@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from adbench_text.cli.options import Name, setting
+from adbench_text.cli.names import Name
+from adbench_text.cli.options import setting
 from adbench_text.documents import DEFAULT_DETECTOR
 
 if TYPE_CHECKING:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
+from adbench_text.cli.names import Name
+from adbench_text.cli.options import LazyHelp, sweep_of, tracking_options
 from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
 
 if TYPE_CHECKING:
+    from adbench_text.errors import InvalidValueError, UnknownNameError
     from adbench_text.store.reading import Results
     from adbench_text.sweep.cell import Cell
 
@@ -39,9 +41,21 @@ def _formats() -> str:
 
 
 @click.command("report")
-@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
 @click.option(
-    "--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Only this detector."
+    "--dataset",
+    "-s",
+    "datasets",
+    multiple=True,
+    type=Name("datasets", several=True, metavar="NAMES"),
+    help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
+)
+@click.option(
+    "--detector",
+    "-d",
+    "detectors",
+    multiple=True,
+    type=Name("detectors", several=True, metavar="NAMES"),
+    help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option(
@@ -134,14 +148,36 @@ def _records(
     store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
 ) -> tuple[list[Any], list["Cell"]]:
     """Return the records to report on, and all cells of the sweep if there is one."""
+    from adbench_text.errors import UnknownNameError
     from adbench_text.reports.build import held_records, of_sweep
+    from adbench_text.sweep.names import expand
 
-    records = held_records(store, datasets, detectors)
+    place = f" with results in {store.shown}"
+    try:
+        records = held_records(store, expand("dataset", datasets, store.datasets, place) if datasets else ())
+        if detectors:
+            present = sorted({record.detector for record in records})
+            chosen = expand("detector", detectors, lambda: present, place)
+            for name in chosen:
+                if name not in present:
+                    raise UnknownNameError(f"detector{place}", name, present)
+            records = [record for record in records if record.detector in chosen]
+    except UnknownNameError as error:
+        raise _of_other_kind(error) or error from None
     if sweep is None:
         return records, []
     described = sweep_of(sweep, defaultdict(tuple))
     cells = described.expand()
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells
+
+
+def _of_other_kind(error: "UnknownNameError") -> "InvalidValueError | None":
+    """Return the error for a dataset that is given as a detector, or the reverse; None otherwise."""
+    from adbench_text.plugins import registry
+    from adbench_text.sweep.names import wrong_kind
+
+    other = "dataset" if error.kind.startswith("detector") else "detector"
+    return wrong_kind(error.name, other) if error.name in registry.names(f"{other}s") else None
 
 
 def _print_notes(notes: Iterable[str]) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import Jobs, LazyHelp, Name, engine_of, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.names import Name, Seeds, Shares
+from adbench_text.cli.options import Jobs, LazyHelp, engine_of, is_debugging, sweep_of, tracking_options
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
@@ -28,14 +29,21 @@ def _sweeps() -> str:
 
 
 @click.command("run")
-@click.option("--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Detector to run.")
+@click.option(
+    "--detector",
+    "-d",
+    "detectors",
+    multiple=True,
+    type=Name("detectors", several=True, metavar="NAMES"),
+    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all.",
+)
 @click.option(
     "--dataset",
     "-s",
     "datasets",
     multiple=True,
-    type=Name("datasets"),
-    help="Dataset to run on, or files:PATH for labelled documents of your own.",
+    type=Name("datasets", several=True, metavar="NAMES"),
+    help="Datasets to run on, likewise; or files:PATH for labelled documents of your own.",
 )
 @click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]")
 @click.option(
@@ -45,14 +53,18 @@ def _sweeps() -> str:
     "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
 )
 @click.option(
-    "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: each in turn]"
+    "--inlier",
+    "inliers",
+    multiple=True,
+    type=Name("inliers", several=True, metavar="NAMES"),
+    help="Inlier classes.  [default: each in turn]",
 )
 @click.option(
     "--contamination",
     "levels",
     multiple=True,
-    type=float,
-    help="Share of outliers in the training data, in [0, 0.5).  [default: 0, 0.05, 0.1, 0.15]",
+    type=Shares(),
+    help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
 )
 @click.option(
     "--test-outliers",
@@ -60,7 +72,13 @@ def _sweeps() -> str:
     metavar="SHARE",
     help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
 )
-@click.option("--seed", "seeds", multiple=True, type=click.IntRange(0, 2**32 - 1), help="Seed.  [default: 0]")
+@click.option(
+    "--seed",
+    "seeds",
+    multiple=True,
+    type=Seeds(),
+    help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
+)
 @click.option("--preset", help="Named configuration of the detectors.  [default: default]")
 @click.option(
     "--set",
@@ -149,7 +167,8 @@ def command(
 ) -> None:
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
-    --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times.
+    --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
+    --set also take lists with commas.
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """

@@ -177,7 +177,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     table = adbench("report --dataset tiny --detector llr --metric aupr_in --format markdown").stdout
     assert table.startswith("**AUPR-in (%), 0% of outliers in the training data**")
     assert "| dataset | inlier | llr |" in table
-    (record,) = cells("--detector llr")
+    (record,) = cells("--detector l* --dataset all")
     assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
 
 
@@ -676,6 +676,9 @@ def test_a_report_of_what_has_no_results_suggests_what_has(store):
             "No dataset with results in sqlite:///mlflow.db named 'tiney'. Did you mean 'tiny'?",
         ),
         ("--detector llr", "No detector with results in sqlite:///mlflow.db named 'llr'."),
+        ("--detector l*", "No detector with results in sqlite:///mlflow.db matches 'l*'. Known: counting."),
+        ("--detector tiny", "'tiny' is a dataset; use --dataset (-s)."),
+        ("--dataset counting", "'counting' is a detector; use --detector (-d)."),
     ):
         result = adbench("report", words)
         assert (result.exit_code, result.stdout) == (2, "")
