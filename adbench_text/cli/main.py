@@ -21,6 +21,7 @@ _COMMANDS = (
     "explain",
     "fetch",
     "fit",
+    "info",
     "list",
     "merge",
     "new",
