@@ -88,7 +88,15 @@ def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("what", "name"), [("detectors", "pyod-knn"), ("datasets", "pydocs"), ("vectors", "glove")]
+    ("what", "name"),
+    [
+        ("detectors", "pyod-knn"),
+        ("datasets", "pydocs"),
+        ("vectors", "glove"),
+        ("engines", "local"),
+        ("tables", "ranks"),
+        ("formats", "html"),
+    ],
 )
 def test_lists_import_none_of_these_libraries(what, name):
     exit_code, output, imported = run(f"list {what}")

@@ -1,6 +1,7 @@
 import csv
 import errno
 import io
+import json
 import os
 import shutil
 import signal
@@ -199,6 +200,29 @@ def test_list(here):
     assert "fasttext-local " in known.stdout
     assert (detectors.stderr, datasets.stderr, known.stderr) == ("", "", "")
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "summary"),
+    [
+        ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
+        ("presets", "grid", "of counting: 2 configurations"),
+        ("presets", "heavy", "of counting: weight=9"),
+        ("presets", "default", "of every detector: its default hyper-parameters"),
+        ("presets", "paper", "of date: depends on the dataset"),
+        ("sweeps", "main", "The main comparison: Table 1 of "),
+        ("engines", "local", "Worker processes on one machine"),
+        ("tables", "ranks", "Mean ranks of the detectors over the splits."),
+        ("formats", "csv", "One table of every split"),
+        ("vectors", "fasttext-local", "fastText, 100 dimensions"),
+        ("datasets", "tiny", ""),
+    ],
+)
+def test_lists_are_also_for_programs(kind, name, summary):
+    rows = json.loads(adbench(f"list {kind} --json").stdout)
+    assert any(row["name"] == name and row["summary"].startswith(summary) for row in rows)
+    lines = adbench(f"list {kind}").stdout.splitlines()
+    assert [line.split(None, 1)[0] for line in lines] == [row["name"] for row in rows]
 
 
 def test_fetch(monkeypatch):
