@@ -18,6 +18,7 @@ from adbench_text.places import message_of
 # each is a file of this folder with a click command named `command`
 _COMMANDS = (
     "check",
+    "doctor",
     "explain",
     "fetch",
     "fit",
