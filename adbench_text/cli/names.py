@@ -10,7 +10,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_LISTS = ("detectors", "datasets", "tables")  # kinds whose options take comma lists and "all"
+DEVICES = ("auto", "cpu", "cuda")
 _SEED = click.IntRange(0, 2**32 - 1)
 
 
@@ -21,7 +21,7 @@ class Name(click.ParamType[str]):
     ----------
     kind : str
         ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``, ``"encoders"``,
-        ``"presets"``, or a kind of plug-in.
+        ``"presets"``, ``"devices"``, or a kind of plug-in.
     several : bool, default False
         Whether the option takes lists with commas too.
     metavar : str, optional
@@ -64,6 +64,8 @@ class Name(click.ParamType[str]):
             return [name for dataset in datasets for name in registry.dataset(dataset).classes]
         if self.kind == "presets":
             return _presets(ctx)
+        if self.kind == "devices":
+            return list(DEVICES)
         if self.kind == "sweeps":
             from adbench_text.sweep import file
 
@@ -78,7 +80,7 @@ class Name(click.ParamType[str]):
             if self.kind == "vectors":
                 return [vectors.LOCAL, *vectors.DOWNLOADS]
             return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        if self.kind in ("checkable", "informative"):
+        if self.kind == "checkable":
             return [*registry.names("detectors"), *registry.names("datasets")]
         return registry.names(self.kind)
 

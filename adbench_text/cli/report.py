@@ -12,6 +12,7 @@ import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import LazyHelp, sweep_of, tracking_options
+from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
 
@@ -29,7 +30,7 @@ def _tables() -> str:
         name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
     ]
     return (
-        f"{', '.join(declared.names('tables'))}, or all; may be given several times.  "
+        f"{', '.join(declared.names('tables'))}, or all; with commas between them.  "
         f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
     )
 
@@ -40,7 +41,14 @@ def _formats() -> str:
     return f"One of {', '.join(registry.names('reports'))}."
 
 
-@click.command("report")
+_SECTIONS = {
+    "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
+    "Tables": ("--metric", "--table", "--cells"),
+    "Output": ("--format", "--output", "--figures", "--quiet"),
+}
+
+
+@click.command("report", cls=SectionedCommand, sections=_SECTIONS)
 @click.option(
     "--dataset",
     "-s",
@@ -69,7 +77,7 @@ def _formats() -> str:
     "-t",
     "tables",
     multiple=True,
-    metavar="NAME",
+    type=Name("tables", several=True, metavar="NAMES"),
     cls=LazyHelp,
     text=_tables,
 )
@@ -88,6 +96,7 @@ def _formats() -> str:
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
 @partial(tracking_options, several=True)
 def command(
     datasets: Sequence[str],
@@ -99,6 +108,7 @@ def command(
     output: Path | None,
     figures: Path | None,
     cells: bool,
+    quiet: bool,
     tracking_uris: Sequence[str],
     experiment: str,
 ) -> None:
@@ -112,10 +122,12 @@ def command(
     """
     from adbench_text.reports import declared
     from adbench_text.store.several import opened
+    from adbench_text.sweep.names import expand
 
     if cells and tables:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
+    tables = expand("table", tables, lambda: declared.names("tables"))
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
@@ -134,14 +146,28 @@ def command(
         drawn = illustrations if renderer.has_pictures else None
         built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    _write_report(renderer.render(built, width), output)
+    text = renderer.render(built, width)
+    _write_report(text, output)
+    news: list[str] = []
+    if output is not None:
+        news.append(_what_was_written(output, form, text, len(records)))
     if not renderer.has_notes:
-        _print_notes(built.notes)
+        news += built.notes
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
-        click.echo(f"{len(files)} files in {figures}", err=True)
+        news.append(f"{len(files)} files in {figures}")
         if not renderer.has_pictures:  # otherwise the report contains them
-            _print_notes(illustrations.notes)
+            news += illustrations.notes
+    if not quiet:
+        _print_notes(news)
+
+
+def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
+    """Return the line on a report that was written."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
+    results = f"{n_results:,} result{'' if n_results == 1 else 's'}"
+    return f"Wrote {path}: {form}, {results}, {readable}"
 
 
 def _records(

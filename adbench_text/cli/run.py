@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name, Seeds, Shares
+from adbench_text.cli.names import DEVICES, Name, Seeds, Shares
 from adbench_text.cli.options import Jobs, LazyHelp, engine_of, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
@@ -28,14 +29,26 @@ def _sweeps() -> str:
     return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
 
 
-@click.command("run")
+_SECTIONS = {
+    "Input": (
+        *("--sweep", "--dataset", "--text", "--label", "--split", "--inlier"),
+        *("--contamination", "--test-outliers", "--seed"),
+    ),
+    "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
+    "Execution": (*("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),),
+    "Limits": ("--limit", "--cell-timeout", "--cell-memory"),
+    "Output": ("--tracking-uri", "--experiment", "--trace", "--report", "--quiet", "--verbose"),
+}
+
+
+@click.command("run", cls=SectionedCommand, sections=_SECTIONS)
 @click.option(
     "--detector",
     "-d",
     "detectors",
     multiple=True,
     type=Name("detectors", several=True, metavar="NAMES"),
-    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all.",
+    help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise.",
 )
 @click.option(
     "--dataset",
@@ -43,7 +56,8 @@ def _sweeps() -> str:
     "datasets",
     multiple=True,
     type=Name("datasets", several=True, metavar="NAMES"),
-    help="Datasets to run on, likewise; or files:PATH for labelled documents of your own.",
+    help="Datasets to run on: names with commas between them, a pattern such as '20*', or all; or files:PATH "
+    "for labelled documents of your own.",
 )
 @click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]")
 @click.option(
@@ -79,7 +93,11 @@ def _sweeps() -> str:
     type=Seeds(),
     help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
 )
-@click.option("--preset", help="Named configuration of the detectors.  [default: default]")
+@click.option(
+    "--preset",
+    type=Name("presets", metavar="NAME"),
+    help="Named configuration of the detectors; see 'adbench-text list presets'.  [default: default]",
+)
 @click.option(
     "--set",
     "settings",
@@ -87,12 +105,14 @@ def _sweeps() -> str:
     metavar="KEY=VALUE",
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
-@click.option("--encoder", cls=LazyHelp, text=_encoders)
+@click.option("--encoder", type=Name("encoders", metavar="NAME|PATH"), cls=LazyHelp, text=_encoders)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
 @click.option(
-    "--device", help="Short for --set device=...: auto, cpu or cuda, for detectors that can use a GPU."
+    "--device",
+    type=Name("devices", metavar=f"[{'|'.join(DEVICES)}]"),
+    help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
 @click.option(
     "--sweep",
@@ -146,6 +166,8 @@ def _sweeps() -> str:
     default=True,
     help="Log a report (tables, figures, HTML page) to the run of the sweep.",
 )
+@click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Print times, memory and all metrics of each cell.")
 @click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
 @tracking_options
 def command(
@@ -161,6 +183,8 @@ def command(
     report: bool,
     trace_every: int,
     dry_run: bool,
+    quiet: bool,
+    verbose: bool,
     tracking_uri: str,
     experiment: str,
     **options: Any,
@@ -173,7 +197,10 @@ def command(
     detector, its hyper-parameters or the seed.
     """
     from adbench_text.cli.progress import Watch, count
+    from adbench_text.cli.verbosity import QuietWatch, VerboseWatch
 
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose contradict each other.")
     expanded = sweep_of(sweep, options)
     cells = expanded.expand()
     if dry_run:
@@ -196,7 +223,8 @@ def command(
 
             log_reports(store, corpora, cells, watch)
 
-    with Watch(is_debugging()) as watch:
+    chosen = QuietWatch if quiet else VerboseWatch if verbose else Watch
+    with chosen(is_debugging()) as watch:
         try:
             with interrupts.raised():
                 store = Store(tracking_uri, experiment)
