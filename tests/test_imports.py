@@ -112,4 +112,4 @@ def test_a_command_imports_the_file_of_no_other_command():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = {name.removeprefix("adbench_text.cli.") for name in done.stdout.split()}
-    assert modules & {"check", "fetch", "list", "new", "report", "run", "ui"} == {"list"}
+    assert modules & {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} == {"list"}

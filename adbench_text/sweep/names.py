@@ -136,8 +136,8 @@ def _loadable(text: str, names: Sequence[str], note: Callable[[str], object]) ->
     if errors and not loadable:
         raise next(iter(errors.values()))
     if errors:
-        reasons = "; ".join(dict.fromkeys(str(error) for error in list(errors.values())[:1]))
-        note(f"Left out {len(errors)} of {len(names)} detectors of {text!r} that cannot be loaded: {reasons}")
+        first = next(iter(errors.values()))
+        note(f"Left out of {text!r}, because they cannot be loaded: {', '.join(errors)}. The first: {first}")
     return loadable
 
 
