@@ -49,7 +49,8 @@ def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypa
     choice = DetectorChoice("pyod-k*", settings={"encoder": "svd"})
     assert choices_of([choice], notes.append) == [DetectorChoice("pyod-knn", settings={"encoder": "svd"})]
     assert notes == [
-        "Left out of 'pyod-k*', because they cannot be loaded: pyod-kde, pyod-kpca. The first: pyod-kde is broken"
+        "Left out of 'pyod-k*', because they cannot be loaded: pyod-kde, pyod-kpca. "
+        "The first: pyod-kde is broken"
     ]
     with pytest.raises(PluginError, match="pyod-loci is broken"):
         choices_of(["pyod-lo*"], notes.append)
