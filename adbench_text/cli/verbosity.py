@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from adbench_text.run.result import Result
 
 _IMPORTANT = ("failed", "Interrupted")  # messages that are printed before the first cell runs too
-_NEWS = ("writing the report ",)  # messages between two cells that are no results and no errors
+_NEWS = ("writing the report ", "    ")  # messages between two cells that are no results and no errors
 
 
 class QuietWatch(Watch):
