@@ -88,7 +88,15 @@ def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("what", "name"), [("detectors", "pyod-knn"), ("datasets", "pydocs"), ("vectors", "glove")]
+    ("what", "name"),
+    [
+        ("detectors", "pyod-knn"),
+        ("datasets", "pydocs"),
+        ("vectors", "glove"),
+        ("engines", "local"),
+        ("tables", "ranks"),
+        ("formats", "html"),
+    ],
 )
 def test_lists_import_none_of_these_libraries(what, name):
     exit_code, output, imported = run(f"list {what}")
@@ -104,4 +112,4 @@ def test_a_command_imports_the_file_of_no_other_command():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     modules = {name.removeprefix("adbench_text.cli.") for name in done.stdout.split()}
-    assert modules & {"check", "fetch", "list", "new", "report", "run", "ui"} == {"list"}
+    assert modules & {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} == {"list"}

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.options import Name, is_debugging
+from adbench_text.cli.names import Name
+from adbench_text.cli.options import is_debugging
 from adbench_text.escaping import printable
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from adbench_text.cli.options import Name
+from adbench_text.cli.names import Name
 
 
 @click.command("fetch")

@@ -12,15 +12,18 @@ from typing import Any
 import click
 
 from adbench_text import __version__
+from adbench_text.cli.sections import add_general_options, set_data_dir, set_offline
 from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
 _COMMANDS = (
     "check",
+    "doctor",
     "explain",
     "fetch",
     "fit",
+    "info",
     "list",
     "merge",
     "new",
@@ -47,7 +50,7 @@ class LazyCommands(UserDict[str, click.Command]):
 
     def __getitem__(self, name: str) -> click.Command:
         if self.data[name] is None:
-            self.data[name] = import_module(f"adbench_text.cli.{name}").command
+            self.data[name] = add_general_options(import_module(f"adbench_text.cli.{name}").command)
         command: click.Command = self.data[name]
         return command
 
@@ -85,12 +88,11 @@ def main(data_dir: str | None, offline: bool, debug: bool) -> None:
     Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report
 
     For your own documents: adbench-text odd FILE
+
+    The options below work after the name of a command as well.
     """
     # environment variables, so that worker processes see them too
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice, which decides the count
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp reads it when it is loaded, later
-    if data_dir:
-        os.environ["ADBENCH_TEXT_DATA"] = data_dir
-    if offline:
-        os.environ["ADBENCH_TEXT_OFFLINE"] = "1"
-        os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+    set_data_dir(data_dir)
+    set_offline(offline)

@@ -6,58 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
-from adbench_text.errors import AdbenchTextError, UnknownNameError
+from adbench_text.cli.names import flat
+from adbench_text.errors import UnknownNameError
+from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
     from adbench_text.run.engine import Engine
     from adbench_text.sweep.sweep import Sweep
-
-
-class Name(click.ParamType[str]):
-    """A name that the shell can complete; the command itself checks it.
-
-    Parameters
-    ----------
-    kind : str
-        ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``, or a kind of plug-in.
-    """
-
-    name = "name"
-
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[CompletionItem]:
-        """Return the names that begin with the incomplete word."""
-        try:
-            names = self._names(ctx)
-        except AdbenchTextError:  # a dataset that is misspelt or broken: no suggestions
-            names = []
-        return [CompletionItem(name) for name in dict.fromkeys(names) if name.startswith(incomplete)]
-
-    def _names(self, ctx: click.Context) -> list[str]:
-        from adbench_text.plugins import registry
-
-        if self.kind == "inliers":
-            datasets = ctx.params.get("datasets") or registry.names("datasets")
-            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
-        if self.kind == "sweeps":
-            from adbench_text.sweep import file
-
-            return file.names()
-        if self.kind in ("vectors", "fetchable"):
-            from adbench_text.text import vectors, wordpiece
-
-            if self.kind == "vectors":
-                return [vectors.LOCAL, *vectors.DOWNLOADS]
-            return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        if self.kind == "checkable":
-            return [*registry.names("detectors"), *registry.names("datasets")]
-        return registry.names(self.kind)
 
 
 class Jobs(click.ParamType[int]):
@@ -135,6 +91,7 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     from adbench_text.corpora.split import LEVELS
     from adbench_text.plugins import registry
     from adbench_text.sweep.file import find, read
+    from adbench_text.sweep.names import choices_of, expand
     from adbench_text.sweep.sweep import Sweep, choose
 
     content = read(find(name)) if name else {}
@@ -147,8 +104,10 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
     datasets = [
-        _own(dataset, options) if dataset.startswith(registry.OWN) else dataset for dataset in datasets
+        _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
+        for dataset in expand("dataset", datasets)
     ]
+    detectors = choices_of(detectors, lambda note: click.echo(one_line(note), err=True))
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
@@ -157,13 +116,19 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
     choices = choose(detectors, content.get("preset"), content.get("set", {}))
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
-        list(dict.fromkeys(datasets)),
-        list(dict.fromkeys(value_of("inliers", "inlier", []))),
-        sorted({float(level) for level in value_of("levels", "contamination", LEVELS)}),
-        list(dict.fromkeys(value_of("seeds", "seed", (0,)))),
+        datasets,
+        expand("inlier class", value_of("inliers", "inlier", []), lambda: _classes(datasets)),
+        sorted({float(level) for level in flat(options["levels"]) or content.get("contamination", LEVELS)}),
+        list(dict.fromkeys(flat(options["seeds"]) or content.get("seed", (0,)))),
         value_of("limit", "limit", None),
         None if share is None else float(share),
     )
+
+
+def _classes(datasets: "Sequence[str]") -> list[str]:
+    from adbench_text.plugins import registry
+
+    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
 
 
 def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -> "Engine":

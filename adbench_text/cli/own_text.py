@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from adbench_text.cli.options import Name, setting
+from adbench_text.cli.names import Name
+from adbench_text.cli.options import setting
 from adbench_text.documents import DEFAULT_DETECTOR
 
 if TYPE_CHECKING:
@@ -78,7 +79,9 @@ def detector_options(command: Any) -> Any:
         Choice,
         click.option("--detector", "-d", default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
         click.option(
-            "--preset", help="Named configuration.  [default: what the detector offers for the language]"
+            "--preset",
+            type=Name("presets", metavar="NAME"),
+            help="Named configuration.  [default: what the detector offers for the language]",
         ),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Hyper-parameter."),
         click.option("--language", default="en", help="Language of the documents: en, de, fr, ..."),

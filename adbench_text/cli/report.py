@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import LazyHelp, Name, sweep_of, tracking_options
+from adbench_text.cli.names import Name
+from adbench_text.cli.options import LazyHelp, sweep_of, tracking_options
+from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
 
 if TYPE_CHECKING:
+    from adbench_text.errors import InvalidValueError, UnknownNameError
     from adbench_text.store.reading import Results
     from adbench_text.sweep.cell import Cell
 
@@ -27,7 +30,7 @@ def _tables() -> str:
         name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
     ]
     return (
-        f"{', '.join(declared.names('tables'))}, or all; may be given several times.  "
+        f"{', '.join(declared.names('tables'))}, or all; with commas between them.  "
         f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
     )
 
@@ -38,10 +41,29 @@ def _formats() -> str:
     return f"One of {', '.join(registry.names('reports'))}."
 
 
-@click.command("report")
-@click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
+_SECTIONS = {
+    "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
+    "Tables": ("--metric", "--table", "--cells"),
+    "Output": ("--format", "--output", "--figures", "--quiet"),
+}
+
+
+@click.command("report", cls=SectionedCommand, sections=_SECTIONS)
 @click.option(
-    "--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Only this detector."
+    "--dataset",
+    "-s",
+    "datasets",
+    multiple=True,
+    type=Name("datasets", several=True, metavar="NAMES"),
+    help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
+)
+@click.option(
+    "--detector",
+    "-d",
+    "detectors",
+    multiple=True,
+    type=Name("detectors", several=True, metavar="NAMES"),
+    help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option(
@@ -55,7 +77,7 @@ def _formats() -> str:
     "-t",
     "tables",
     multiple=True,
-    metavar="NAME",
+    type=Name("tables", several=True, metavar="NAMES"),
     cls=LazyHelp,
     text=_tables,
 )
@@ -74,6 +96,7 @@ def _formats() -> str:
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
+@click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
 @partial(tracking_options, several=True)
 def command(
     datasets: Sequence[str],
@@ -85,6 +108,7 @@ def command(
     output: Path | None,
     figures: Path | None,
     cells: bool,
+    quiet: bool,
     tracking_uris: Sequence[str],
     experiment: str,
 ) -> None:
@@ -98,10 +122,12 @@ def command(
     """
     from adbench_text.reports import declared
     from adbench_text.store.several import opened
+    from adbench_text.sweep.names import expand
 
     if cells and tables:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
+    tables = expand("table", tables, lambda: declared.names("tables"))
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
@@ -120,28 +146,64 @@ def command(
         drawn = illustrations if renderer.has_pictures else None
         built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    _write_report(renderer.render(built, width), output)
+    text = renderer.render(built, width)
+    _write_report(text, output)
+    news: list[str] = []
+    if output is not None:
+        news.append(_what_was_written(output, form, text, len(records)))
     if not renderer.has_notes:
-        _print_notes(built.notes)
+        news += built.notes
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
-        click.echo(f"{len(files)} files in {figures}", err=True)
+        news.append(f"{len(files)} files in {figures}")
         if not renderer.has_pictures:  # otherwise the report contains them
-            _print_notes(illustrations.notes)
+            news += illustrations.notes
+    if not quiet:
+        _print_notes(news)
+
+
+def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
+    """Return the line on a report that was written."""
+    size = len(text.encode("utf-8", "surrogatepass"))
+    readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
+    results = f"{n_results:,} result{'' if n_results == 1 else 's'}"
+    return f"Wrote {path}: {form}, {results}, {readable}"
 
 
 def _records(
     store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
 ) -> tuple[list[Any], list["Cell"]]:
     """Return the records to report on, and all cells of the sweep if there is one."""
+    from adbench_text.errors import UnknownNameError
     from adbench_text.reports.build import held_records, of_sweep
+    from adbench_text.sweep.names import expand
 
-    records = held_records(store, datasets, detectors)
+    place = f" with results in {store.shown}"
+    try:
+        records = held_records(store, expand("dataset", datasets, store.datasets, place) if datasets else ())
+        if detectors:
+            present = sorted({record.detector for record in records})
+            chosen = expand("detector", detectors, lambda: present, place)
+            for name in chosen:
+                if name not in present:
+                    raise UnknownNameError(f"detector{place}", name, present)
+            records = [record for record in records if record.detector in chosen]
+    except UnknownNameError as error:
+        raise _of_other_kind(error) or error from None
     if sweep is None:
         return records, []
     described = sweep_of(sweep, defaultdict(tuple))
     cells = described.expand()
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells
+
+
+def _of_other_kind(error: "UnknownNameError") -> "InvalidValueError | None":
+    """Return the error for a dataset that is given as a detector, or the reverse; None otherwise."""
+    from adbench_text.plugins import registry
+    from adbench_text.sweep.names import wrong_kind
+
+    other = "dataset" if error.kind.startswith("detector") else "detector"
+    return wrong_kind(error.name, other) if error.name in registry.names(f"{other}s") else None
 
 
 def _print_notes(notes: Iterable[str]) -> None:

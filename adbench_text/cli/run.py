@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import Jobs, LazyHelp, Name, engine_of, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.names import DEVICES, Name, Seeds, Shares
+from adbench_text.cli.options import Jobs, LazyHelp, engine_of, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
@@ -27,15 +29,35 @@ def _sweeps() -> str:
     return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
 
 
-@click.command("run")
-@click.option("--detector", "-d", "detectors", multiple=True, type=Name("detectors"), help="Detector to run.")
+_SECTIONS = {
+    "Input": (
+        *("--sweep", "--dataset", "--text", "--label", "--split", "--inlier"),
+        *("--contamination", "--test-outliers", "--seed"),
+    ),
+    "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
+    "Execution": (*("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),),
+    "Limits": ("--limit", "--cell-timeout", "--cell-memory"),
+    "Output": ("--tracking-uri", "--experiment", "--trace", "--report", "--quiet", "--verbose"),
+}
+
+
+@click.command("run", cls=SectionedCommand, sections=_SECTIONS)
+@click.option(
+    "--detector",
+    "-d",
+    "detectors",
+    multiple=True,
+    type=Name("detectors", several=True, metavar="NAMES"),
+    help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise.",
+)
 @click.option(
     "--dataset",
     "-s",
     "datasets",
     multiple=True,
-    type=Name("datasets"),
-    help="Dataset to run on, or files:PATH for labelled documents of your own.",
+    type=Name("datasets", several=True, metavar="NAMES"),
+    help="Datasets to run on: names with commas between them, a pattern such as '20*', or all; or files:PATH "
+    "for labelled documents of your own.",
 )
 @click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]")
 @click.option(
@@ -45,14 +67,18 @@ def _sweeps() -> str:
     "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
 )
 @click.option(
-    "--inlier", "inliers", multiple=True, type=Name("inliers"), help="Inlier class.  [default: each in turn]"
+    "--inlier",
+    "inliers",
+    multiple=True,
+    type=Name("inliers", several=True, metavar="NAMES"),
+    help="Inlier classes.  [default: each in turn]",
 )
 @click.option(
     "--contamination",
     "levels",
     multiple=True,
-    type=float,
-    help="Share of outliers in the training data, in [0, 0.5).  [default: 0, 0.05, 0.1, 0.15]",
+    type=Shares(),
+    help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
 )
 @click.option(
     "--test-outliers",
@@ -60,8 +86,18 @@ def _sweeps() -> str:
     metavar="SHARE",
     help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
 )
-@click.option("--seed", "seeds", multiple=True, type=click.IntRange(0, 2**32 - 1), help="Seed.  [default: 0]")
-@click.option("--preset", help="Named configuration of the detectors.  [default: default]")
+@click.option(
+    "--seed",
+    "seeds",
+    multiple=True,
+    type=Seeds(),
+    help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
+)
+@click.option(
+    "--preset",
+    type=Name("presets", metavar="NAME"),
+    help="Named configuration of the detectors; see 'adbench-text list presets'.  [default: default]",
+)
 @click.option(
     "--set",
     "settings",
@@ -69,12 +105,14 @@ def _sweeps() -> str:
     metavar="KEY=VALUE",
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
-@click.option("--encoder", cls=LazyHelp, text=_encoders)
+@click.option("--encoder", type=Name("encoders", metavar="NAME|PATH"), cls=LazyHelp, text=_encoders)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
 @click.option(
-    "--device", help="Short for --set device=...: auto, cpu or cuda, for detectors that can use a GPU."
+    "--device",
+    type=Name("devices", metavar=f"[{'|'.join(DEVICES)}]"),
+    help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
 @click.option(
     "--sweep",
@@ -128,6 +166,8 @@ def _sweeps() -> str:
     default=True,
     help="Log a report (tables, figures, HTML page) to the run of the sweep.",
 )
+@click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
+@click.option("--verbose", "-v", is_flag=True, help="Print times, memory and all metrics of each cell.")
 @click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
 @tracking_options
 def command(
@@ -143,18 +183,24 @@ def command(
     report: bool,
     trace_every: int,
     dry_run: bool,
+    quiet: bool,
+    verbose: bool,
     tracking_uri: str,
     experiment: str,
     **options: Any,
 ) -> None:
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
-    --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times.
+    --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
+    --set also take lists with commas.
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """
     from adbench_text.cli.progress import Watch, count
+    from adbench_text.cli.verbosity import QuietWatch, VerboseWatch
 
+    if quiet and verbose:
+        raise click.UsageError("--quiet and --verbose contradict each other.")
     expanded = sweep_of(sweep, options)
     cells = expanded.expand()
     if dry_run:
@@ -177,7 +223,8 @@ def command(
 
             log_reports(store, corpora, cells, watch)
 
-    with Watch(is_debugging()) as watch:
+    chosen = QuietWatch if quiet else VerboseWatch if verbose else Watch
+    with chosen(is_debugging()) as watch:
         try:
             with interrupts.raised():
                 store = Store(tracking_uri, experiment)

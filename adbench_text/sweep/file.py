@@ -14,7 +14,8 @@
     jobs = "auto"
 
 A detector is a name, or a table of ``name``, ``preset`` and ``set``: so one detector can run
-with several settings. A list with one entry may be written without brackets.
+with several settings. A list with one entry may be written without brackets. The name of a detector or
+dataset may be a pattern such as ``"pyod-*"`` or ``"all"``, and seeds a range such as ``"0-4"``.
 """
 
 import tomllib
@@ -24,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.sweep.names import parse_seeds
 from adbench_text.sweep.sweep import DetectorChoice
 
 _LISTS: dict[str, tuple[type, ...]] = {
@@ -94,6 +96,8 @@ def read(path: Path) -> dict[str, Any]:
         key: value if isinstance(value, list) or key not in _LISTS else [value]
         for key, value in content.items()
     }
+    if "seed" in content:
+        content["seed"] = [seed for entry in content["seed"] for seed in _seeds(entry)]
     _check_keys(content, _LISTS | _SINGLES, path)
     for key in content.keys() & _LISTS.keys():
         for value in content[key]:
@@ -107,6 +111,11 @@ def read(path: Path) -> dict[str, Any]:
     if "detector" in content:
         content["detector"] = [_choice(entry, path) for entry in content["detector"]]
     return content
+
+
+def _seeds(entry: Any) -> list[Any]:
+    """Return the seeds of a list or range as text; anything else as it is."""
+    return (parse_seeds(entry) if isinstance(entry, str) else None) or [entry]
 
 
 def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:

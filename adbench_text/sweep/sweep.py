@@ -1,7 +1,7 @@
 """Sweeps, and the cells that they expand into."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
@@ -17,6 +17,20 @@ def _is_default(value: Any, default: Any) -> bool:
     return type(canonical(value)) is type(canonical(default)) and text_of_value(value) == text_of_value(
         default
     )
+
+
+def _check_share(share: float, check: Callable[[float], None]) -> None:
+    """Check a share; if it is wrong and would be right as a percentage, the message suggests that."""
+    try:
+        check(share)
+    except InvalidValueError as error:
+        if share < 1:
+            raise
+        try:
+            check(share / 100)
+        except InvalidValueError:
+            raise error from None
+        raise InvalidValueError(f"{error} Did you mean {share / 100:g}?") from None
 
 
 @dataclass(frozen=True)
@@ -124,9 +138,9 @@ class Sweep:
             For the first name, value or setting that is wrong.
         """
         for level in self.contamination:
-            check_contamination(level)
+            _check_share(level, check_contamination)
         if self.test_outliers is not None:
-            check_test_outliers(self.test_outliers)
+            _check_share(self.test_outliers, check_test_outliers)
         cells = []
         for dataset, inliers in self._classes().items():
             chosen = [

@@ -74,9 +74,11 @@ class CVDD(TextDetector):
         Least number of times that a known word occurs in the training documents; 0 for every word
         with a vector.
     epochs, batch_size : int, default 100 and 64
+        Passes over the training documents, and documents of a batch.
     learning_rate : float, default 0.01
         Of Adam; a tenth of it after two fifths of the epochs. Gradients are clipped to norm 0.5.
     weight_decay : float, default 5e-7
+        Of Adam; at least 0.
     attention_size : int, default 150
         Inner width of the attention.
     tolerance : float, default 0.001

@@ -1,7 +1,9 @@
 import csv
 import errno
 import io
+import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -168,8 +170,11 @@ def test_report_in_all_formats(store, here):
     assert len(per_cell.stdout.splitlines()) == 9
 
     written = adbench("report --format markdown --output report.md")
-    assert (written.stdout, written.stderr, written.exit_code) == ("", "", 0)
+    assert (written.stdout, written.exit_code) == ("", 0)
+    size = len(markdown.stdout.encode()) / 1000
+    assert written.stderr == f"Wrote report.md: markdown, 8 results, {size:.1f} kB\n"
     assert (here / "report.md").read_text() == markdown.stdout
+    assert adbench("report --format csv --output report.csv --quiet").output == ""
 
 
 def test_report_of_some_datasets_and_detectors_and_another_metric(store):
@@ -177,7 +182,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     table = adbench("report --dataset tiny --detector llr --metric aupr_in --format markdown").stdout
     assert table.startswith("**AUPR-in (%), 0% of outliers in the training data**")
     assert "| dataset | inlier | llr |" in table
-    (record,) = cells("--detector llr")
+    (record,) = cells("--detector l* --dataset all")
     assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
 
 
@@ -199,6 +204,29 @@ def test_list(here):
     assert "fasttext-local " in known.stdout
     assert (detectors.stderr, datasets.stderr, known.stderr) == ("", "", "")
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "summary"),
+    [
+        ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
+        ("presets", "grid", "of counting: 2 configurations"),
+        ("presets", "heavy", "of counting: weight=9"),
+        ("presets", "default", "of every detector: its default hyper-parameters"),
+        ("presets", "paper", "of date: depends on the dataset"),
+        ("sweeps", "main", "The main comparison: Table 1 of "),
+        ("engines", "local", "Worker processes on one machine"),
+        ("tables", "ranks", "Mean ranks of the detectors over the splits."),
+        ("formats", "csv", "One table of every split"),
+        ("vectors", "fasttext-local", "fastText, 100 dimensions"),
+        ("datasets", "tiny", ""),
+    ],
+)
+def test_lists_are_also_for_programs(kind, name, summary):
+    rows = json.loads(adbench(f"list {kind} --json").stdout)
+    assert any(row["name"] == name and row["summary"].startswith(summary) for row in rows)
+    lines = adbench(f"list {kind}").stdout.splitlines()
+    assert [line.split(None, 1)[0] for line in lines] == [row["name"] for row in rows]
 
 
 def test_fetch(monkeypatch):
@@ -676,6 +704,9 @@ def test_a_report_of_what_has_no_results_suggests_what_has(store):
             "No dataset with results in sqlite:///mlflow.db named 'tiney'. Did you mean 'tiny'?",
         ),
         ("--detector llr", "No detector with results in sqlite:///mlflow.db named 'llr'."),
+        ("--detector l*", "No detector with results in sqlite:///mlflow.db matches 'l*'. Known: counting."),
+        ("--detector tiny", "'tiny' is a dataset; use --dataset (-s)."),
+        ("--dataset counting", "'counting' is a detector; use --detector (-d)."),
     ):
         result = adbench("report", words)
         assert (result.exit_code, result.stdout) == (2, "")
@@ -862,7 +893,8 @@ def test_a_damaged_artifact_costs_one_picture_and_a_note(store, here):
     examples[0].write_text("null")
     examples[2].write_text(100_000 * "[")
     result = adbench("report --format html -o page.html")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert re.fullmatch(r"Wrote page\.html: html, 3 results, [\d.]+ [kM]B\n", result.stderr)
     page, whole = (Path(name).read_text() for name in ("page.html", "whole.html"))
     assert "The scores of 2 finished cells cannot be read" in page
     assert "The examples of 2 finished cells cannot be read" in page

@@ -1,0 +1,179 @@
+"""``adbench-text doctor``: what is installed, and what works."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from adbench_text.cli.options import tracking_options
+from adbench_text.escaping import encodable, one_line, printable
+
+_HIDDEN_EXTRAS = ("test", "docs")  # for developers of this package
+
+
+@click.command("doctor")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@tracking_options
+def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
+    """Report versions, devices, downloaded data, folders, the store and broken plug-ins.
+
+    Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
+    is a problem; data that is not downloaded is none.
+    """
+    from adbench_text import gpus, storage
+    from adbench_text.provenance import environment
+
+    report: dict[str, Any] = {
+        "versions": environment(),
+        "extras": _extras(),
+        "devices": gpus.described(),
+        "data": _data(),
+        "cache": _folder(storage.cache_dir()),
+        "store": _store(tracking_uri, experiment),
+        "plugins": _plugins(),
+    }
+    sections = (report["devices"], report["cache"], report["store"])
+    problems = [section["problem"] for section in sections if section.get("problem")]
+    problems += report["plugins"]["broken"].values()
+    report["problems"] = problems
+    if as_json:
+        click.echo(json.dumps(report, indent=2))
+    else:
+        click.echo(printable(encodable("\n".join(_lines(report)))))
+    if problems:
+        click.get_current_context().exit(1)
+
+
+def _extras() -> dict[str, dict[str, str | None]]:
+    """Return the packages of each extra of this package, with their versions; None if not installed."""
+    import re
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    extras: dict[str, dict[str, str | None]] = {}
+    try:
+        requirements = requires("adbench-text") or []
+    except PackageNotFoundError:  # it runs from a folder
+        requirements = []
+    for requirement in requirements:
+        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
+        package = re.match(r"[\w.-]+", requirement)
+        if extra is None or package is None or extra[1] in _HIDDEN_EXTRAS:
+            continue
+        try:
+            installed = version(package[0])
+        except PackageNotFoundError:
+            installed = None
+        extras.setdefault(extra[1], {})[package[0]] = installed
+    return extras
+
+
+def _data() -> dict[str, Any]:
+    """Return the data directory, and which datasets, word vectors and vocabularies are there."""
+    import os
+
+    from adbench_text import storage
+    from adbench_text.corpora.raw import edition_of
+    from adbench_text.errors import AdbenchTextError
+    from adbench_text.isolation import preserved
+    from adbench_text.plugins import registry
+    from adbench_text.text import vectors, wordpiece
+
+    folder = storage.data_dir()
+    datasets: dict[str, str | None] = {}
+    with preserved():
+        os.environ[storage.OFFLINE] = "1"
+        for name in registry.names("datasets"):
+            try:
+                datasets[name] = edition_of(registry.dataset(name)).name
+            except AdbenchTextError:  # not downloaded, or broken: that is a problem of the plug-in
+                datasets[name] = None
+    vocabulary = folder / wordpiece.BERT_FILE.path
+    return {
+        "folder": str(folder),
+        "exists": folder.is_dir(),
+        "offline": storage.is_offline(),
+        "datasets": datasets,
+        "vectors": {name: vectors.state(name) or None for name in vectors.DOWNLOADS},
+        "vocabularies": {wordpiece.FETCHED: "downloaded" if storage.is_file(vocabulary) else None},
+    }
+
+
+def _folder(path: Any) -> dict[str, Any]:
+    """Return a folder that is written to, with its size; ``problem`` if it cannot be written."""
+    import os
+
+    parent = next((each for each in (path, *path.parents) if each.exists()), path)
+    problem = "" if parent.is_dir() and os.access(parent, os.W_OK) else f"Cannot write to {parent}."
+    try:
+        size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    except OSError:
+        size = 0
+    return {"folder": str(path), "exists": path.is_dir(), "megabytes": size // 10**6, "problem": problem}
+
+
+def _store(uri: str, experiment: str) -> dict[str, Any]:
+    """Return whether the store can be used; MLflow is not imported for it."""
+    from adbench_text.errors import TrackingError
+    from adbench_text.store.address import check_reachable, sqlite_file, without_password
+
+    facts = {"uri": without_password(uri), "experiment": experiment, "state": "reachable", "problem": ""}
+    try:
+        check_reachable(uri)
+    except TrackingError as error:
+        return {**facts, "state": "not usable", "problem": str(error)}
+    path = sqlite_file(uri)
+    if path is not None and not path.exists():
+        facts["state"] = "not created yet; the first run creates it"
+    return facts
+
+
+def _plugins() -> dict[str, Any]:
+    """Return the plug-ins of other packages, and those that cannot be loaded with the reason."""
+    from adbench_text.plugins import registry
+
+    foreign: dict[str, list[str]] = {}
+    broken: dict[str, str] = {}
+    for kind in ("detectors", "datasets", "engines", "reports", "tables", "drawings"):
+        names = [name for name, plugin in registry.plugins(kind).items() if plugin.is_foreign]
+        if names:
+            foreign[kind] = names
+        for name, summary in registry.listing(kind):
+            if summary.startswith("broken: "):
+                broken[name] = one_line(summary.removeprefix("broken: "))
+    return {"foreign": foreign, "broken": broken}
+
+
+def _lines(report: Mapping[str, Any]) -> Iterator[str]:
+    versions, devices, data = report["versions"], report["devices"], report["data"]
+    yield "Versions"
+    yield from _table({name: version for name, version in versions.items() if name != "platform"})
+    for extra, packages in report["extras"].items():
+        named = {f"{name} [{extra}]": version for name, version in packages.items()}
+        yield from _table(named, "not installed")
+    yield "Devices"
+    yield from _table({"machine": versions["platform"]})
+    if "torch" in devices:
+        cuda = f"CUDA {devices['cuda']}" if devices["cuda"] else "without CUDA"
+        yield from _table({"torch": f"{devices['torch']}, {cuda}, {devices['threads']} threads"})
+        gpus = [f"{gpu['name']}, {gpu['gigabytes']} GB" for gpu in devices["gpus"]]
+        yield from _table({"GPUs": "; ".join(gpus)})
+    yield f"Data: {data['folder']}{'' if data['exists'] else ' (does not exist)'}"
+    for kind in ("datasets", "vectors", "vocabularies"):
+        yield from _table(data[kind], "not downloaded; adbench-text fetch {}")
+    if data["offline"]:
+        yield "  Downloads are off (--offline)."
+    cache, store = report["cache"], report["store"]
+    yield f"Cache: {cache['folder']}, {cache['megabytes']:,} MB"
+    yield f"Store: {store['uri']}, {store['state']}"
+    for kind, names in report["plugins"]["foreign"].items():
+        yield f"Other packages offer these {kind}: {', '.join(names)}"
+    yield ""
+    yield from (f"Problem: {problem}" for problem in report["problems"])
+    if not report["problems"]:
+        yield "No problems."
+
+
+def _table(values: Mapping[str, str | None], missing: str = "none") -> Iterator[str]:
+    for name, value in values.items():
+        yield f"  {name:31}  {one_line(value or missing.format(name))}"

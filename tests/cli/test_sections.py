@@ -1,0 +1,156 @@
+"""Sections of the help, options of every command, and quiet and verbose runs."""
+
+import os
+import re
+import shutil
+from pathlib import Path
+
+import click
+import pytest
+from click.shell_completion import ShellComplete
+from click.testing import CliRunner, Result
+
+from adbench_text.cli.main import main
+from adbench_text.cli.verbosity import QuietWatch
+
+pytestmark = pytest.mark.usefixtures("toy_path")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def store(empty_database, here) -> Path:
+    return Path(shutil.copy(empty_database, here / "mlflow.db"))
+
+
+def adbench(words: str) -> Result:
+    return CliRunner().invoke(main, words.split(" "))
+
+
+def complete(words: str, incomplete: str) -> list[str]:
+    completion = ShellComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
+    return [item.value for item in completion.get_completions(words.split(), incomplete)]
+
+
+def sections(command: str) -> dict[str, list[str]]:
+    """Return the titles of the sections of a help with the names of their options."""
+    listed, own = dict[str, list[str]](), list[str]()
+    for line in adbench(f"{command} --help").stdout.splitlines():
+        if re.fullmatch(r"\w+:", line):
+            listed[line[:-1]] = own = []
+        elif match := re.match(r"  (?:-\w, )?(--[\w-]+)", line):
+            own.append(match[1])
+    return listed
+
+
+@pytest.mark.parametrize(
+    ("command", "titles"),
+    [
+        ("run", ["Input", "Detectors", "Execution", "Limits", "Output", "General"]),
+        ("report", ["Input", "Tables", "Output", "General"]),
+    ],
+)
+def test_the_help_lists_each_option_in_one_section(command, titles):
+    listed = sections(command)
+    assert list(listed) == titles
+    assert listed["General"] == ["--data-dir", "--offline", "--debug", "--help"]
+    loaded = main.commands[command]
+    names = {option for own in loaded.sections.values() for option in own}
+    options = {opt for param in loaded.params for opt in param.opts if isinstance(param, click.Option)}
+    assert names <= options
+
+
+def test_options_of_the_group_work_after_each_command(here):
+    for command in list(main.commands):
+        assert {"--data-dir", "--offline", "--debug"} <= set(
+            re.findall(r"--[a-z-]+", adbench(f"{command} --help").stdout)
+        ), command
+    assert adbench(f"list vectors --offline --data-dir {here / 'other'}").exit_code == 0
+    assert os.environ["ADBENCH_TEXT_OFFLINE"] == "1"
+    assert os.environ["ADBENCH_TEXT_DATA"] == str(here / "other")
+
+
+@pytest.mark.parametrize("words", ["--debug run -d lrl -s tiny", "run -d lrl -s tiny --debug"])
+def test_debug_prints_the_traceback_of_an_error(words):
+    result = adbench(words)
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr
+    assert "Traceback" not in adbench("run -d lrl -s tiny").stderr
+
+
+def test_a_quiet_run_prints_results_and_errors_only(store):
+    result = adbench("run -d counting,faulty -s tiny --inlier sea --contamination 0 --jobs 0 -q")
+    assert result.exit_code == 3
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3
+    assert lines[0].startswith("[1/2] counting on tiny/sea at 0%, seed 0: AUROC ")
+    assert lines[1].startswith("[2/2] failed: faulty on tiny/sea at 0%, seed 0: ")
+    assert lines[2].startswith("Error: 1 of 2 cells failed")
+    assert adbench("run -d counting -s tiny --inlier sea --contamination 0 --jobs 0 -q").output == ""
+
+
+def test_a_quiet_run_that_is_interrupted_says_so(store, monkeypatch):
+    monkeypatch.setenv("TOY_INTERRUPT", "judge")
+    result = adbench("run -d counting -s tiny --contamination 0 --jobs 0 --quiet")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-1].startswith("Interrupted. Finished cells are kept")
+
+
+def test_a_verbose_run_prints_what_was_measured(store):
+    result = adbench("run -d counting -s tiny --inlier sea --contamination 0 --jobs 0 -v")
+    assert result.exit_code == 0
+    (line,) = [line for line in result.stderr.splitlines() if line.startswith("    ")]
+    assert re.fullmatch(
+        r"    AUPR-in [\d.]+%, AUPR-out [\d.]+%, FPR95 [\d.]+%, fit \S+ s, score \S+ s, memory \S+ MB, "
+        r"20 training and 30 test documents",
+        line,
+    )
+    both = adbench("run -d counting -s tiny -q -v")
+    assert (both.exit_code, both.stderr.splitlines()[-1]) == (
+        2,
+        "Error: --quiet and --verbose contradict each other.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "names"),
+    [
+        ("run --encoder", "m", ["mean", "max", "minilm"]),
+        ("run --device", "c", ["cpu", "cuda"]),
+        ("run -d counting --preset", "", ["default", "grid", "heavy"]),
+        ("report --table", "c", ["cost"]),
+        ("report --table", "main,r", ["main,ranks"]),
+        ("report --format", "h", ["html"]),
+        ("odd file.txt -d llr --preset", "r", ["robust"]),
+    ],
+)
+def test_a_shell_completes_choices(words, incomplete, names):
+    assert sorted(complete(words, incomplete)) == sorted(names)
+
+
+def test_tables_take_lists_with_commas(store):
+    adbench("run -d counting -s tiny --contamination 0 --jobs 0 -q")
+    both = adbench("report -t levels,cost --format markdown")
+    assert both.exit_code == 0, both.stderr
+    assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
+    assert "No table named 'costs'" in adbench("report -t levels,costs").stderr
+
+
+def test_a_quiet_watch_prints_no_steps_of_a_training(capsys):
+    with QuietWatch() as watch:
+        watch.message("loading tiny")
+        watch.begin(1, 0, 0)
+        watch.message("    step 50/100; rtd 0.5")
+        watch.message("writing the report on tiny")
+        watch.message("No report on tiny: OSError")
+        watch.end()
+        watch.message("http://127.0.0.1:5000")
+    assert capsys.readouterr().err == "No report on tiny: OSError\n"

@@ -1,0 +1,66 @@
+import pytest
+
+from adbench_text.errors import InvalidValueError, PluginError
+from adbench_text.plugins import registry
+from adbench_text.sweep.names import choices_of, expand, parse_seeds
+from adbench_text.sweep.sweep import DetectorChoice
+
+
+def test_lists_patterns_and_all_stand_for_names_each_once():
+    assert expand("detector", ["ocsvm, llr", "llr"]) == ["ocsvm", "llr"]
+    assert expand("dataset", ["all"]) == registry.names("datasets")
+    assert expand("detector", ["pyod-*f", "pyod-lof"]) == [
+        name for name in registry.names("detectors") if name.startswith("pyod-") and name.endswith("f")
+    ]
+    assert expand("dataset", ["files:a,b*.csv"]) == ["files:a,b*.csv"]
+    assert expand("inlier class", ["comp,*"], lambda: ["rec", "comp"]) == ["comp", "rec"]
+
+
+def test_a_name_with_a_comma_or_a_bracket_is_found_first():
+    names = ["tiny, 10% outliers", "other[1]"]
+    assert expand("dataset", names, lambda: names) == names
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "message"),
+    [
+        ("detector", "pyodd-*", "No detector matches 'pyodd-*'. Known: cvdd, date, "),
+        ("dataset", "llr", "'llr' is a detector; use --detector (-d)."),
+        ("dataset", "pydocs,pyod-knn", "'pyod-knn' is a detector; use --detector (-d)."),
+        ("detector", "pydocs", "'pydocs' is a dataset; use --dataset (-s)."),
+        ("detector", "llr,", "Expected names of a detector with commas between them, got 'llr,'."),
+    ],
+)
+def test_what_stands_for_nothing_is_an_error(kind, text, message):
+    with pytest.raises(InvalidValueError) as error:
+        expand(kind, [text])
+    assert str(error.value).startswith(message)
+
+
+def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypatch):
+    def detector(name):
+        if name != "pyod-knn":
+            raise PluginError(f"{name} is broken")
+
+    monkeypatch.setattr(registry, "detector", detector)
+    notes = []
+    assert [choice.name for choice in choices_of(["pyod-kn*,llr"], notes.append)] == ["pyod-knn", "llr"]
+    assert notes == []
+    choice = DetectorChoice("pyod-k*", settings={"encoder": "svd"})
+    assert choices_of([choice], notes.append) == [DetectorChoice("pyod-knn", settings={"encoder": "svd"})]
+    assert notes == [
+        "Left out of 'pyod-k*', because they cannot be loaded: pyod-kde, pyod-kpca. "
+        "The first: pyod-kde is broken"
+    ]
+    with pytest.raises(PluginError, match="pyod-loci is broken"):
+        choices_of(["pyod-lo*"], notes.append)
+
+
+def test_seeds_are_numbers_lists_and_ranges():
+    assert parse_seeds("3") == [3]
+    assert parse_seeds("0,2, 5-7") == [0, 2, 5, 6, 7]
+    assert parse_seeds("-1") is None
+    assert parse_seeds("0-") is None
+    for text in ("4-0", "0-4294967295"):
+        with pytest.raises(InvalidValueError, match="A range of seeds goes up"):
+            parse_seeds(text)
