@@ -35,7 +35,7 @@ from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
-from adbench_text.store.summaries import summary, summary_key, summary_name, summary_tags
+from adbench_text.store.summaries import summary, summary_key, summary_name, summary_params_and_tags
 from adbench_text.store.write import PARENT, write_cell
 from adbench_text.sweep.definition import cell_id
 
@@ -225,16 +225,16 @@ class Store:
                 if of != dataset or key not in groups:
                     continue
                 is_of_grid = any(record.n_configurations > 1 for record in groups[key])
+                params, tags = summary_params_and_tags(key, definition)
                 run_id = (
                     existing.get(key)
                     or self._client.create_run(
                         self._experiment_id(dataset),
-                        tags=summary_tags(key),
+                        tags=tags,
                         run_name=summary_name(definition, is_of_grid),
                     ).info.run_id
                 )
                 now = int(time.time() * 1000)
-                params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
                     run_id,
                     metrics=[Metric(name, value, now, 0) for name, value in summary(groups[key]).items()],
