@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO := --detector llr --detector ocsvm --detector iforest --detector pyod-knn --encoder svd --dataset pydocs
 
-.PHONY: demo test slow faults bench clean build/assembled
+.PHONY: demo test slow faults bench gpu clean build/assembled
 
 demo: .venv/installed
 	$(BIN)/adbench-text run $(DEMO)
@@ -26,6 +26,15 @@ faults: .venv/installed-for-tests
 
 bench: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
+
+# Only where there is a GPU: the tests that need one, and the benchmark of DATE.
+gpu: .venv/installed-for-tests
+	@if $(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then \
+		$(BIN)/python -m pytest -m gpu && \
+		$(BIN)/python -m pytest -m bench -s -k cuda tests/bench/test_bench_date.py; \
+	else \
+		echo "No GPU: torch sees no CUDA device here, so nothing was tested."; \
+	fi
 
 # The four folders linked into one package, for mypy; made anew each time to follow new and deleted files.
 build/assembled:
