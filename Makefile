@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test slow faults bench docs clean build/assembled
+.PHONY: demo test slow faults bench docs gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	$(BIN)/adbench-text run --sweep demo --no-report
@@ -36,6 +36,15 @@ docs: .venv/installed-for-docs
 	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' build/docs/CONTRIBUTING.md build/docs/CHANGELOG.md
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
 	@echo "Open build/site/index.html"
+
+# Only where there is a GPU: the tests that need one, and the benchmark of DATE.
+gpu: .venv/installed-for-tests
+	@if $(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then \
+		$(BIN)/python -m pytest -m gpu && \
+		$(BIN)/python -m pytest -m bench -s -k cuda tests/bench/test_bench_date.py; \
+	else \
+		echo "No GPU: torch sees no CUDA device here, so nothing was tested."; \
+	fi
 
 # The four folders linked into one package, for mypy; made anew each time to follow new and deleted files.
 build/assembled:

@@ -16,11 +16,16 @@ from adbench_text.sweep.cell import Cell
 
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
-# the server that `ui` becomes is not started, and plug-ins that happen to be installed are not loaded
+# the server of `ui` is not started, and plug-ins that happen to be installed are not loaded
 COMMAND = """
-import os, sys
+import sys
 from adbench_text.plugins import registry
-os.execv = lambda *_: None
+class Server:
+    pid, returncode = 2**30, None
+    poll = wait = lambda self: 0
+if "ui" in sys.argv:
+    import subprocess
+    subprocess.Popen = lambda *_: Server()
 registry.entry_points = lambda group: []
 from adbench_text.cli.main import main
 try:

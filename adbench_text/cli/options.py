@@ -86,8 +86,17 @@ def tracking_options(command: Any, *, several: bool = False) -> Any:
     return uri(experiment(command))
 
 
-def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
-    """Return the sweep that a file and the options describe; an option overrides the same key of the file."""
+def _print_note(text: str) -> None:
+    click.echo(one_line(text), err=True)
+
+
+def sweep_of(
+    name: str | None, options: Mapping[str, Any], message: Callable[[str], object] = _print_note
+) -> "Sweep":
+    """Return the sweep that a file and the options describe; an option overrides the same key of the file.
+
+    `message` receives a line about detectors that are left out.
+    """
     from adbench_text.corpora.split import LEVELS
     from adbench_text.plugins import registry
     from adbench_text.sweep.file import find, read
@@ -107,7 +116,7 @@ def sweep_of(name: str | None, options: Mapping[str, Any]) -> "Sweep":
         _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
         for dataset in expand("dataset", datasets)
     ]
-    detectors = choices_of(detectors, lambda note: click.echo(one_line(note), err=True))
+    detectors = choices_of(detectors, message)
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")

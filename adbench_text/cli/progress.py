@@ -3,18 +3,24 @@
 import sys
 import time
 from collections.abc import Mapping
+from threading import Timer
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from adbench_text.cli.time_left import TimeLeft
 from adbench_text.escaping import one_line, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+    from rich.text import Text
 
+    from adbench_text.run.expected import Expected
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
 
+_PATIENCE = 0.7  # seconds until a notice of what happens before the first message
+_LOADING = "loading the detectors"
 _QUIET_SECONDS = 30.0  # minimum time between two lines about a training, if there is no live bar
 
 
@@ -46,37 +52,58 @@ class Watch:
         self._debug = debug
         self._todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
-        self._first_start: float | None = None  # without the start of worker processes
+        self._time_left = TimeLeft()
+        self._loading = Timer(_PATIENCE, self._print, [_LOADING])
         self._first_step: tuple[int, float] | None = None
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-            from rich.table import Column
+        if not sys.stderr.isatty():
+            self._loading.start()
+            return self
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn
+        from rich.table import Column
 
-            self._bar = Progress(
-                BarColumn(bar_width=16),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[left]}"),
-                # the name of a cell takes the remaining width, and is cut off at its end
-                TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
-                console=Console(stderr=True),
-                transient=True,
-                expand=True,
-            )
-            self._bar.start()
+        watch = self
+
+        class Left(ProgressColumn):
+            """The time left; it counts down between two events."""
+
+            max_refresh = 0.5
+
+            def render(self, task: object) -> "Text":
+                from rich.text import Text
+
+                return Text(watch._left())
+
+        self._bar = Progress(
+            BarColumn(bar_width=16),
+            MofNCompleteColumn(),
+            Left(),
+            # the name of a cell takes the remaining width, and is cut off at its end
+            TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+            console=Console(stderr=True),
+            transient=True,
+            expand=True,
+        )
+        self._task = self._bar.add_task(_LOADING, total=None)
+        self._bar.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._loading.cancel()
         if self._bar is not None:
             self._bar.stop()
 
     def message(self, text: str) -> None:
         """Print a line, above the bar if there is one."""
+        self._loading.cancel()
+        self._print(text)
+
+    def _print(self, text: str) -> None:
         text = printable(text)
         if self._bar is None:
             print(text, file=sys.stderr, flush=True)
@@ -86,22 +113,33 @@ class Watch:
     def begin(self, todo: int, finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
         self._todo, self._begin = todo, time.monotonic()
+        self._time_left.begin(todo)
         before = f", {finished} finished before" if finished else ""
         if failed:
             before += f" ({failed} of them failed; --retry failed runs them again)"
         self.message(f"{count(todo)} to run{before}")
         if self._bar is not None:
-            self._task = self._bar.add_task("", total=todo, left="")
+            self._bar.update(self._task, description="starting", total=todo)
+
+    def expect(self, seconds: "Mapping[Cell, Expected]") -> None:
+        """Receive the time that each cell is expected to take."""
+        self._time_left.expect(seconds)
+
+    def _left(self) -> str:
+        """Return the time left; empty before the first cell begins, and without a basis for it."""
+        left = self._time_left.seconds()
+        return "" if left is None else f"{duration(left)} left"
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._first_start = self._first_start or time.monotonic()
+        self._time_left.started(cell)
         self._first_step, self._last_line = None, time.monotonic()
         if self._bar is not None:
             self._bar.update(self._task, description=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show the step and the losses of a training, and an estimate of the time left."""
+        self._time_left.step(cell, step, steps)
         now = time.monotonic()
         if self._first_step is None:  # not the very first if the training continues from a checkpoint
             self._first_step = step, now
@@ -118,22 +156,20 @@ class Watch:
     def done(self, result: "Result") -> None:
         """Count a finished cell, and show an estimate of the time left."""
         self._n_done += 1
-        begin = self._first_start or self._begin
-        left = (time.monotonic() - begin) / self._n_done * (self._todo - self._n_done)
+        self._time_left.done(result.cell)
+        place = f"[{self._n_done}/{self._todo}]"
         if result.status != "ok":
             self._n_failed += 1
-            self.message(f"[{self._n_done}/{self._todo}] failed: {result.cell}: {result.reason}")
+            self.message(f"{place} failed: {result.cell}: {result.reason}")
             if self._debug:
                 self.message(result.traceback.rstrip())
-        elif self._bar is None:
-            auroc = result.metrics["auroc"]
-            self.message(
-                f"[{self._n_done}/{self._todo}] {result.cell}: AUROC {auroc:.1%}, {duration(left)} left"
-            )
+        else:
+            left = f", {self._left()}" if self._bar is None else ""  # otherwise the bar shows it
+            self.message(f"{place} {result.cell}: AUROC {result.metrics['auroc']:.1%}{left}")
         if "steps" in result.ran_on:  # a training that was shorter than its settings say
             self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")
         if self._bar is not None:
-            self._bar.update(self._task, advance=1, left=f"{duration(left)} left")
+            self._bar.update(self._task, advance=1)
 
     def end(self) -> None:
         """Show the number of cells that were run, and the time they took."""

@@ -197,34 +197,36 @@ def command(
     detector, its hyper-parameters or the seed.
     """
     from adbench_text.cli.progress import Watch, count
+    from adbench_text.cli.ui import links
     from adbench_text.cli.verbosity import QuietWatch, VerboseWatch
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
-    expanded = sweep_of(sweep, options)
-    cells = expanded.expand()
     if dry_run:
-        _print(expanded, cells)
+        expanded = sweep_of(sweep, options)
+        _print(expanded, expanded.expand())
         return
-    built = engine_of(sweep, engine, {"jobs": jobs, "gpu_jobs": gpu_jobs, "address": address})
-    if getattr(built, "jobs", 1) == 0 and (cell_timeout or cell_memory):
-        raise click.UsageError(
-            "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
-        )
-    from adbench_text import interrupts
-    from adbench_text.errors import DetectorError
-    from adbench_text.run.engine import Limits
-    from adbench_text.run.runner import run_sweep
-    from adbench_text.store.store import Store
-
-    def log(corpora: Mapping[str, Any]) -> None:
-        if report:
-            from adbench_text.cli.sweep_report import log_reports  # slow to import
-
-            log_reports(store, corpora, cells, watch)
-
     chosen = QuietWatch if quiet else VerboseWatch if verbose else Watch
     with chosen(is_debugging()) as watch:
+        expanded = sweep_of(sweep, options, watch.message)
+        cells = expanded.expand()
+        built = engine_of(sweep, engine, {"jobs": jobs, "gpu_jobs": gpu_jobs, "address": address})
+        if getattr(built, "jobs", 1) == 0 and (cell_timeout or cell_memory):
+            raise click.UsageError(
+                "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
+            )
+        from adbench_text import interrupts
+        from adbench_text.errors import DetectorError
+        from adbench_text.run.engine import Limits
+        from adbench_text.run.runner import run_sweep
+        from adbench_text.store.store import Store
+
+        def log(corpora: Mapping[str, Any]) -> None:
+            if report:
+                from adbench_text.cli.sweep_report import log_reports  # slow to import
+
+                log_reports(store, corpora, cells, watch)
+
         try:
             with interrupts.raised():
                 store = Store(tracking_uri, experiment)
@@ -240,6 +242,8 @@ def command(
             watch.message("Interrupted. Finished cells are kept; run the same command again to continue.")
             raise
         watch.end()
+        for line in links(store, expanded.datasets):
+            watch.message(line)
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.places import described
-from adbench_text.reports.build import write_all
+from adbench_text.reports.build import build, write_all
+from adbench_text.reports.formats import markdown
 from adbench_text.run.runner import Watcher
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
@@ -15,6 +16,7 @@ from adbench_text.sweep.cell import Cell
 def log_reports(store: Store, corpora: Mapping[str, Corpus], cells: Sequence[Cell], watcher: Watcher) -> None:
     """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
 
+    The description of the parent run contains the main table.
     Failures here are reported and do not affect results: a report can be made again.
     """
     identities = {cell.identity for cell in cells}
@@ -28,9 +30,11 @@ def log_reports(store: Store, corpora: Mapping[str, Corpus], cells: Sequence[Cel
         if not any(record.is_ok for record in records):
             continue
         watcher.message(f"writing the report on {dataset}")
+        of_dataset = [cell for cell in cells if cell.dataset == dataset]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                write_all(records, store, Path(folder), [cell for cell in cells if cell.dataset == dataset])
+                store.describe(dataset, markdown.render(build(records, "auroc", ["main"], cells=of_dataset)))
+                write_all(records, store, Path(folder), of_dataset)
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # of any kind: the results are already safe
                 watcher.message(

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from statistics import median
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -33,31 +33,51 @@ class Remembered(Protocol):
         """See `Result`."""
 
 
+class Expected(NamedTuple):
+    """The seconds that a cell is expected to take for its training and its scoring."""
+
+    fit: float
+    score: float
+
+    @property
+    def total(self) -> float:
+        """The seconds for both."""
+        return self.fit + self.score
+
+
 def expected_seconds(
     cells: Iterable[Cell], corpora: Mapping[str, Corpus], remembered: Iterable[Remembered]
-) -> dict[Cell, float]:
+) -> dict[Cell, Expected]:
     """Return the seconds that cells are expected to take.
 
     They are the number of documents of a cell times the median time for a document of the nearest cells that
     are remembered: those with the same detector, settings and dataset; otherwise with the same detector and
     settings; otherwise with the same detector.
     """
-    times: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    times: dict[tuple[str, ...], list[Expected]] = defaultdict(list)
     for record in remembered:
-        seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
+        seconds = Expected(record.metrics.get("fit_seconds", 0.0), record.metrics.get("score_seconds", 0.0))
         n_documents = record.metrics.get("n_train", 0.0) + record.metrics.get("n_test", 0.0)
-        if seconds and n_documents:
+        if seconds.total and n_documents:
             for key in _keys(record.detector, record.configuration, record.dataset):
-                times[key].append(seconds / n_documents)
-    medians = {key: median(values) for key, values in times.items()}
+                times[key].append(Expected(*(part / n_documents for part in seconds)))
+    medians = {key: _median(values) for key, values in times.items()}
     sizes = {name: _sizes(corpus) for name, corpus in corpora.items()}
 
-    def expected(cell: Cell) -> float:
+    def expected(cell: Cell) -> Expected:
         keys = _keys(cell.detector, cell.configuration, cell.dataset)
         rates = (medians[key] for key in keys if key in medians)
-        return next(rates, _SECONDS_PER_DOCUMENT) * sizes[cell.dataset][cell.inlier]
+        rate = next(rates, Expected(_SECONDS_PER_DOCUMENT, 0.0))
+        return Expected(*(part * sizes[cell.dataset][cell.inlier] for part in rate))
 
     return {cell: expected(cell) for cell in cells}
+
+
+def _median(times: list[Expected]) -> Expected:
+    """Return the median of the total, in the shares that training and scoring have on average."""
+    total, scoring = sum(time.total for time in times), sum(time.score for time in times)
+    middle = median(time.total for time in times)
+    return Expected(middle * (1 - scoring / total), middle * scoring / total)
 
 
 def _keys(detector: str, configuration: str, dataset: str) -> list[tuple[str, ...]]:

@@ -13,7 +13,7 @@ from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Engine, Hooks, Limits, Work
-from adbench_text.run.expected import Remembered, expected_seconds
+from adbench_text.run.expected import Expected, Remembered, expected_seconds
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector
@@ -33,6 +33,9 @@ class Watcher(Protocol):
 
     def begin(self, todo: int, finished: int, failed: int) -> None:
         """Receive the numbers of cells to run, of those that have ended before, and of these that failed."""
+
+    def expect(self, seconds: Mapping[Cell, Expected]) -> None:
+        """Receive the time that each cell to run is expected to take; empty if that cannot be read."""
 
     def started(self, cell: Cell) -> None:
         """Receive a cell that begins."""
@@ -131,6 +134,8 @@ def run_sweep(
     results: list[Result] = []
     if not todo and not was_killed:
         return unusable
+    expected = _expected(todo, corpora, store)
+    watcher.expect(expected)
     used = {cell.dataset: corpora[cell.dataset] for cell in (cells if was_killed else todo)}
     logging = _Logging(store, watcher)
     hooks = Hooks(
@@ -142,7 +147,7 @@ def run_sweep(
     )
     work = Work(
         *(todo, corpora, hooks, limits or Limits(), trace_every),
-        lambda: expected_seconds(todo, corpora, store.cells(corpora)),
+        lambda: {cell: seconds.total for cell, seconds in expected.items()},
         definitions,
     )
     with store.sweep(used, _title(sweep)):
@@ -159,6 +164,16 @@ def run_sweep(
             ended_now = [result.cell for result in results]
             store.summarise(definitions[cell] for cell in (cells if was_killed else ended_now))
     return unusable + results
+
+
+def _expected(
+    todo: Sequence[Cell], corpora: Mapping[str, Corpus], store: ResultStore
+) -> dict[Cell, Expected]:
+    """Return the time that each cell is expected to take; empty if somebody changed the store."""
+    try:
+        return expected_seconds(todo, corpora, store.cells({cell.dataset for cell in todo}))
+    except TrackingError:
+        return {}
 
 
 def define(

@@ -82,10 +82,11 @@ class DatabaseReader:
             # MLflow writes its version last
             return has_columns and connection.execute(select(_VERSION.c.version_num)).first() is not None
 
-    def experiments(self) -> list[str]:
-        """Return the names of the experiments that are not deleted."""
-        query = select(_EXPERIMENTS.c.name).where(_EXPERIMENTS.c.lifecycle_stage == "active")
-        return [name for (name,) in self._rows(query)]
+    def experiments(self) -> dict[str, str]:
+        """Return the ids of the experiments that are not deleted, by name."""
+        columns = _EXPERIMENTS.c.name, _EXPERIMENTS.c.experiment_id
+        query = select(*columns).where(_EXPERIMENTS.c.lifecycle_stage == "active")
+        return {name: str(experiment_id) for name, experiment_id in self._rows(query)}
 
     def cells(self, experiment: str) -> list[StoredRun]:
         """Return the ended runs of cells, newest first."""

@@ -13,7 +13,7 @@ from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.address import without_password
-from adbench_text.store.record import TAG
+from adbench_text.store.record import TAG, params_and_tags
 from adbench_text.sweep.cell import of_test_set, percent
 from adbench_text.sweep.definition import cell_id
 
@@ -94,13 +94,15 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
     cell = result.cell
     started = int(result.started * 1000)
     detector = f"{cell.detector} {cell.configuration}".strip()
+    params, versions = params_and_tags(definition)
+    tags = {_accepted(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
     return Payload(
         name=f"{detector} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
         + of_test_set(cell.test_outliers),
         started=started,
         status="FAILED" if result.reason else "FINISHED",
-        tags={_accepted(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()},
-        params=definition,
+        tags=tags | versions,
+        params=params,
         metrics=[Value(name, value, started) for name, value in result.metrics.items()],
         curves=[
             Value(_accepted(name), point.value, int(point.time * 1000), point.step)

@@ -61,8 +61,8 @@ class Results(Protocol):
 class Reader(Protocol):
     """Reads experiments and the runs of cells; runs come newest first."""
 
-    def experiments(self) -> list[str]:
-        """Return the names of the experiments that are not deleted."""
+    def experiments(self) -> dict[str, str]:
+        """Return the ids of the experiments that are not deleted, by name."""
 
     def cells(self, experiment: str) -> Iterable[StoredRun]:
         """Return the ended runs of cells."""
@@ -117,9 +117,9 @@ class ClientReader:
     def __init__(self, client: StoreClient, name: str) -> None:
         self._client, self._name = client, name
 
-    def experiments(self) -> list[str]:
-        """Return the names of the experiments that are not deleted."""
-        return [experiment.name for experiment in pages(self._client.search_experiments)]
+    def experiments(self) -> dict[str, str]:
+        """Return the ids of the experiments that are not deleted, by name."""
+        return {each.name: str(each.experiment_id) for each in pages(self._client.search_experiments)}
 
     def cells(self, experiment: str) -> Iterator[StoredRun]:
         """Yield the ended runs of cells, newest first."""

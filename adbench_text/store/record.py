@@ -8,11 +8,14 @@ from adbench_text.metrics import METRICS
 from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
 
 TAG = "adbench_text."  # what the names of our tags begin with
+DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
 
 _NEEDED_PARAMS = (*IDENTITY, "dataset_digest", "code_version")
 _NEEDED_TAGS = ("cell", "status", "edition", "documents")
 _MEASURED = ("fit_seconds", "score_seconds", "n_test")
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
+_VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "thinning")
+_LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,25 @@ def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:
     return {name.removeprefix(prefix): value for name, value in definition.items() if name.startswith(prefix)}
 
 
+def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the parts of a definition that are logged as params and as tags; see `definition_of`.
+
+    Digests and versions are tags: MLflow's pages compare runs by their params, and begin with these.
+    """
+    params, tags = {}, {}
+    for name, value in definition.items():
+        if (name in _VERSIONS or name.startswith(_RESOURCE)) and len(value) <= _LONGEST_TAG:
+            tags[f"{DEFINITION}{name}"] = value
+        else:
+            params[name] = value
+    return params, tags
+
+
+def definition_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[str, str]:
+    """Return the definition of a cell from the params and tags of its run; older runs have params only."""
+    return {**params, **_part(tags, DEFINITION)}
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """An MLflow run as it is read from a store; `started` in milliseconds since the epoch."""
@@ -197,7 +219,7 @@ def record_of(run: StoredRun, store_name: str) -> Record:
     TrackingError
         If somebody removed from the run what a report needs.
     """
-    params, metrics = run.params, run.metrics
+    params, metrics = definition_of(run.params, run.tags), run.metrics
     tags = {name.removeprefix(TAG): v for name, v in run.tags.items() if name.startswith(TAG)}
     absent = [name for name in _NEEDED_PARAMS if name not in params]
     absent += [name for name in _NEEDED_TAGS if name not in tags]

@@ -32,15 +32,17 @@ from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.experiments import experiment_id
 from adbench_text.store.journal import Journal, folder_of
-from adbench_text.store.payload import Payload, payload, run_tags
+from adbench_text.store.links import comparison
+from adbench_text.store.payload import LONGEST_TAG, Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
-from adbench_text.store.summaries import summary, summary_key, summary_name, summary_tags
+from adbench_text.store.summaries import summary, summary_key, summary_name, summary_params_and_tags
 from adbench_text.store.write import PARENT, write_cell
 from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
 HOST = f"{TAG}host"
+DESCRIPTION = "mlflow.note.content"
 _PAGE = 5000  # runs asked for at once
 
 
@@ -74,6 +76,7 @@ class Store:
             raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._experiments: dict[str, str] = {}
         self._parents: dict[str, str] = {}
+        self._descriptions: dict[str, str] = {}  # of the parents
         self._tried: set[str] = set()  # cells that are not logged completely yet
         self._journal = Journal(folder_of(self.uri, self._file, self.experiment))
 
@@ -115,10 +118,10 @@ class Store:
             self._parents.clear()
 
     def _new_parent(self, dataset: str, corpus: Corpus, title: str) -> str:
+        description = f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
+        self._descriptions[dataset] = description
         tags = {
-            "mlflow.note.content": (
-                f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
-            ),
+            DESCRIPTION: description,
             f"{TAG}kind": "sweep",
             HOST: host(),
             **run_tags(),
@@ -196,6 +199,13 @@ class Store:
                     abandoned = True
         return abandoned
 
+    def describe(self, dataset: str, text: str) -> None:
+        """Add markdown to the description of the parent run of a dataset; only within a `sweep`."""
+        description = f"{self._descriptions[dataset]}\n\n{text}"
+        if len(description) > LONGEST_TAG:  # cut off at the end of a line, which may be that of a table
+            description = description[:LONGEST_TAG].rpartition("\n")[0]
+        self._client.set_tag(self._parents[dataset], DESCRIPTION, description)
+
     def log_folder(self, dataset: str, folder: Path) -> None:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
         self._client.log_artifacts(self._parents[dataset], str(folder))
@@ -225,16 +235,16 @@ class Store:
                 if of != dataset or key not in groups:
                     continue
                 is_of_grid = any(record.n_configurations > 1 for record in groups[key])
+                params, tags = summary_params_and_tags(key, definition)
                 run_id = (
                     existing.get(key)
                     or self._client.create_run(
                         self._experiment_id(dataset),
-                        tags=summary_tags(key),
+                        tags=tags,
                         run_name=summary_name(definition, is_of_grid),
                     ).info.run_id
                 )
                 now = int(time.time() * 1000)
-                params = {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
                 self._client.log_batch(
                     run_id,
                     metrics=[Metric(name, value, now, 0) for name, value in summary(groups[key]).items()],
@@ -246,9 +256,17 @@ class Store:
 
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
+        return sorted(self._experiments_held())
+
+    def comparisons(self) -> dict[str, str]:
+        """Return the link to the comparison in MLflow's pages, by dataset, without the server's address."""
+        return {dataset: comparison(each) for dataset, each in sorted(self._experiments_held().items())}
+
+    def _experiments_held(self) -> dict[str, str]:
+        """Return the ids of the experiments, by dataset."""
         prefix = f"{self.experiment}/"
-        names = self._reader.experiments()
-        return sorted(name.removeprefix(prefix) for name in names if name.startswith(prefix))
+        held = self._reader.experiments().items()
+        return {name.removeprefix(prefix): each for name, each in held if name.startswith(prefix)}
 
     def states(self, dataset: str) -> dict[str, State]:
         """Return the state of each cell of a dataset, that of the newest run, by the id of the cell."""

@@ -6,14 +6,17 @@ from statistics import mean, pstdev, stdev
 
 from adbench_text.metrics import METRICS
 from adbench_text.store.payload import run_tags
-from adbench_text.store.record import TAG, Record
+from adbench_text.store.record import TAG, Record, params_and_tags
 from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
 from adbench_text.sweep.definition import cell_id
+
+# MLflow sorts charts by name, those of a name with a slash first: the AUROC opens the page under this one.
+FIRST_CHART = "AUROC/mean over splits"
 
 
 def summary_key(definition: Mapping[str, str]) -> str:
     """Return a digest of what the cells of one summary share: all but inlier class and seed."""
-    return cell_id({name: value for name, value in definition.items() if name not in ("inlier", "seed")})
+    return cell_id(_shared(definition))
 
 
 def summary_name(definition: Mapping[str, str], is_of_grid: bool) -> str:
@@ -28,14 +31,20 @@ def summary_name(definition: Mapping[str, str], is_of_grid: bool) -> str:
     return f"{detector} | {level} | mean{of_test_set(float(share) if share else None)}"
 
 
-def summary_tags(key: str) -> dict[str, str]:
-    """Return the tags of a summary run."""
-    return {
+def summary_params_and_tags(key: str, definition: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the params and tags of the summary run of a cell with this definition."""
+    params, versions = params_and_tags(_shared(definition))
+    tags = {
         f"{TAG}kind": "summary",
         f"{TAG}summary": key,
         "mlflow.note.content": "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
         **run_tags(),
     }
+    return params, tags | versions
+
+
+def _shared(definition: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
 
 
 def summary(group: Sequence[Record]) -> dict[str, float]:
@@ -58,5 +67,6 @@ def summary(group: Sequence[Record]) -> dict[str, float]:
         means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
         if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
             means[f"{metric}_std_seeds"] = stdev(of_seed)
-    # last: MLflow's comparison opens on the first
-    return means | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
+    # last: MLflow's comparison of selected runs opens on the first
+    means |= {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
+    return means | {FIRST_CHART: means["auroc"]}

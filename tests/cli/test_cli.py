@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
+from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
 pytestmark = pytest.mark.usefixtures("toy_path")
@@ -42,6 +44,7 @@ def here(shared, tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+    monkeypatch.setattr("adbench_text.cli.progress._PATIENCE", 100)  # output is the same on a slow machine
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     return tmp_path
 
@@ -115,7 +118,7 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
 
     again = adbench(command, "--contamination 0 --contamination 0.05")
     assert again.exit_code == 0
-    assert again.stderr.splitlines()[-1] == "0 cells to run, 4 finished before"
+    assert again.stderr.splitlines()[-2] == "0 cells to run, 4 finished before"
 
 
 def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
@@ -239,23 +242,98 @@ def test_fetch(monkeypatch):
     ]
 
 
-def test_ui(store, monkeypatch):
-    commands = []
+LINK = (
+    "/#/experiments/1/runs?workflowType=machine_learning&compareRunsMode=CHART"
+    "&searchFilter=tags.%60adbench_text.kind%60%20%3D%20%27summary%27"
+    "&orderByKey=metrics.%60auroc%60&orderByAsc=false"
+)
 
-    monkeypatch.setattr(os, "execv", lambda program, command: commands.append(command))
-    result = adbench("ui --port 5001")
+
+def test_ui_prints_a_link_to_each_comparison_as_soon_as_the_server_answers(store, monkeypatch):
+    Store()._experiment_id("tiny")
+    commands = []
+    port = free_port()
+    answers = (
+        f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); s.accept(); time.sleep(1)"
+    )
+    popen = subprocess.Popen
+
+    def start(command):
+        commands.append(command)
+        return popen([sys.executable, "-c", answers])
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
-    assert "http://127.0.0.1:5001" in result.stdout
-    assert commands == [
-        [sys.executable, "-m", "mlflow", "ui", "--backend-store-uri", "sqlite:///mlflow.db", "--port", "5001"]
-    ]
+    assert f"  tiny: http://127.0.0.1:{port}{LINK}\n" in result.stdout
+    server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
+    assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+def test_ui_names_a_port_that_is_used(store):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        result = adbench(f"ui --port {port}")
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: Port {port} is used by another program; choose another with --port.\n"
+
+
+def test_ui_reports_a_server_that_does_not_start(store, monkeypatch):
+    popen = subprocess.Popen
+    monkeypatch.setattr(subprocess, "Popen", lambda _: popen([sys.executable, "-c", "raise SystemExit(3)"]))
+    result = adbench(f"ui --port {free_port()}")
+    assert result.exit_code == 1
+    assert "MLflow has ended with exit code 3" in result.stderr
+    assert "http://" not in result.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+def test_the_server_ends_with_ui(store):
+    port = free_port()
+    command = [sys.executable, "-m", "adbench_text.cli", "ui", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as ui:
+        for line in ui.stdout:
+            if line.startswith("Open in a browser"):
+                break
+        servers = psutil.Process(ui.pid).children(recursive=True)
+        assert servers
+        ui.terminate()
+        ui.stdout.read()
+    assert ui.returncode == 128 + signal.SIGTERM
+    psutil.wait_procs(servers, timeout=20)
+    assert not any(server.is_running() for server in servers)
 
 
 def test_ui_of_a_server_is_its_own(server, monkeypatch):
-    monkeypatch.setattr(os, "execv", None)
+    monkeypatch.setattr(Store, "comparisons", lambda self: {"tiny": LINK})
     result = adbench(f"ui --tracking-uri {server.url}")
     assert result.exit_code == 0
     assert f"open {server.url} in a browser" in result.stdout
+    assert f"  tiny: {server.url}{LINK}" in result.stdout
+
+
+def test_run_ends_with_the_way_to_the_comparison(store):
+    result = run("-d counting --inlier sea --no-report")
+    assert result.stderr.splitlines()[-1] == (
+        f"Compare tiny in MLflow: adbench-text ui, then http://127.0.0.1:5000{LINK}"
+    )
+    shutil.copy(store, "other.db")
+    result = run("-d counting --inlier sea --no-report --tracking-uri sqlite:///other.db")
+    assert "adbench-text ui --tracking-uri sqlite:///other.db, then http" in result.stderr
+
+
+def test_the_main_table_is_in_the_description_of_the_sweep(store):
+    run("-d counting --inlier sea --report")
+    with closing(sqlite3.connect("mlflow.db")) as database:
+        rows = database.execute("SELECT value FROM tags WHERE key = 'mlflow.note.content'").fetchall()
+    description = next(text for (text,) in rows if "| --- |" in text)
+    assert description.startswith("`")
+    assert "| tiny | sea |" in description
 
 
 def test_dry_run_prints_the_cells_and_does_nothing(here):
@@ -339,7 +417,7 @@ def test_help_and_version():
 
 def test_a_finished_cell_is_run_again_only_if_asked(store):
     assert "3 cells to run" in run("-d counting").stderr
-    assert run("-d counting").stderr.endswith("0 cells to run, 3 finished before\n")
+    assert "\n0 cells to run, 3 finished before\n" in run("-d counting").stderr
     assert "3 cells to run\n" in run("-d counting --rerun").stderr
     assert len(cells()) == 3
     assert len(runs("cell")) == 6
@@ -398,7 +476,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(fault, reason, stor
     lines = result.stderr.splitlines()
     assert f"[1/4] failed: faulty fault={fault} on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
-    assert lines[-2].endswith(", 2 of them failed")
+    assert lines[-3].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")

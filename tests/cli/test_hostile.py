@@ -1,6 +1,8 @@
 """Plug-ins, names and folders that go wrong: a failed cell or one line each, nothing written elsewhere."""
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -41,6 +43,7 @@ def here(home, tmp_path, monkeypatch, empty_database) -> Path:
     shutil.copy(empty_database, folder / "mlflow.db")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setattr("adbench_text.cli.progress._PATIENCE", 100)
     return folder
 
 
@@ -158,8 +161,14 @@ def test_a_folder_of_any_name_holds_its_own_store(name, here, tmp_path, monkeypa
     assert sorted(path.name for path in folder.iterdir()) == ["mlflow.db", "mlflow.db.cells", "mlruns"]
     assert list(folder.rglob("scores.csv"))
     commands: list[list[str]] = []
-    monkeypatch.setattr("os.execv", lambda program, command: commands.append(command))
-    assert adbench("ui")[0] == 0
+    popen = subprocess.Popen
+
+    def start(command: list[str]) -> subprocess.Popen[bytes]:
+        commands.append(command)
+        return popen([sys.executable, "-c", ""])
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    assert adbench("ui", "--port", "15017")[0] == 0
     (address,) = [word for word in commands[0] if word.startswith("sqlite")]
     assert Store(f"sqlite:///{folder}/mlflow.db").cells(["tiny"])
     assert MlflowClient(address).get_experiment_by_name("adbench-text/tiny")

@@ -3,12 +3,17 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from adbench_text.cli import progress
 from adbench_text.cli.progress import Watch, count, duration
+from adbench_text.run.expected import Expected
 
 
-@dataclass
+@dataclass(frozen=True)
 class Cell:
     text: str
+    detector: str = "d"
+    configuration: str = ""
+    dataset: str = "tiny"
 
     def __str__(self) -> str:
         return self.text
@@ -92,16 +97,109 @@ def test_a_failed_cell_is_shown_with_its_reason(capsys):
     assert lines[-1] == "2 cells run in 0 s, 1 of them failed"
 
 
-def test_the_time_left_is_that_of_the_cells_so_far(capsys, monkeypatch):
-    clock = iter([0.0, 0.0, 10.0, 20.0])
-    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+@pytest.fixture
+def now(monkeypatch) -> list[float]:
+    """A clock that the test sets."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+def test_without_expectations_the_time_left_is_that_of_the_cells_so_far(capsys, now):
     watch = Watch()
     watch.begin(4, 0, 0)
-    watch.done(Result(Cell("a")))
-    watch.done(Result(Cell("b")))
+    for end in (10, 20):
+        watch.started(Cell("a"))
+        now[0] = end
+        watch.done(Result(Cell("a")))
     lines = capsys.readouterr().err.splitlines()
     assert lines[1].endswith("30 s left")
     assert lines[2].endswith("20 s left")
+
+
+def test_the_time_left_is_what_the_store_remembers_scaled_by_what_was_observed(now):
+    short = [Cell(str(i), "llr") for i in range(2)]
+    long = [Cell(str(i), "date") for i in range(2)]
+    watch = Watch()
+    watch.begin(4, 0, 0)
+    watch.expect(dict.fromkeys(short, Expected(1, 0)) | dict.fromkeys(long, Expected(60, 40)))
+    assert watch._left() == "3 min 22 s left"
+    watch.started(short[0])
+    now[0] = 2.0  # a machine that is half as fast
+    watch.done(Result(short[0]))
+    assert watch._left() == "6 min 42 s left"  # 2 + 2 * 200
+    watch.started(long[0])
+    now[0] = 302.0  # this detector is slower still
+    watch.done(Result(long[0]))
+    assert watch._left() == "5 min 2 s left"  # 2 + 300
+
+
+def test_the_time_left_of_a_training_counts_its_steps_and_its_scoring(now):
+    cells = [Cell(str(i), "date") for i in range(3)]
+    watch = Watch()
+    watch.begin(3, 0, 0)
+    watch.expect(dict.fromkeys(cells, Expected(60, 40)))
+    watch.started(cells[0])
+    for step, seconds in ((0, 10.0), (50, 20.0), (100, 30.0)):  # 10 s until the first, then 0.2 s each
+        now[0] = seconds
+        watch.step(cells[0], step, 600, {})
+    # 500 steps are left, 100 s. The training takes 130 s, so the scoring 130 * 40 / 60 s.
+    total = 130 * 100 / 60
+    assert watch._left() == f"{duration(3 * total - 30)} left"
+    now[0] = 130.0
+    watch.step(cells[0], 600, 600, {})
+    now[0] = 140.0
+    assert watch._left() == f"{duration(3 * total - 140)} left"  # it scores
+    now[0] = 150.0
+    watch.done(Result(cells[0]))  # the scoring was short
+    assert watch._left() == "5 min 0 s left"  # 2 * 150
+    watch.started(cells[1])
+    for step, seconds in ((0, 160.0), (300, 310.0)):  # 0.5 s a step
+        now[0] = seconds
+        watch.step(cells[1], step, 600, {})
+    # 300 steps and 20 s of scoring; the third cell takes the mean of 150 and 330 s
+    assert watch._left() == f"{duration(150 + 20 + 240)} left"
+
+
+def test_cells_at_once_share_the_time_left(now):
+    cells = [Cell(str(i)) for i in range(6)]
+    watch = Watch()
+    watch.begin(6, 0, 0)
+    watch.expect(dict.fromkeys(cells, Expected(10, 0)))
+    for cell in cells[:2]:
+        watch.started(cell)
+    assert watch._left() == "30 s left"
+    now[0] = 10.0
+    for cell in cells[:2]:
+        watch.done(Result(cell))
+    assert watch._left() == "20 s left"
+
+
+def test_the_time_left_is_at_least_that_of_the_longest_cell(now):
+    watch = Watch()
+    watch.begin(3, 0, 0)
+    watch.expect({Cell("a"): Expected(1, 0), Cell("b"): Expected(1, 0), Cell("c", "date"): Expected(90, 10)})
+    watch.started(Cell("a"))
+    watch.started(Cell("c", "date"))
+    assert watch._left() == "1 min 40 s left"
+
+
+def test_a_slow_start_says_what_it_does(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.01)
+    with Watch() as watch:
+        watch._loading.join()
+        watch.message("loading tiny")
+    with Watch() as watch:
+        watch.message("loading tiny")
+        watch._loading.join()
+    assert capsys.readouterr().err.splitlines() == ["loading the detectors", "loading tiny", "loading tiny"]
+
+
+def test_on_a_terminal_the_start_is_shown_at_once(terminal):
+    written = terminal(100)
+    with Watch():
+        pass
+    assert "loading the detectors" in written()
 
 
 def test_a_long_training_reports_its_progress_now_and_then(capsys, monkeypatch):
@@ -149,16 +247,16 @@ def test_on_a_terminal_the_bar_shows_count_and_cell(terminal):
     watch_a_sweep(["ocsvm encoder=svd on tiny/sea at 5%, seed 0"])
     text = written()
     assert "1/1" in text
-    assert "ocsvm encoder=svd on tiny/sea at 5%, seed 0" in text
+    assert "[1/1] ocsvm encoder=svd on tiny/sea at 5%, seed 0: AUROC 98.8%\n" in text
     assert "1 cell run in 0 s" in text
 
 
-def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_and_nothing_else(terminal):
+def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     written = terminal(50)
     watch_a_sweep(["a name that is long enough to fill a line of fifty twice over, and more"] * 3)
     text = written()
     assert "3/3 0 s left a name that is" in text
-    assert "twice over" not in text
+    assert text.count("twice over") == 3  # once in the line of each
     assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
 
 

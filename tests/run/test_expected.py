@@ -38,7 +38,7 @@ CORPORA = {"small": corpus("small", 10, 20), "large": corpus("large", 100, 200)}
 
 
 def seconds(cell, *remembered):
-    return expected_seconds([cell], CORPORA, remembered)[cell]
+    return round(expected_seconds([cell], CORPORA, remembered)[cell].total, 9)
 
 
 def test_a_cell_takes_as_long_as_before_for_the_number_of_its_documents():
@@ -56,6 +56,12 @@ def test_the_nearest_cells_count_and_their_median():
     assert seconds(cell("ocsvm", "large"), *before) == 400 * 12 / 30
     assert seconds(cell("ocsvm", "large", nu=0.2), *before) == 400 * 9 / 30  # the same settings, elsewhere
     assert seconds(cell("ocsvm", nu=0.5), *before) == 40 * 9 / 30  # the same detector
+
+
+def test_training_and_scoring_are_expected_in_their_shares():
+    metrics = {"fit_seconds": 4.0, "score_seconds": 2.0, "n_train": 10.0, "n_test": 20.0}
+    expected = expected_seconds([cell("date")], CORPORA, [Stored("date", "", "small", metrics)])
+    assert expected[cell("date")] == pytest.approx((40 * 4 / 30, 40 * 2 / 30))
 
 
 def test_without_any_memory_the_size_counts():

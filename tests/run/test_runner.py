@@ -59,13 +59,16 @@ class Listener:
     """A watcher that keeps what it receives."""
 
     def __init__(self) -> None:
-        self.messages, self.begun, self.ended = [], [], []
+        self.messages, self.begun, self.expected, self.ended = [], [], [], []
 
     def message(self, text):
         self.messages.append(text)
 
     def begin(self, todo, finished, failed):
         self.begun.append((todo, finished, failed))
+
+    def expect(self, seconds):
+        self.expected.append(seconds)
 
     def started(self, cell): ...
 
@@ -99,6 +102,7 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     assert store.swept == [(["pydocs"], "llr at 0%")]
     assert len(store.summarised) == 2
     assert reported == [{"pydocs": corpus}]
+    assert [list(expected) for expected in listener.expected] == [cells]
     assert listener.ended == ["ok", "ok"]
     assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append) == []
     assert listener.begun == [(2, 0, 0), (0, 2, 0)]

@@ -26,9 +26,11 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
-from adbench_text.store import payload
+from adbench_text.store import payload, write
 from adbench_text.store import store as tracking
 from adbench_text.store.client import StoreClient
+from adbench_text.store.reading import ClientReader
+from adbench_text.store.record import DEFINITION, params_and_tags
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.definition import cell_id
@@ -120,8 +122,66 @@ def test_each_dataset_has_its_own_experiment_and_parent(store):
 def test_a_cell_carries_every_identifying_param_itself(store):
     log(store, result(level=0.05, seed=7))
     (cell,) = runs(store, "cell")
-    assert cell.data.params == definition(result(level=0.05, seed=7))
+    params, versions = params_and_tags(definition(result(level=0.05, seed=7)))
+    assert cell.data.params == params
+    assert {name: tag for name, tag in cell.data.tags.items() if name.startswith(DEFINITION)} == versions
     assert cell.data.metrics == result().metrics
+
+
+def test_digests_and_versions_are_tags_and_read_back_exactly(store):
+    more = {"resource.vectors 'x'": "d1gest", "resource.long": "v" * 5500, "protocol": "p0", "libraries": ""}
+    log(store, result(), **more)
+    (cell,) = runs(store, "cell")
+    assert set(cell.data.params) == {
+        *("detector", "preset", "configuration", "dataset", "inlier", "seed", "contamination", "detector.k"),
+        "resource.long",  # too long for a tag
+    }
+    complete = definition(result(), **more)
+    assert store.cells(["tiny"])[0].definition == complete
+    assert cell_id(complete) == store.cells(["tiny"])[0].cell
+    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    assert read.tags.items() >= params_and_tags(complete)[1].items()
+
+
+def as_params(store: Store) -> None:
+    """Change a store to what it was before digests and versions became tags."""
+    with closing(sqlite3.connect(store._file)) as database:
+        database.execute(
+            "INSERT INTO params (key, value, run_uuid) SELECT substr(key, ?), value, run_uuid FROM tags "
+            "WHERE key LIKE ?",
+            [len(DEFINITION) + 1, f"{DEFINITION}%"],
+        )
+        database.execute("DELETE FROM tags WHERE key LIKE ?", [f"{DEFINITION}%"])
+        database.commit()
+
+
+def test_an_older_store_is_read_and_continued(store):
+    log(store, result(0.9))
+    before = store.cells(["tiny"])
+    as_params(store)
+    older = Store(store.uri)
+    assert older.cells(["tiny"]) == before
+    assert older.ended(["tiny"]) == {cell_id(definition(result())): "ok"}
+    log(older, result(0.5, inlier="law"))
+    (summary,) = runs(older, "summary")
+    assert summary.data.metrics["auroc"] == pytest.approx(0.7)
+    assert len(older.cells(["tiny"])) == 2
+
+
+def test_an_older_result_that_waits_in_the_journal_is_logged(store, monkeypatch):
+    monkeypatch.setattr(payload, "params_and_tags", lambda definition: (dict(definition), {}))
+    with store.sweep({"tiny": corpus()}, "a sweep"):
+        store.keep(result(), definition(result()), corpus())
+    monkeypatch.undo()
+    store.log_kept()
+    assert store.cells(["tiny"])[0].definition == definition(result())
+
+
+def test_the_auroc_of_a_summary_is_logged_for_the_first_chart_too(store):
+    log(store, result(0.9), result(0.5, inlier="law"))
+    (summary,) = runs(store, "summary")
+    first = min(name for name in summary.data.metrics if "/" in name)  # sections come before the others
+    assert summary.data.metrics[first] == summary.data.metrics["auroc"] == pytest.approx(0.7)
 
 
 def test_a_cell_carries_edition_environment_and_commit(store, monkeypatch):
@@ -311,8 +371,9 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
     assert metrics["auroc_std_seeds"] == pytest.approx(stdev([0.7, 0.7]), abs=1e-12)
     assert metrics["aupr_in"] == pytest.approx(0.35)
     assert metrics["fit_seconds"] == 2
-    params = definition(result())
+    params, versions = params_and_tags(definition(result()))
     assert summary.data.params == {k: v for k, v in params.items() if k not in ("inlier", "seed")}
+    assert versions.items() <= summary.data.tags.items()
 
 
 def test_splits_count_the_same_however_many_seeds_they_have(store):
@@ -467,10 +528,10 @@ def test_a_result_whose_logging_failed_in_the_middle_is_logged_once(store, monke
         store.keep(result(), definition(result()), corpus())
         with monkeypatch.context() as patch:
 
-            def lose(*_):
+            def lose(*_, **__):
                 raise TrackingError("lost")
 
-            patch.setattr(tracking.StoreClient, "log_text", lose, raising=False)
+            patch.setattr(tracking.StoreClient, "log_inputs", lose, raising=False)
             with pytest.raises(TrackingError, match="lost"):
                 store.log_kept()
         store.log_kept()
@@ -571,11 +632,11 @@ def test_a_dataset_without_results_has_no_cells(store):
 def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> None:
     n_files = itertools.count()
 
-    def cut_off(client, run_id, text, name):
+    def cut_off(*_):
         if next(n_files):  # the first is of the first cell
             raise error
 
-    monkeypatch.setattr(tracking.StoreClient, "log_text", cut_off, raising=False)
+    monkeypatch.setattr(write, "write_text", cut_off)
     with pytest.raises(error):
         log(store, result(), result(inlier="law"))
 

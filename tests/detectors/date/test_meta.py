@@ -1,0 +1,83 @@
+"""A training step of DATE on the device "meta", where tensors have shapes and devices and no values.
+
+Whatever waits for a value raises there, and so does an operation on two devices. So a step that passes
+keeps a GPU busy: its host never waits. Only the optimizer is left out, whose fused kernel has no such form.
+"""
+
+import numpy as np
+import pytest
+import torch
+
+from adbench_text.detectors.date import DATE, networks
+from adbench_text.detectors.date.corruption import mask_patterns
+from adbench_text.detectors.date.electra import Losses
+from adbench_text.detectors.date.training import Training, _backward, _Progress
+from adbench_text.detectors.date.windows import Windows
+from adbench_text.text import wordpiece
+
+META = torch.device("meta")
+CPU_GENERATOR = torch.Generator()
+TEXTS = ["the ship left the harbour", "a storm hit the crew of the ship", "", "sail " * 60] * 4
+
+
+class Draws:
+    """The generator of random numbers of the device, which has no seed."""
+
+    def __init__(self, device: torch.device) -> None:
+        assert device == META
+
+    def manual_seed(self, seed: int) -> None:
+        return None
+
+
+def losses_of_a_step(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, **settings: object) -> Losses:
+    """Do what a step does before its optimizer, and return the losses; each weight must have a gradient."""
+    monkeypatch.setattr(torch, "Generator", Draws)
+    pieces = wordpiece.train(TEXTS, 60)
+    detector = DATE(layers=2, hidden=32, max_length=32, **settings)
+    objective = networks._networks(detector, pieces, META).to(META).to(dtype).train()
+    windows = Windows(pieces.encode(TEXTS), pieces, 32).to(META)
+    patterns = None
+    if detector.n_patterns:
+        patterns = mask_patterns(detector.n_patterns, 32, 0.5, CPU_GENERATOR).to(META)
+    training = Training(10, 8, 1e-3, 0.1, patterns, 0.5, 0, dtype)
+    ids, lengths = windows.batch(np.arange(8))
+    batch = ids, lengths, *training.corruption(1, ids, lengths)
+    losses, _ = _backward(objective, None, batch, 1, 0)  # type: ignore[arg-type]
+    progress = _Progress(META)
+    progress.add(1, losses)
+    without = [name for name, weight in objective.named_parameters() if weight.grad is None]
+    assert without == ([] if detector.rmd_weight else [n for n in without if ".rmd_head." in n])
+    return losses
+
+
+PATTERNS = pytest.mark.parametrize(
+    "settings",
+    [{"n_patterns": 5}, {"n_patterns": 0, "rmd_weight": 0.0}, {"n_patterns": 5, "dropout": 0.1}],
+    ids=["patterns", "no patterns", "dropout"],
+)
+
+
+@PATTERNS
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_a_step_waits_for_no_value_and_mixes_no_devices(monkeypatch, dtype, settings):
+    losses = losses_of_a_step(monkeypatch, dtype, **settings)
+    assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
+
+
+@PATTERNS
+@pytest.mark.parametrize("generator", ["small", "large"])
+@pytest.mark.xfail(
+    strict=True,
+    raises=NotImplementedError,
+    reason="the generator computes logits for masked tokens only, and waits for their number",
+)
+def test_a_step_with_a_learned_generator_waits_for_no_value(monkeypatch, generator, settings):
+    losses = losses_of_a_step(monkeypatch, torch.float32, generator=generator, **settings)
+    assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
+
+
+def test_a_step_that_waits_is_noticed(monkeypatch):
+    monkeypatch.setattr(torch.Tensor, "masked_fill_", lambda self, mask, value: self * mask.sum().item())
+    with pytest.raises(RuntimeError, match="meta"):
+        losses_of_a_step(monkeypatch, torch.float32, n_patterns=5)
