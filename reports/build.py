@@ -12,6 +12,7 @@ from adbench_text.reports import notes as notes_on
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Report, Table
+from adbench_text.reports.resampling import Resampling
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
@@ -79,6 +80,7 @@ def build(
     illustrations: "Illustrations | None" = None,
     only: bool = False,
     cells: Sequence[Cell] = (),
+    store: "Results | None" = None,
 ) -> Report:
     """Return the report of records.
 
@@ -97,10 +99,12 @@ def build(
         explains each that is left out.
     cells : sequence of Cell
         The cells of the sweep that the records belong to, if any: a note names those that were not run.
+    store : Results, optional
+        Keeps the scores that tests over the test documents need; not necessary beside `illustrations`.
     """
     chosen = tables or declared.brief_tables()
     comparison = Comparison(records, metric, cells)
-    ranking = Ranking(comparison)
+    ranking = Ranking(comparison, _resampling(comparison, illustrations, store))
     built: list[Table] = []
     absent: list[str] = []
     for name in declared.names("tables"):
@@ -126,6 +130,21 @@ def build(
     return Report(built, None if only else wide_table(comparison), notes, **pictures)
 
 
+def _resampling(
+    comparison: Comparison, illustrations: "Illustrations | None", store: "Results | None"
+) -> Resampling | None:
+    """Return the resamples of the test documents, which read the scores when a table needs them."""
+    if illustrations is None and store is None:
+        return None
+    from adbench_text.reports.evidence import Evidence
+
+    evidence = illustrations.evidence if illustrations is not None else None
+    if evidence is None and store is not None:
+        evidence = Evidence(comparison, store)
+    resampling = None if evidence is None else Resampling(comparison.metric, evidence)
+    return resampling if resampling is not None and resampling.is_possible else None
+
+
 def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: Sequence[Cell] = ()) -> None:
     """Write a report in all formats with a suffix to a folder, and its figures; `cells` as in `build`."""
     from adbench_text.reports.illustrations import Illustrations
@@ -141,7 +160,7 @@ def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: 
             texts = {}
             for metric in METRICS:
                 tables = every if metric == "auroc" else ()
-                texts[metric] = form.render(build(records, metric, tables, cells=cells), None)
+                texts[metric] = form.render(build(records, metric, tables, cells=cells, store=store), None)
         else:
             continue
         for name, text in texts.items():

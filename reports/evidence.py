@@ -31,7 +31,7 @@ class Evidence:
         self._comparison, self._store = comparison, store
         self._without_scores: list[Record] = []
         self._without_examples: list[Record] = []
-        self._scores: dict[tuple[Column, str], dict[str, Scored]] = {}
+        self._scores: dict[tuple[str, ...], Scored | None] = {}
 
     def records(self, column: Column, digest: str) -> dict[str, Record]:
         """Return the finished cell of each split at the lowest level and seed, by inlier class."""
@@ -40,12 +40,26 @@ class Evidence:
 
     def scores(self, column: Column, digest: str) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        if (column, digest) not in self._scores:
-            records = self.records(column, digest)
-            scores = self._read(records, _SCORES)
-            self._without_scores += [record for inlier, record in records.items() if inlier not in scores]
-            self._scores[column, digest] = scores
-        return self._scores[column, digest]
+        scores = {inlier: self.scores_of(record) for inlier, record in self.records(column, digest).items()}
+        return {inlier: scored for inlier, scored in scores.items() if scored is not None}
+
+    def scores_of(self, record: Record) -> Scored | None:
+        """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
+        key = record.corpus, *record.identity
+        if key not in self._scores:
+            self._scores[key] = self._read(record, _SCORES)
+            if self._scores[key] is None:
+                self._without_scores.append(record)
+        return self._scores[key]
+
+    def classes_of(self, record: Record) -> NDArray[np.int64] | None:
+        """Return the class of each test document of a cell as a number, None if they cannot be read."""
+        text = self._store.artifact(record, _SCORES)
+        try:
+            names = pd.read_csv(StringIO(text or ""), usecols=["class"], dtype=str, keep_default_na=False)
+        except Exception:  # it may be damaged in any way
+            return None
+        return np.asarray(pd.factorize(names["class"])[0], dtype=np.int64)
 
     def is_trained(self, column: Column, digest: str) -> bool:
         """Whether the detector trains in steps."""
@@ -53,7 +67,12 @@ class Evidence:
 
     def early_scores(self, column: Column, digest: str) -> dict[str, Scored]:
         """Return the same of some test documents before the first step of a training."""
-        return self._read(self.records(column, digest), _EARLY)
+        early = {}
+        for inlier, record in self.records(column, digest).items():
+            scored = self._read(record, _EARLY)
+            if scored is not None:
+                early[inlier] = scored
+        return early
 
     def curves(self, column: Column, digest: str, metric: str) -> dict[str, list[tuple[int, float]]]:
         """Return steps and values of a metric of the training of each split."""
@@ -64,18 +83,16 @@ class Evidence:
             if metric in record.metrics
         }
 
-    def _read(self, records: dict[str, Record], file: str) -> dict[str, Scored]:
-        scores = {}
-        for inlier, record in records.items():
-            text = self._store.artifact(record, file)
-            if text is not None:
-                try:
-                    n_test = int(record.metrics["n_test"])
-                    is_thinned = record.test_outliers is not None
-                    scores[inlier] = _scored(text, n_test, file == _SCORES, is_thinned)
-                except Exception:  # it may be damaged in any way
-                    self._without_scores.append(record)
-        return scores
+    def _read(self, record: Record, file: str) -> Scored | None:
+        text = self._store.artifact(record, file)
+        if text is None:
+            return None
+        try:
+            is_thinned = record.test_outliers is not None
+            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, is_thinned)
+        except Exception:  # it may be damaged in any way
+            self._without_scores.append(record)
+            return None
 
     @cached_property
     def heatmaps(self) -> list[Heatmap]:

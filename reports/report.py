@@ -123,6 +123,8 @@ class Table:
         Rows that summarise the others of their group, such as a mean.
     header_marks : frozenset of Mark
         The signs in the header that need a note.
+    notes : list of str
+        What a reader of this table must know; they are under it.
 
     Examples
     --------
@@ -143,6 +145,7 @@ class Table:
     blocks: list[tuple[str, int]] = field(default_factory=list)
     summaries: set[int] = field(default_factory=set)
     header_marks: frozenset[Mark] = frozenset()
+    notes: list[str] = field(default_factory=list)
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -203,3 +206,9 @@ class Report:
     notes: list[str]
     pictures: Sequence[Picture] = ()
     heatmaps: Sequence[Heatmap] = ()
+
+    @property
+    def every_note(self) -> list[str]:
+        """The notes under the tables, then the others; for a format that cannot put them under a table."""
+        under_tables = [note for table in self.tables for note in table.notes]
+        return list(dict.fromkeys([*(under_tables if self.wide is None else []), *self.notes]))

@@ -118,11 +118,11 @@ def command(
         built = cells_report(records)
     else:
         drawn = illustrations if renderer.has_pictures else None
-        built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
+        built = build(records, metric, names, drawn, only=bool(tables), cells=expected, store=store)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     _write_report(renderer.render(built, width), output)
     if not renderer.has_notes:
-        _print_notes(built.notes)
+        _print_notes(built.every_note)
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)

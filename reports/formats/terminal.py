@@ -33,6 +33,8 @@ def render(report: Report, width: int | None = None) -> str:
             console.print(Text(printable(table.title), style="bold"), width=width)
         for columns in _parts(table, width, bold):
             console.print(_table(table, columns, bold))
+        for note in table.notes:
+            console.print(Text(printable(note)), width=width)
         console.print()
     for note in notes:
         console.print(Text(printable(note)), width=width)
