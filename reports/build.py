@@ -1,6 +1,7 @@
 """Builds a report from the records of a store: its tables, pictures and heat maps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ from adbench_text.plugins import registry
 from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.headline import headlines
+from adbench_text.reports.placing import with_notes
+from adbench_text.reports.provenance import provenance
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Report, Table
 from adbench_text.reports.resampling import Resampling
@@ -105,29 +109,40 @@ def build(
     chosen = tables or declared.brief_tables()
     comparison = Comparison(records, metric, cells)
     ranking = Ranking(comparison, _resampling(comparison, illustrations, store))
-    built: list[Table] = []
-    absent: list[str] = []
-    for name in declared.names("tables"):
-        if name in chosen:
-            of_name = declared.module("tables", name).tables(comparison, ranking)
-            built += of_name
-            absent += [] if of_name or not only else [name]
-    measures = [METRICS[metric]]
+    of_names = {
+        name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
+    }
+    built = [table for of_name in of_names.values() for table in of_name]
     pictures: dict[str, Any] = {}
     if illustrations is not None:
         if "main" in chosen:
-            others = [other for name, other in METRICS.items() if name != metric]
-            built += [main_table(Comparison(records, other.name, cells)) for other in others]
-            measures += others
+            others = [Comparison(records, name, cells) for name in METRICS if name != metric]
+            built += [main_table(other).without_empty() for other in others]
         pictures = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
-    notes = comparison.notes(built) + notes_on.unfinished(records, cells)
-    notes += notes_on.direction(measures) + notes_on.unmeasured(comparison.records, measures)
-    if any(declared.constant("tables", name, "HAS_RANKING", False) for name in chosen):
-        notes += ranking.notes
+        store = illustrations.evidence.store
+    general = comparison.notes + notes_on.unfinished(records, cells)
+    absent = [name for name, of_name in of_names.items() if only and not of_name]
     needs = {name: declared.constant("tables", name, "NEEDS", "other results") for name in absent}
+    notes = [] if built else general
     notes += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
     notes += illustrations.notes if illustrations is not None else []
-    return Report(built, None if only else wide_table(comparison), notes, **pictures)
+    place = f"{store.shown}, {store.experiment}" if store is not None else ""
+    return Report(
+        with_notes(built, general, ranking.notes, comparison.records),
+        None if only else wide_table(comparison),
+        notes,
+        headlines=headlines(comparison),
+        provenance=provenance(comparison.records, comparison.corpora, place),
+        **pictures,
+    )
+
+
+def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
+    """Return the tables of a name that have a figure, without rows and columns that have none."""
+    built = declared.module("tables", name).tables(comparison, ranking)
+    is_ranked = bool(declared.constant("tables", name, "HAS_RANKING", False))
+    shortened = [replace(table.without_empty(), is_ranked=is_ranked) for table in built]
+    return [table for table in shortened if table.rows]
 
 
 def _resampling(

@@ -28,7 +28,7 @@ class Evidence:
     """
 
     def __init__(self, comparison: Comparison, store: Results) -> None:
-        self._comparison, self._store = comparison, store
+        self._comparison, self.store = comparison, store
         self._without_scores: list[Record] = []
         self._without_examples: list[Record] = []
         self._scores: dict[tuple[str, ...], Scored | None] = {}
@@ -54,7 +54,7 @@ class Evidence:
 
     def classes_of(self, record: Record) -> NDArray[np.int64] | None:
         """Return the class of each test document of a cell as a number, None if they cannot be read."""
-        text = self._store.artifact(record, _SCORES)
+        text = self.store.artifact(record, _SCORES)
         try:
             names = pd.read_csv(StringIO(text or ""), usecols=["class"], dtype=str, keep_default_na=False)
         except Exception:  # it may be damaged in any way
@@ -78,13 +78,13 @@ class Evidence:
         """Return steps and values of a metric of the training of each split."""
         records = self.records(column, digest)
         return {
-            inlier: self._store.curve(record, metric)
+            inlier: self.store.curve(record, metric)
             for inlier, record in records.items()
             if metric in record.metrics
         }
 
     def _read(self, record: Record, file: str) -> Scored | None:
-        text = self._store.artifact(record, file)
+        text = self.store.artifact(record, file)
         if text is None:
             return None
         try:
@@ -103,7 +103,7 @@ class Evidence:
         for digest, label in self._comparison.corpora.items():
             for column in self._comparison.columns:
                 for inlier, record in self.records(column, digest).items():
-                    text = None if column.is_oracle else self._store.artifact(record, _EXAMPLES)
+                    text = None if column.is_oracle else self.store.artifact(record, _EXAMPLES)
                     if text is None:
                         continue
                     try:

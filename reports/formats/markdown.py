@@ -10,8 +10,11 @@ SUFFIX = "md"
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""
-    blocks = [block for table in report.tables for block in (_table(table), _list(table.notes)) if block]
+    blocks = [_escape(headline) for headline in report.headlines]
+    blocks += [block for table in report.tables for block in (_table(table), _list(table.notes)) if block]
     blocks += [_list(report.notes)] if report.notes else []
+    if report.provenance:
+        blocks.append(_list([f"{name}: {value}" for name, value in report.provenance]))
     return "\n\n".join(blocks) + "\n"
 
 

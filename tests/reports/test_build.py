@@ -9,8 +9,9 @@ from adbench_text.reports.illustrations import Illustrations
 from adbench_text.sweep.cell import Cell
 
 TABLES = names("tables")
+INTERVAL = {"auroc_low": 0.6, "auroc_high": 0.95}
 RECORDS = [
-    record(name, inlier, figure, level=level, configuration=configuration)
+    record(name, inlier, figure, level=level, configuration=configuration, metrics=INTERVAL)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
     for inlier in "ab"
     for level in (0, 0.05)
@@ -42,7 +43,7 @@ def test_every_table_can_be_had_by_its_name():
 
 
 def test_what_there_is_nothing_for_is_left_out():
-    report = build([record()], "auroc", TABLES)
+    report = build([record(metrics=INTERVAL)], "auroc", TABLES)
     assert [table.title.partition(" (%)")[0] for table in report.tables[:2]] == ["AUROC", "AUROC"]
     assert len(report.tables) == 3  # main, intervals, cost
 
@@ -51,15 +52,15 @@ def test_detectors_that_are_not_ranked_are_named():
     late = record("late", "a")
     assert (
         "Not ranked, because they lack splits that the others have: late."
-        in build([*RECORDS, late], "auroc", ["ranks"]).notes
+        in build([*RECORDS, late], "auroc", ["ranks"]).every_note
     )
-    assert not [note for note in build([*RECORDS, late], "auroc").notes if "Not ranked" in note]
+    assert not [note for note in build([*RECORDS, late], "auroc").every_note if "Not ranked" in note]
 
 
 def test_the_ranked_edition_is_named():
     other = [of_another_edition(r) for r in RECORDS]
     assert "Not ranked, because another edition of the dataset is: made-up (2)." in (
-        build([*RECORDS, *other], "auroc", ["ranks"]).notes
+        build([*RECORDS, *other], "auroc", ["ranks"]).every_note
     )
 
 
@@ -68,7 +69,7 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     names = ["published", "levels", "ranks", "significance", "ablations"]
     report = build(alone, "auroc", names, only=True)
     assert report.tables == []
-    assert [note for note in report.notes if note.startswith("No table ")] == [
+    assert [note for note in report.every_note if note.startswith("No table ")] == [
         "No table 'published': it needs published figures of these detectors and datasets, "
         "and results at 0% of outliers.",
         "No table 'levels': it needs two contamination levels.",
@@ -76,7 +77,7 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
         "No table 'significance': it needs two detectors that have two splits in common.",
         "No table 'ablations': it needs three configurations of one detector.",
     ]
-    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).notes)
+    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).every_note)
 
 
 def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run():
@@ -90,10 +91,10 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run(
     report = build(records, "auroc", cells=cells)
     assert [row[1].text for row in report.tables[0].rows] == ["world", "sci", "mean"]
     assert "6 of the 8 cells of the sweep were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
-        report.notes
+        report.every_note
     )
     held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
-    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).notes)
+    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).every_note)
 
 
 def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_drawn():
@@ -110,6 +111,8 @@ def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_draw
 
 class Holding:
     """A store with these files for each cell."""
+
+    experiment, shown = "adbench-text", "a store"
 
     def __init__(self, files):
         self.files = files
@@ -190,7 +193,7 @@ def test_a_page_of_cells_from_before_a_metric_reports_it_as_missing_and_why():
     report = build(older, "auroc", TABLES, illustrations)
     rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
     assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
-    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.notes)
+    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.every_note)
 
 
 def test_tables_are_chosen_by_name():
