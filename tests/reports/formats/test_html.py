@@ -177,10 +177,15 @@ def test_what_is_linked_is_there_and_no_id_is_there_twice():
     assert {"table-1", "table-2", "table-3", "picture-2", "heatmap-2", "notes"} <= set(named)
 
 
-def test_the_notes_come_first_then_tables_pictures_and_heat_maps():
-    sections = [part for part in parsed(whole()).one("main").parts if isinstance(part, Element)]
-    assert [section["id"] for section in sections] == ["notes", "tables", "pictures", "heatmaps"]
-    assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections)
+def test_the_result_comes_first_then_the_main_table_and_where_it_comes_from():
+    report = replace(whole(), headlines=["llr is best."], provenance=[("seeds", "0 to 4")])
+    sections = [part for part in parsed(report).one("main").parts if isinstance(part, Element)]
+    assert [section["id"] for section in sections] == [
+        *("result", "table-1", "provenance", "contents", "tables", "pictures", "heatmaps", "notes")
+    ]
+    assert sections[0].text.strip() == "llr is best."
+    assert [part.text for part in sections[2].all("dt") + sections[2].all("dd")] == ["seeds", "0 to 4"]
+    assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections[4:])
 
 
 @pytest.mark.parametrize("part", ["pictures", "heatmaps", "notes"])
@@ -256,14 +261,18 @@ def test_the_signs_of_sorting_are_no_part_of_a_name():
     ],
     ids=lambda entry: entry.text,
 )
-def test_a_table_with_marks_links_to_the_notes(entry):
+def test_the_notes_of_a_table_are_under_it(entry):
     names = ["± 0.1", "†", "(paper)", "(1 of 2)", "(oracle)"]  # names alone are no marks
     plain = Table("plain", [*names, "b"], [[*map(Entry, names), Entry("1 of 2")]])
     in_entry = Table("entry", ["a", "b"], [[Entry("x"), entry]])
     in_header = Table("header", ["a", "b"], [[Entry("x"), NONE]], header_marks=frozenset({Mark.ORACLE}))
-    captions = parsed(Report([plain, in_entry, in_header], None, ["A note."])).all("caption")
-    assert [len(caption.all("a", href="#notes")) for caption in captions] == [0, 1, 1]
-    assert [caption.one("h3").text for caption in captions] == ["plain", "entry", "header"]
+    in_entry = replace(in_entry, notes=["What the entry means."])
+    root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
+    assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]
+    notes = [[item.text for item in part.all("li")] for part in root.all("div", class_="table")]
+    bold = [note for note in notes[1] if note.startswith("Bold: ")]
+    assert notes == [[], [*bold, "What the entry means."], []]
+    assert len(bold) == entry.best
 
 
 def test_no_link_leads_to_missing_notes():
@@ -273,23 +282,23 @@ def test_no_link_leads_to_missing_notes():
 
 def test_the_notes_say_what_bold_is_where_something_is_bold():
     def first_note(best: bool) -> str:
-        one = Table("t", ["a"], [[Entry("1", best=best)]])
-        return parsed(Report([one], None, ["A note."])).one("section", id="notes").all("li")[0].text
+        one = Table("t", ["a"], [[Entry("1", best=best)]], notes=["A note."])
+        return parsed(Report([one], None, [])).one("div", class_="notes").all("li")[0].text
 
     assert first_note(best=True).startswith("Bold: the best complete result of ours")
     assert first_note(best=False) == "A note."
 
 
-def test_eight_notes_are_open_and_failures_come_last():
+def test_six_notes_are_open_and_failures_come_last():
     failures = [f"failed: date on 20news/{i}" for i in range(9)]
     report = Report([table()], None, [*failures, "±: standard deviation over the seeds."])
     notes = parsed(report).one("section", id="notes")
     texts = [item.text for item in notes.all("li")]
-    assert texts[1:] == ["±: standard deviation over the seeds.", *failures]
-    assert [len(part.all("li")) for part in notes.all("ul")] == [8, 3]
-    assert notes.one("details").one("summary").text == "3 more notes"
-    few = parsed(Report([table()], None, failures[:7])).one("section", id="notes")
-    assert len(few.all("li")) == 8
+    assert texts == ["±: standard deviation over the seeds.", *failures]
+    assert [len(part.all("li")) for part in notes.all("ul")] == [6, 4]
+    assert notes.one("details").one("summary").text == "4 more notes"
+    few = parsed(Report([table()], None, failures[:6])).one("section", id="notes")
+    assert len(few.all("li")) == 6
     assert not few.all("details")
 
 
@@ -323,7 +332,7 @@ def test_a_wide_table_scrolls_in_a_region_that_can_be_focused():
 def test_the_table_for_programs_is_folded_and_left_out_if_it_is_there_already():
     root = parsed(whole())
     assert len(root.all("table", class_="figures")) == 3
-    assert root.one("details", class_="table").one("summary").text == "wide (4 rows)"
+    assert root.one("details", class_="table").all("summary")[0].text == "wide (4 rows)"
     for other in (table(), None):
         assert not parsed(Report([table()], other, [])).all("details", class_="table")
 
@@ -406,7 +415,7 @@ def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeyp
     assert len(root.one("nav").all("details")[1].all("a")) == len(shown)
     notes = [item.text for item in root.one("section", id="notes").all("li")]
     said = f"{1200 - len(shown):,} of 1,200 heat maps are left out to keep the page small; "
-    assert notes[1:] == [f"{said}report on fewer detectors with --detector.", "A note."]
+    assert notes == [f"{said}report on fewer detectors with --detector.", "A note."]
 
 
 def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
@@ -537,7 +546,7 @@ def test_text_is_never_markup():
     assert "49" not in root.one("main").text
     for region in root.all("div", role="region")[:1]:
         assert region["aria-label"] == NASTY
-    assert root.one("section", id="notes").all("li")[1].text == NASTY
+    assert root.one("section", id="notes").all("li")[0].text == NASTY
     assert root.one("article").one("h4").text.startswith(f"{NASTY} 1, class {NASTY}")
     attributes = {name for element in root.all("span") for name in element.attributes}
     assert attributes <= {"class", "title"}
