@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import StringIO
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -96,20 +97,35 @@ class Evidence:
 
     @cached_property
     def heatmaps(self) -> list[Heatmap]:
-        """The examples of each detector and split."""
+        """The examples of each detector and split; the first ones are of all datasets and detectors.
+
+        Datasets and detectors take turns, each with the split on which the detector is best, then with the
+        next: a page that cannot hold all heat maps shows some of each.
+        """
         return list(self._heatmaps())
 
     def _heatmaps(self) -> Iterator[Heatmap]:
-        for digest, label in self._comparison.corpora.items():
-            for column in self._comparison.columns:
-                for inlier, record in self.records(column, digest).items():
-                    text = None if column.is_oracle else self.store.artifact(record, _EXAMPLES)
-                    if text is None:
-                        continue
-                    try:
-                        yield Heatmap(f"{column.label} on {label} / {inlier}", examples.from_json(text))
-                    except ValueError:
-                        self._without_examples.append(record)
+        queues = [
+            [(column, label, record) for record in self._best_first(column, digest)]
+            for column in self._comparison.columns
+            if not column.is_oracle
+            for digest, label in self._comparison.corpora.items()
+        ]
+        for turn in zip_longest(*queues):
+            for column, label, record in filter(None, turn):
+                text = self.store.artifact(record, _EXAMPLES)
+                if text is None:
+                    continue
+                try:
+                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", examples.from_json(text))
+                except ValueError:
+                    self._without_examples.append(record)
+
+    def _best_first(self, column: Column, digest: str) -> list[Record]:
+        metric = self._comparison.metric
+        sign = -1 if metric.higher_is_better else 1
+        records = self.records(column, digest).values()
+        return sorted(records, key=lambda record: sign * record.metrics.get(metric.name, 0.0))
 
     @property
     def notes(self) -> list[str]:

@@ -203,3 +203,17 @@ def test_tables_are_chosen_by_name():
     assert chosen_tables(["cost", "all"], everything=False) == TABLES
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
         chosen_tables(["costs"], everything=False)
+
+
+def test_datasets_and_detectors_take_turns_in_the_heat_maps():
+    cells = [
+        record(name, inlier, figure, dataset=dataset, dataset_digest=dataset)
+        for name in "xy"
+        for dataset in ("first", "second")
+        for inlier, figure in (("a", 0.7), ("b", 0.9))
+    ]
+    illustrations = Illustrations(cells, "auroc", Holding({"examples.json": "[]"}))
+    assert [heatmap.title for heatmap in illustrations.heatmaps] == [
+        *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
+        *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
+    ]

@@ -369,7 +369,7 @@ def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
         ("sea", "0.100"),
         ("storm", "0.900"),
     ]
-    assert first.one("h4").text == "other high score 1, class sea"
+    assert first.one("h4").text == "high score 1, class sea"
     assert [span.text for span in first.one("p", class_="facts").all("span")] == [
         "outlier",
         "score 0.500",
@@ -392,8 +392,8 @@ def test_the_first_heat_map_is_open():
     [
         ("missed outlier", "lowest-scored outlier"),
         ("inlier taken for an outlier", "highest-scored inlier"),
-        ("most abnormal", "other high score"),
-        ("most normal", "other low score"),
+        ("most abnormal", "high score"),
+        ("most normal", "low score"),
         ("of another kind", "of another kind"),
     ],
 )
@@ -422,7 +422,8 @@ def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
     texts = [("a b c d", [-1.0, 0.0, 0.2, 0.3]), ("e f g h", [0.1, 0.4, 0.9, 1.0])]
     shown = prepare(Heatmap("", [example(*each) for each in texts])).groups[0]
     shade = {piece.text: piece.shade for each in shown for piece in each.pieces if piece.score}
-    assert [shade[word] for word in "abec"] == [0, 0, 0, 0]  # up to the median
+    assert [shade[word] for word in "bec"] == [0, 0, 0]  # from 0 to the median
+    assert shade["a"] == -N_SHADES
     assert 0 < shade["d"] < shade["f"] < shade["g"] <= shade["h"] == N_SHADES
 
 
@@ -433,13 +434,29 @@ def test_one_extreme_word_does_not_leave_the_others_pale():
     assert scale.shade(0.6) > 1
 
 
-def test_words_below_0_are_never_coloured():
+def test_words_below_0_are_never_red_and_those_above_never_blue():
     scale = Scale.of([-3.0, -2.0, -1.0, 0.5, -4.0])
-    assert scale.low == 0
+    assert (scale.low, scale.cool) == (0, -2)
     assert scale.shade(-0.1) == 0 < scale.shade(0.5)
+    assert scale.shade(-4) == -N_SHADES < scale.shade(-2.5) < 0
+    assert Scale.of([-1.0, 1.0, 2.0, 3.0]).shade(0.5) == 0
 
 
-@pytest.mark.parametrize("scores", [[], [0.3, 0.3, 0.3], [-1.0, -2.0], [float("nan")]])
+def test_where_no_score_is_negative_words_below_the_median_are_blue():
+    scale = Scale.of([i / 100 for i in range(101)])
+    assert scale.shade(0.5) == 0
+    assert scale.shade(0.0) == -N_SHADES
+    assert -N_SHADES < scale.shade(0.3) < scale.shade(0.45) < 0
+
+
+def test_finds_come_before_mistakes():
+    reasons = ["missed outlier", "inlier taken for an outlier", "most abnormal", "most normal"]
+    examples = [replace(example("a b", [0.1, 0.2]), why=why) for why in reasons]
+    groups = prepare(Heatmap("", examples)).groups
+    assert [group[0].example.why for group in groups] == [reasons[2], *reasons[:2], reasons[3]]
+
+
+@pytest.mark.parametrize("scores", [[], [0.3, 0.3, 0.3], [-2.0, -2.0], [float("nan")]])
 def test_where_no_word_stands_out_none_is_coloured_and_the_legend_notes_it(scores):
     scale = Scale.of(scores)
     assert scale.is_empty
@@ -603,13 +620,14 @@ def test_every_shade_differs_from_the_page_and_from_its_neighbours_and_can_be_re
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
     colours = {name: light if theme == "light" else dark for name, light, dark in found}
-    shares = [int(share) for share in re.findall(r"\.s\d \{ --share: (\d+)%; \}", css)]
+    shares = [int(share) for share in re.findall(r"\.s\d, \.t\d \{ --share: (\d+)%; \}", css)]
     assert len(shares) == N_SHADES
     assert shares == sorted(set(shares))
     assert shares[-1] == 100
-    shades = [mixed(colours["hot"], colours["bg"], share) for share in shares]
-    assert contrast(shades[0], colours["bg"]) >= 1.2
-    assert min(contrast(colours["fg"], shade) for shade in shades) >= 4.5
+    for colour in ("hot", "cold"):
+        shades = [mixed(colours[colour], colours["bg"], share) for share in shares]
+        assert contrast(shades[0], colours["bg"]) >= 1.2
+        assert min(contrast(colours["fg"], shade) for shade in shades) >= 4.5
 
 
 HARNESS = """<!DOCTYPE html><title>harness</title><pre id="result"></pre><script>
