@@ -174,23 +174,30 @@ class Table:
             return self
         groups = [sum(start <= row for start in self.group_starts) for row in rows]
         starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
+        summaries = {new for new, row in enumerate(rows) if row in self.summaries}
+        kept = replace(
+            self, rows=[self.rows[row] for row in rows], group_starts=starts, summaries=summaries
+        ).with_columns(columns)
+        is_one_block = len(kept.blocks) == 1 < len(self.blocks)
+        return replace(kept, blocks=[]) if is_one_block else kept
+
+    def with_columns(self, columns: Sequence[int]) -> Self:
+        """Return a table of these columns, the labels among them."""
         return replace(
             self,
             header=[self.header[column] for column in columns],
-            rows=[[self.rows[row][column] for column in columns] for row in rows],
-            group_starts=starts,
+            rows=[[row[column] for column in columns] for row in self.rows],
             blocks=self._blocks_of(columns),
-            summaries={new for new, row in enumerate(rows) if row in self.summaries},
         )
 
     def _blocks_of(self, columns: Sequence[int]) -> list[tuple[str, int]]:
-        """Return the blocks of these columns; none where only one is left."""
+        """Return the blocks that have some of these columns."""
         blocks, first = [], self.n_labels
         for title, n in self.blocks:
             n_kept = sum(first <= column < first + n for column in columns)
             blocks += [(title, n_kept)] if n_kept else []
             first += n
-        return blocks if len(blocks) > 1 or blocks == self.blocks else []
+        return blocks
 
 
 @dataclass(frozen=True)

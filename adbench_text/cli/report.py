@@ -73,6 +73,7 @@ def _formats() -> str:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
+@click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @partial(tracking_options, several=True)
 def command(
@@ -84,6 +85,7 @@ def command(
     form: str,
     output: Path | None,
     figures: Path | None,
+    standalone: bool,
     cells: bool,
     tracking_uris: Sequence[str],
     experiment: str,
@@ -102,6 +104,8 @@ def command(
     if cells and tables:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
+    if standalone and renderer.standalone is None:
+        raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
@@ -120,7 +124,8 @@ def command(
         drawn = illustrations if renderer.has_pictures else None
         built = build(records, metric, names, drawn, only=bool(tables), cells=expected, store=store)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    _write_report(renderer.render(built, width), output)
+    complete = renderer.standalone if standalone else None
+    _write_report(complete(built) if complete else renderer.render(built, width), output)
     if not renderer.has_notes:
         _print_notes(built.every_note)
     if figures is not None:
