@@ -139,8 +139,10 @@ def prepare(heatmap: Heatmap) -> Map:
     )
     prepared = [_shown(example, scale, of_words, of_texts) for example in finds_first]
     groups = [list(group) for _, group in groupby(prepared, key=lambda each: each.example.why)]
-    ends = (_number(value, of_words) for value in (scale.low, scale.high, scale.cool, scale.cold))
-    return Map(heatmap.title, groups, *ends, scale.is_empty)
+    low, high, cool, cold = (
+        _number(value, of_words) for value in (scale.low, scale.high, scale.cool, scale.cold)
+    )
+    return Map(heatmap.title, groups, low, high, cool, cold, scale.is_empty)
 
 
 def _shown(example: Example, scale: Scale, of_words: int, of_texts: int) -> Shown:

@@ -139,7 +139,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
 
 
 def test_complete_scores_are_drawn():
-    kinds = {"cost", "scores", "before", "loss", "roc"}
+    kinds = {"cost", "scores", "before", "loss", "roc", "pr"}
     assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
 
 
@@ -173,7 +173,7 @@ def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
     monkeypatch.setattr(illustrating, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
     monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
-    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc"})
+    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store were moved, deleted or damaged."
