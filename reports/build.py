@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from adbench_text.reports.illustrations import Illustrations
     from adbench_text.store.reading import Results
 
+#: What `build` adds to the result, the main table and the provenance.
+SECTIONS = ("tables", "pictures", "heatmaps")
+
 
 def held_records(
     store: "Results", datasets: Sequence[str] = (), detectors: Sequence[str] = ()
@@ -85,6 +88,7 @@ def build(
     only: bool = False,
     cells: Sequence[Cell] = (),
     store: "Results | None" = None,
+    sections: Sequence[str] = SECTIONS,
 ) -> Report:
     """Return the report of records.
 
@@ -105,8 +109,12 @@ def build(
         The cells of the sweep that the records belong to, if any: a note names those that were not run.
     store : Results, optional
         Keeps the scores that tests over the test documents need; not necessary beside `illustrations`.
+    sections : sequence of str
+        Parts of `SECTIONS` that come after the result, the main table and the provenance.
     """
     chosen = tables or declared.brief_tables()
+    if "tables" not in sections:
+        chosen = list(chosen)[:1]
     comparison = Comparison(records, metric, cells)
     ranking = Ranking(comparison, _resampling(comparison, illustrations, store))
     of_names = {
@@ -115,10 +123,12 @@ def build(
     built = [table for of_name in of_names.values() for table in of_name]
     pictures: dict[str, Any] = {}
     if illustrations is not None:
-        if "main" in chosen:
+        if "main" in chosen and "tables" in sections:
             others = [Comparison(records, name, cells) for name in METRICS if name != metric]
             built += [main_table(other).without_empty() for other in others]
-        pictures = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
+        pictures = {
+            name: getattr(illustrations, name) for name in ("pictures", "heatmaps") if name in sections
+        }
         store = illustrations.evidence.store
     general = comparison.notes + notes_on.unfinished(records, cells)
     absent = [name for name, of_name in of_names.items() if only and not of_name]
@@ -129,7 +139,7 @@ def build(
     place = f"{store.shown}, {store.experiment}" if store is not None else ""
     return Report(
         with_notes(built, general, ranking.notes, comparison.records),
-        None if only else wide_table(comparison),
+        None if only or "tables" not in sections else wide_table(comparison),
         notes,
         headlines=headlines(comparison),
         provenance=provenance(comparison.records, comparison.corpora, place),

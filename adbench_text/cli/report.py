@@ -38,6 +38,17 @@ def _formats() -> str:
     return f"One of {', '.join(registry.names('reports'))}."
 
 
+def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str] | None:
+    """Return the named sections; None for all."""
+    if value is None:
+        return None
+    names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
+    for name in names:
+        if name not in ("tables", "pictures", "heatmaps"):
+            raise click.BadParameter(f"{name!r} is none of tables, pictures, heatmaps, none.")
+    return names
+
+
 @click.command("report")
 @click.option("--dataset", "-s", "datasets", multiple=True, type=Name("datasets"), help="Only this dataset.")
 @click.option(
@@ -73,6 +84,13 @@ def _formats() -> str:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
+@click.option(
+    "--sections",
+    metavar="NAMES",
+    callback=_sections,
+    help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
+    "result, the main table and the provenance are always there.  [default: all]",
+)
 @click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @partial(tracking_options, several=True)
@@ -85,6 +103,7 @@ def command(
     form: str,
     output: Path | None,
     figures: Path | None,
+    sections: Sequence[str] | None,
     standalone: bool,
     cells: bool,
     tracking_uris: Sequence[str],
@@ -109,7 +128,7 @@ def command(
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
-    from adbench_text.reports.build import build
+    from adbench_text.reports.build import SECTIONS, build
     from adbench_text.reports.wide import cells_report
 
     records, expected = _records(store, datasets, detectors, sweep)
@@ -122,7 +141,10 @@ def command(
         built = cells_report(records)
     else:
         drawn = illustrations if renderer.has_pictures else None
-        built = build(records, metric, names, drawn, only=bool(tables), cells=expected, store=store)
+        parts = SECTIONS if sections is None else sections
+        built = build(
+            records, metric, names, drawn, only=bool(tables), cells=expected, store=store, sections=parts
+        )
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     complete = renderer.standalone if standalone else None
     _write_report(complete(built) if complete else renderer.render(built, width), output)

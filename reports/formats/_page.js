@@ -177,9 +177,9 @@
   const list = document.querySelector('nav a[href="#tables"] + details');
   if (list) list.open = matchMedia("(min-width: 64rem)").matches;
 
-  const closed = [];  // is open on paper
+  const closed = [];  // notes are open on paper; heat maps as they are on the screen
   addEventListener("beforeprint", () => {
-    closed.push(...document.querySelectorAll("main details:not(.table, [open])"));
+    closed.push(...document.querySelectorAll(".notes details:not([open])"));
     closed.forEach((box) => { box.open = true; });
   });
   addEventListener("afterprint", () => closed.splice(0).forEach((box) => { box.open = false; }));

@@ -6,6 +6,7 @@ from adbench_text.reports import illustrations as illustrating
 from adbench_text.reports.build import build
 from adbench_text.reports.declared import brief_tables, chosen_tables, names
 from adbench_text.reports.illustrations import Illustrations
+from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
 TABLES = names("tables")
@@ -217,3 +218,29 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
         *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
     ]
+
+
+def test_a_short_page_holds_the_main_table_and_the_named_sections():
+    illustrations = Illustrations(RECORDS, "auroc", Holding({}))
+    short = build(RECORDS, "auroc", TABLES, illustrations, sections=["heatmaps"])
+    assert [table.title.split(",")[0] for table in short.tables] == ["AUROC (%)"]
+    assert short.wide is None
+    assert short.headlines
+    assert short.provenance
+    assert list(short.pictures) == []
+
+
+def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
+    rows = [
+        [Entry("a"), figure(1), NONE, figure(2)],
+        [Entry("b"), NONE, NONE, NONE],
+        [Entry("c"), figure(3), NONE, NONE],
+        [Entry("d"), NONE, NONE, figure(4)],
+    ]
+    table = Table("t", list("wxyz"), rows, {0, 1}, 1, [("one", 1), ("two", 1), ("three", 1)], {3})
+    shorter = table.without_empty()
+    assert shorter.header == ["w", "x", "z"]
+    assert [row[0].text for row in shorter.rows] == ["a", "c", "d"]
+    assert (shorter.group_starts, shorter.summaries) == ({0, 1}, {2})
+    assert shorter.blocks == [("one", 1), ("three", 1)]
+    assert Table("t", list("wx"), [[Entry("a"), NONE]], n_labels=1).without_empty().rows == []
