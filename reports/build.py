@@ -1,6 +1,7 @@
 """Builds a report from the records of a store: its tables, pictures and heat maps."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,12 @@ from adbench_text.plugins import registry
 from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.headline import headlines
+from adbench_text.reports.placing import with_notes
+from adbench_text.reports.provenance import provenance
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Report, Table
+from adbench_text.reports.resampling import Resampling
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
@@ -20,6 +25,9 @@ from adbench_text.sweep.cell import Cell
 if TYPE_CHECKING:
     from adbench_text.reports.illustrations import Illustrations
     from adbench_text.store.reading import Results
+
+#: What `build` adds to the result, the main table and the provenance.
+SECTIONS = ("tables", "pictures", "heatmaps")
 
 
 def held_records(
@@ -79,6 +87,8 @@ def build(
     illustrations: "Illustrations | None" = None,
     only: bool = False,
     cells: Sequence[Cell] = (),
+    store: "Results | None" = None,
+    sections: Sequence[str] = SECTIONS,
 ) -> Report:
     """Return the report of records.
 
@@ -97,33 +107,67 @@ def build(
         explains each that is left out.
     cells : sequence of Cell
         The cells of the sweep that the records belong to, if any: a note names those that were not run.
+    store : Results, optional
+        Keeps the scores that tests over the test documents need; not necessary beside `illustrations`.
+    sections : sequence of str
+        Parts of `SECTIONS` that come after the result, the main table and the provenance.
     """
     chosen = tables or declared.brief_tables()
+    if "tables" not in sections:
+        chosen = list(chosen)[:1]
     comparison = Comparison(records, metric, cells)
-    ranking = Ranking(comparison)
-    built: list[Table] = []
-    absent: list[str] = []
-    for name in declared.names("tables"):
-        if name in chosen:
-            of_name = declared.module("tables", name).tables(comparison, ranking)
-            built += of_name
-            absent += [] if of_name or not only else [name]
-    measures = [METRICS[metric]]
+    ranking = Ranking(comparison, _resampling(comparison, illustrations, store))
+    of_names = {
+        name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
+    }
+    built = [table for of_name in of_names.values() for table in of_name]
     pictures: dict[str, Any] = {}
     if illustrations is not None:
-        if "main" in chosen:
-            others = [other for name, other in METRICS.items() if name != metric]
-            built += [main_table(Comparison(records, other.name, cells)) for other in others]
-            measures += others
-        pictures = {"pictures": illustrations.pictures, "heatmaps": illustrations.heatmaps}
-    notes = comparison.notes(built) + notes_on.unfinished(records, cells)
-    notes += notes_on.direction(measures) + notes_on.unmeasured(comparison.records, measures)
-    if any(declared.constant("tables", name, "HAS_RANKING", False) for name in chosen):
-        notes += ranking.notes
+        if "main" in chosen and "tables" in sections:
+            others = [Comparison(records, name, cells) for name in METRICS if name != metric]
+            built += [main_table(other).without_empty() for other in others]
+        pictures = {
+            name: getattr(illustrations, name) for name in ("pictures", "heatmaps") if name in sections
+        }
+        store = illustrations.evidence.store
+    general = comparison.notes + notes_on.unfinished(records, cells)
+    absent = [name for name, of_name in of_names.items() if only and not of_name]
     needs = {name: declared.constant("tables", name, "NEEDS", "other results") for name in absent}
+    notes = [] if built else general
     notes += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
     notes += illustrations.notes if illustrations is not None else []
-    return Report(built, None if only else wide_table(comparison), notes, **pictures)
+    place = f"{store.shown}, {store.experiment}" if store is not None else ""
+    return Report(
+        with_notes(built, general, ranking.notes, comparison.records),
+        None if only or "tables" not in sections else wide_table(comparison),
+        notes,
+        headlines=headlines(comparison),
+        provenance=provenance(comparison.records, comparison.corpora, place),
+        **pictures,
+    )
+
+
+def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
+    """Return the tables of a name that have a figure, without rows and columns that have none."""
+    built = declared.module("tables", name).tables(comparison, ranking)
+    is_ranked = bool(declared.constant("tables", name, "HAS_RANKING", False))
+    shortened = [replace(table.without_empty(), is_ranked=is_ranked) for table in built]
+    return [table for table in shortened if table.rows]
+
+
+def _resampling(
+    comparison: Comparison, illustrations: "Illustrations | None", store: "Results | None"
+) -> Resampling | None:
+    """Return the resamples of the test documents, which read the scores when a table needs them."""
+    if illustrations is None and store is None:
+        return None
+    from adbench_text.reports.evidence import Evidence
+
+    evidence = illustrations.evidence if illustrations is not None else None
+    if evidence is None and store is not None:
+        evidence = Evidence(comparison, store)
+    resampling = None if evidence is None else Resampling(comparison.metric, evidence)
+    return resampling if resampling is not None and resampling.is_possible else None
 
 
 def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: Sequence[Cell] = ()) -> None:
@@ -141,7 +185,7 @@ def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: 
             texts = {}
             for metric in METRICS:
                 tables = every if metric == "auroc" else ()
-                texts[metric] = form.render(build(records, metric, tables, cells=cells), None)
+                texts[metric] = form.render(build(records, metric, tables, cells=cells, store=store), None)
         else:
             continue
         for name, text in texts.items():

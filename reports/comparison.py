@@ -12,7 +12,7 @@ from adbench_text.plugins import registry
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
 from adbench_text.reports.columns import Column, blocks_of, columns_of, n_configurations
-from adbench_text.reports.report import Entry, Kind, Mark, Table
+from adbench_text.reports.report import NONE, Entry, Kind, Mark
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 
@@ -79,6 +79,11 @@ class Comparison:
 
     def __init__(self, records: Sequence[Record], metric: str, cells: Sequence[Cell] = ()) -> None:
         self.metric = METRICS[metric]
+        self._promised = {
+            (cell.detector, cell.preset, configuration, cell.dataset, cell.contamination, cell.inlier)
+            for cell in cells
+            for configuration in (None, cell.configuration)
+        }
         self.records = current(records)
         self.n_superseded = len(records) - len(self.records)
         self.corpora = corpora_of(self.records)
@@ -156,6 +161,8 @@ class Comparison:
         finished = [record for record in of_splits if record.is_ok and self.metric.name in record.metrics]
         if not finished:
             has_failed = any(not record.is_ok for record in of_splits)
+            if not of_splits and not self._is_promised(column, digest, inliers, level):
+                return NONE
             kind = Kind.FAILED if has_failed else Kind.MISSING
             return Entry(MISSING[kind], kind, n_cells=0, n_expected=n_expected)
         figures: dict[tuple[str, int], list[float]] = {}  # of all configurations, by split and seed
@@ -169,6 +176,7 @@ class Comparison:
         seeds = [mean(f for (_, s), f in best.items() if s == seed) for seed in sorted({s for _, s in best})]
         # seeds that lack some splits have no comparable means
         has_spread = len(seeds) > 1 and (len(finished) == n_expected or len(inliers) == 1)
+        has_spread = has_spread and len(set(seeds)) > 1  # a deterministic detector has none
         value = mean(splits)
         return Entry(
             f"{value:.1f}",
@@ -178,6 +186,11 @@ class Comparison:
             n_cells=len(finished),
             n_expected=n_expected,
         )
+
+    def _is_promised(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> bool:
+        """Whether the sweep has such a cell; without a sweep, nothing was promised that is not there."""
+        key = column.detector, column.preset, column.configuration, self.dataset(digest), level
+        return any((*key, inlier) in self._promised for inlier in inliers)
 
     def _n_per_split(self, column: Column, digest: str, of_level: Sequence[Record]) -> int:
         """Return the number of cells that each split should have: each configuration with each seed."""
@@ -209,11 +222,10 @@ class Comparison:
             blocks.append((PUBLISHED, n_published))
         return blocks if len(blocks) > 1 else []
 
-    def notes(self, tables: Sequence[Table]) -> list[str]:
-        """Return what a reader of these tables must know."""
-        marks = self.marks.union(*(table.marks for table in tables))
-        notes = notes_on.corpora(self.records, self.corpora) + notes_on.failures(self.records)
-        notes += notes_on.marks(marks)
+    @property
+    def notes(self) -> list[str]:
+        """What a reader of the figures must know, whatever table they are in."""
+        notes = notes_on.failures(self.records)
         if self.blocks():
             notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
         notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])

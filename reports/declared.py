@@ -31,6 +31,8 @@ class Format:
         Whether it shows all tables unless some are named (``HAS_ALL_TABLES``).
     suffix : str
         Of the files that are logged with a sweep (``SUFFIX``); empty if none are.
+    standalone : callable, optional
+        Returns the report as a complete document, where `render` returns a part of one.
     """
 
     render: Callable[..., str]
@@ -38,6 +40,7 @@ class Format:
     has_notes: bool = True
     has_all_tables: bool = False
     suffix: str = ""
+    standalone: Callable[..., str] | None = None
 
 
 def report_format(name: str) -> Format:
@@ -55,6 +58,7 @@ def report_format(name: str) -> Format:
         getattr(loaded, "HAS_NOTES", True),
         getattr(loaded, "HAS_ALL_TABLES", False),
         getattr(loaded, "SUFFIX", ""),
+        getattr(loaded, "standalone", None),
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from io import StringIO
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -28,10 +29,10 @@ class Evidence:
     """
 
     def __init__(self, comparison: Comparison, store: Results) -> None:
-        self._comparison, self._store = comparison, store
+        self._comparison, self.store = comparison, store
         self._without_scores: list[Record] = []
         self._without_examples: list[Record] = []
-        self._scores: dict[tuple[Column, str], dict[str, Scored]] = {}
+        self._scores: dict[tuple[str, ...], Scored | None] = {}
 
     def records(self, column: Column, digest: str) -> dict[str, Record]:
         """Return the finished cell of each split at the lowest level and seed, by inlier class."""
@@ -40,12 +41,26 @@ class Evidence:
 
     def scores(self, column: Column, digest: str) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        if (column, digest) not in self._scores:
-            records = self.records(column, digest)
-            scores = self._read(records, _SCORES)
-            self._without_scores += [record for inlier, record in records.items() if inlier not in scores]
-            self._scores[column, digest] = scores
-        return self._scores[column, digest]
+        scores = {inlier: self.scores_of(record) for inlier, record in self.records(column, digest).items()}
+        return {inlier: scored for inlier, scored in scores.items() if scored is not None}
+
+    def scores_of(self, record: Record) -> Scored | None:
+        """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
+        key = record.corpus, *record.identity
+        if key not in self._scores:
+            self._scores[key] = self._read(record, _SCORES)
+            if self._scores[key] is None:
+                self._without_scores.append(record)
+        return self._scores[key]
+
+    def classes_of(self, record: Record) -> NDArray[np.int64] | None:
+        """Return the class of each test document of a cell as a number, None if they cannot be read."""
+        text = self.store.artifact(record, _SCORES)
+        try:
+            names = pd.read_csv(StringIO(text or ""), usecols=["class"], dtype=str, keep_default_na=False)
+        except Exception:  # it may be damaged in any way
+            return None
+        return np.asarray(pd.factorize(names["class"])[0], dtype=np.int64)
 
     def is_trained(self, column: Column, digest: str) -> bool:
         """Whether the detector trains in steps."""
@@ -53,46 +68,64 @@ class Evidence:
 
     def early_scores(self, column: Column, digest: str) -> dict[str, Scored]:
         """Return the same of some test documents before the first step of a training."""
-        return self._read(self.records(column, digest), _EARLY)
+        early = {}
+        for inlier, record in self.records(column, digest).items():
+            scored = self._read(record, _EARLY)
+            if scored is not None:
+                early[inlier] = scored
+        return early
 
     def curves(self, column: Column, digest: str, metric: str) -> dict[str, list[tuple[int, float]]]:
         """Return steps and values of a metric of the training of each split."""
         records = self.records(column, digest)
         return {
-            inlier: self._store.curve(record, metric)
+            inlier: self.store.curve(record, metric)
             for inlier, record in records.items()
             if metric in record.metrics
         }
 
-    def _read(self, records: dict[str, Record], file: str) -> dict[str, Scored]:
-        scores = {}
-        for inlier, record in records.items():
-            text = self._store.artifact(record, file)
-            if text is not None:
-                try:
-                    n_test = int(record.metrics["n_test"])
-                    is_thinned = record.test_outliers is not None
-                    scores[inlier] = _scored(text, n_test, file == _SCORES, is_thinned)
-                except Exception:  # it may be damaged in any way
-                    self._without_scores.append(record)
-        return scores
+    def _read(self, record: Record, file: str) -> Scored | None:
+        text = self.store.artifact(record, file)
+        if text is None:
+            return None
+        try:
+            is_thinned = record.test_outliers is not None
+            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, is_thinned)
+        except Exception:  # it may be damaged in any way
+            self._without_scores.append(record)
+            return None
 
     @cached_property
     def heatmaps(self) -> list[Heatmap]:
-        """The examples of each detector and split."""
+        """The examples of each detector and split; the first ones are of all datasets and detectors.
+
+        Datasets and detectors take turns, each with the split on which the detector is best, then with the
+        next: a page that cannot hold all heat maps shows some of each.
+        """
         return list(self._heatmaps())
 
     def _heatmaps(self) -> Iterator[Heatmap]:
-        for digest, label in self._comparison.corpora.items():
-            for column in self._comparison.columns:
-                for inlier, record in self.records(column, digest).items():
-                    text = None if column.is_oracle else self._store.artifact(record, _EXAMPLES)
-                    if text is None:
-                        continue
-                    try:
-                        yield Heatmap(f"{column.label} on {label} / {inlier}", examples.from_json(text))
-                    except ValueError:
-                        self._without_examples.append(record)
+        queues = [
+            [(column, label, record) for record in self._best_first(column, digest)]
+            for column in self._comparison.columns
+            if not column.is_oracle
+            for digest, label in self._comparison.corpora.items()
+        ]
+        for turn in zip_longest(*queues):
+            for column, label, record in filter(None, turn):
+                text = self.store.artifact(record, _EXAMPLES)
+                if text is None:
+                    continue
+                try:
+                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", examples.from_json(text))
+                except ValueError:
+                    self._without_examples.append(record)
+
+    def _best_first(self, column: Column, digest: str) -> list[Record]:
+        metric = self._comparison.metric
+        sign = -1 if metric.higher_is_better else 1
+        records = self.records(column, digest).values()
+        return sorted(records, key=lambda record: sign * record.metrics.get(metric.name, 0.0))
 
     @property
     def notes(self) -> list[str]:

@@ -29,13 +29,17 @@ class Illustrations:
         Keeps scores, curves and examples.
     cells : sequence of Cell
         See `Comparison`.
+
+    Attributes
+    ----------
+    evidence : Evidence
     """
 
     def __init__(
         self, records: Sequence[Record], metric: str, store: Results, cells: Sequence[Cell] = ()
     ) -> None:
         self._comparison = Comparison(records, metric, cells)
-        self._evidence = Evidence(self._comparison, store)
+        self.evidence = Evidence(self._comparison, store)
 
     @cached_property
     def drawings(self) -> list[Drawing]:
@@ -45,7 +49,7 @@ class Illustrations:
     def _drawings(self) -> Iterator[Drawing]:
         ranking = Ranking(self._comparison)
         for name in declared.names("drawings"):
-            yield from declared.module("drawings", name).drawings(self._comparison, ranking, self._evidence)
+            yield from declared.module("drawings", name).drawings(self._comparison, ranking, self.evidence)
 
     @property
     def pictures(self) -> list[Picture]:
@@ -58,12 +62,12 @@ class Illustrations:
     @property
     def heatmaps(self) -> list[Heatmap]:
         """The examples of each detector and split."""
-        return self._evidence.heatmaps
+        return self.evidence.heatmaps
 
     @property
     def notes(self) -> list[str]:
         """What could not be drawn, and why."""
-        return self._evidence.notes
+        return self.evidence.notes
 
     def write(self, folder: Path) -> list[Path]:
         """Write all pictures as SVG, PDF and PNG; return the files."""

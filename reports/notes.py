@@ -25,13 +25,13 @@ def marks(present: Collection[Mark]) -> list[str]:
     return [note for mark, note in _OF_MARKS.items() if mark in present]
 
 
-def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> list[str]:
-    """Name the edition and count the documents of each corpus; `labels` are by its digest."""
+def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the edition and the number of documents of each corpus by its label; `labels` are by digest."""
     first = {record.corpus: record for record in reversed(records)}
-    return [
-        f"{label}: edition {first[digest].edition}; {first[digest].documents}{_thinned(first[digest])}."
+    return {
+        label: f"edition {first[digest].edition}; {first[digest].documents}{_thinned(first[digest])}"
         for digest, label in labels.items()
-    ]
+    }
 
 
 def _thinned(record: Record) -> str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,8 @@ from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.reports import significance
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.resampling import Estimate, Resampling, estimate
+from adbench_text.store.record import Record
 
 _Split = tuple[str, str]  # label of the corpus, and inlier class
 
@@ -39,10 +42,14 @@ class Ranking:
         In percent, mean over the seeds.
     merits : float64 array of shape (n_splits, n_columns)
         The figures, negative if lower ones are better.
+    resampling : Resampling or None
+        Resamples of the test documents; None where the scores are not at hand.
     """
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, resampling: Resampling | None = None) -> None:
         self.metric = comparison.metric
+        self.resampling = resampling
+        self._comparison = comparison
         fair = [column for column in comparison.columns if not column.is_oracle]
         self.by_batch = [column for column in fair if column.uses_test_batch]
         figures = {c: _figures(comparison, c) for c in fair if not c.uses_test_batch}
@@ -92,10 +99,38 @@ class Ranking:
             notes.append(f"Not ranked, because another edition of the dataset is: {names}.")
         return notes
 
-    @property
+    @cached_property
     def pairs(self) -> list[significance.Pair]:
         """All pairs of columns, tested; see `adbench_text.reports.significance.wilcoxon_holm`."""
         return significance.wilcoxon_holm(self.merits)
+
+    def difference(self, first: int, second: int) -> Estimate | None:
+        """Return the mean difference of two columns over the splits, with its interval over test documents.
+
+        None without scores.
+        """
+        means = self._resampled[first], self._resampled[second]
+        if means[0] is None or means[1] is None:
+            return None
+        value = float((self.figures[:, first] - self.figures[:, second]).mean())
+        return estimate(value, means[0] - means[1])
+
+    @cached_property
+    def _resampled(self) -> list[NDArray[np.float64] | None]:
+        """The mean of each column over the splits, for each resample of the test documents."""
+        if self.resampling is None:
+            return [None] * len(self.columns)
+        return [self.resampling.mean(self._cells(column)) for column in self.columns]
+
+    def _cells(self, column: Column) -> list[Record]:
+        """Return the cell of the lowest seed of each split."""
+        digests = {label: digest for digest, label in self._comparison.corpora.items()}
+        cells = {
+            (label, record.inlier): record
+            for label in dict.fromkeys(label for label, _ in self.splits)
+            for record in reversed(self._comparison.finished(column, digests[label]))
+        }
+        return [cells[split] for split in self.splits]
 
 
 def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:

@@ -1,8 +1,9 @@
 """What a format renders: tables of typed entries, pictures, heat maps, and the notes under them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
+from typing import Self
 
 from adbench_text.run.result import Example
 
@@ -123,6 +124,10 @@ class Table:
         Rows that summarise the others of their group, such as a mean.
     header_marks : frozenset of Mark
         The signs in the header that need a note.
+    notes : list of str
+        What a reader of this table must know; they are under it.
+    is_ranked : bool
+        Whether the notes on the ranking belong to it.
 
     Examples
     --------
@@ -143,6 +148,8 @@ class Table:
     blocks: list[tuple[str, int]] = field(default_factory=list)
     summaries: set[int] = field(default_factory=set)
     header_marks: frozenset[Mark] = frozenset()
+    notes: list[str] = field(default_factory=list)
+    is_ranked: bool = False
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -153,6 +160,44 @@ class Table:
     def has_best(self) -> bool:
         """Whether an entry is marked as the best of its row."""
         return any(entry.best for row in self.rows for entry in row)
+
+    def without_empty(self) -> Self:
+        """Return the table without rows and columns of figures that do not exist."""
+        is_kept = [any(e.kind is not Kind.NONE for e in row[self.n_labels :]) for row in self.rows]
+        rows = [place for place, kept in enumerate(is_kept) if kept]
+        columns = [
+            column
+            for column in range(len(self.header))
+            if column < self.n_labels or any(self.rows[row][column].kind is not Kind.NONE for row in rows)
+        ]
+        if len(rows) == len(self.rows) and len(columns) == len(self.header):
+            return self
+        groups = [sum(start <= row for start in self.group_starts) for row in rows]
+        starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
+        summaries = {new for new, row in enumerate(rows) if row in self.summaries}
+        kept = replace(
+            self, rows=[self.rows[row] for row in rows], group_starts=starts, summaries=summaries
+        ).with_columns(columns)
+        is_one_block = len(kept.blocks) == 1 < len(self.blocks)
+        return replace(kept, blocks=[]) if is_one_block else kept
+
+    def with_columns(self, columns: Sequence[int]) -> Self:
+        """Return a table of these columns, the labels among them."""
+        return replace(
+            self,
+            header=[self.header[column] for column in columns],
+            rows=[[row[column] for column in columns] for row in self.rows],
+            blocks=self._blocks_of(columns),
+        )
+
+    def _blocks_of(self, columns: Sequence[int]) -> list[tuple[str, int]]:
+        """Return the blocks that have some of these columns."""
+        blocks, first = [], self.n_labels
+        for title, n in self.blocks:
+            n_kept = sum(first <= column < first + n for column in columns)
+            blocks += [(title, n_kept)] if n_kept else []
+            first += n
+        return blocks
 
 
 @dataclass(frozen=True)
@@ -196,6 +241,10 @@ class Report:
     pictures : sequence of Picture
     heatmaps : sequence of Heatmap
         Pictures and heat maps are for formats that can show them.
+    headlines : sequence of str
+        The result in a sentence for each dataset; it is above the tables.
+    provenance : sequence of (str, str)
+        Where the results come from: name and value, in order.
     """
 
     tables: list[Table]
@@ -203,3 +252,11 @@ class Report:
     notes: list[str]
     pictures: Sequence[Picture] = ()
     heatmaps: Sequence[Heatmap] = ()
+    headlines: Sequence[str] = ()
+    provenance: Sequence[tuple[str, str]] = ()
+
+    @property
+    def every_note(self) -> list[str]:
+        """The notes under the tables, then the others; for a format that cannot put them under a table."""
+        under_tables = [note for table in self.tables for note in table.notes]
+        return list(dict.fromkeys([*under_tables, *self.notes]))

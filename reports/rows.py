@@ -9,6 +9,9 @@ from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
 
+CHANCE = "chance"
+PRECISION_RECALL = ("aupr_in", "aupr_out")  # metrics whose level of chance differs between test sets
+
 RowOf = Callable[[str, str | None], list[Entry]]  # of the digest of a corpus and an inlier; None: the mean
 
 
@@ -58,6 +61,21 @@ def with_best(comparison: Comparison, entries: Sequence[Entry]) -> list[Entry]:
         for place, value in candidates.items():
             marked[place] = replace(entries[place], best=value == best and len(candidates) > 1)
     return marked
+
+
+def chance(comparison: Comparison, digest: str, inlier: str | None) -> float | None:
+    """Return the precision of scores by chance in percent: the share of the positives in the test set."""
+    shares = {}
+    for column in comparison.columns:
+        for record in comparison.finished(column, digest):
+            if "n_test_outliers" in record.metrics:
+                share = record.metrics["n_test_outliers"] / record.metrics["n_test"]
+                is_of_outliers = comparison.metric.positive == "outliers"
+                shares[record.inlier] = 100 * (share if is_of_outliers else 1 - share)
+    inliers = comparison.inliers(digest) if inlier is None else [inlier]
+    if not inliers or any(name not in shares for name in inliers):
+        return None
+    return mean(shares[name] for name in inliers)
 
 
 def published_columns(comparison: Comparison) -> list[str]:

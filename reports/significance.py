@@ -24,6 +24,8 @@ from scipy import stats
 from adbench_text.checks import check_number
 from adbench_text.errors import InvalidValueError
 
+ALPHA = 0.05  # level of the tests
+
 
 class Pair(NamedTuple):
     """Two detectors compared over the same splits.
@@ -120,7 +122,7 @@ def wilcoxon_holm(figures: ArrayLike) -> list[Pair]:
         differences = checked[:, first] - checked[:, second]
         compared.append((_signed_rank_p(differences), first, second, float(np.median(differences))))
     compared.sort(key=lambda pair: pair[0])
-    corrected = _holm([pair[0] for pair in compared])
+    corrected = holm([pair[0] for pair in compared])
     return [
         Pair(first, second, difference, p, p_holm)
         for (p, first, second, difference), p_holm in zip(compared, corrected, strict=True)
@@ -133,7 +135,21 @@ def _signed_rank_p(differences: NDArray[np.float64]) -> float:
     return float(stats.wilcoxon(differences).pvalue)
 
 
-def _holm(ordered: Sequence[float]) -> list[float]:
+def lowest_possible_p(n_splits: int, n_pairs: int) -> float:
+    """Return the lowest p-value that Wilcoxon's signed-rank test and Holm's correction can give.
+
+    All differences have one sign then, which 2 of the 2^n equally likely choices of signs have.
+
+    Examples
+    --------
+    >>> from adbench_text.reports.significance import lowest_possible_p
+    >>> lowest_possible_p(n_splits=7, n_pairs=6)
+    0.09375
+    """
+    return min(1.0, n_pairs * 2.0 ** (1 - n_splits))
+
+
+def holm(ordered: Sequence[float]) -> list[float]:
     """Correct p-values, smallest first: the smallest of m times m, the next times m - 1, and so on."""
     corrected: list[float] = []
     for place, p in enumerate(ordered):
@@ -142,7 +158,7 @@ def _holm(ordered: Sequence[float]) -> list[float]:
     return corrected
 
 
-def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = 0.05) -> list[list[int]]:
+def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = ALPHA) -> list[list[int]]:
     """Return the groups of detectors that do not differ significantly.
 
     They are the bars of a critical-difference diagram: each holds neighbours in the order of the

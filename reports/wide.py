@@ -60,7 +60,8 @@ def cells_report(records: Sequence[Record]) -> Report:
     corpora = corpora_of(newest)
     rows = [_cell(record, corpora) for record in newest]
     table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
-    notes = notes_on.corpora(newest, corpora) + notes_on.failures(newest)
+    notes = [f"{label}: {edition}." for label, edition in notes_on.corpora(newest, corpora).items()]
+    notes += notes_on.failures(newest)
     notes += notes_on.unmeasured(newest, METRICS.values())
     n_superseded = len(records) - len(newest)
     return Report([table], table, notes + notes_on.versions(newest, n_superseded, are_apart=False))

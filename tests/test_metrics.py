@@ -196,8 +196,8 @@ def test_cells_from_before_a_metric_lack_that_metric_alone(new):
         "AP-in is missing from 1 of 2 finished cells, which were run before it was measured; "
         "adbench-text run --rerun measures it."
     )
-    assert note in report.notes
+    assert note in report.every_note
     assert note in cells_report(records).notes
-    assert not any("is missing from" in text for text in build(records, "auroc").notes)
+    assert not any("is missing from" in text for text in build(records, "auroc").every_note)
     assert math.isnan(summary([records[0]])["ap_in"])
     assert texts(build(records, "ap_in", ["cost"], only=True).tables[0])[0][1] == "old"

@@ -41,10 +41,21 @@ def _formats() -> str:
     return f"One of {', '.join(registry.names('reports'))}."
 
 
+def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str] | None:
+    """Return the named sections; None for all."""
+    if value is None:
+        return None
+    names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
+    for name in names:
+        if name not in ("tables", "pictures", "heatmaps"):
+            raise click.BadParameter(f"{name!r} is none of tables, pictures, heatmaps, none.")
+    return names
+
+
 _SECTIONS = {
     "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
     "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--figures", "--quiet"),
+    "Output": ("--format", "--output", "--sections", "--standalone", "--figures", "--quiet"),
 }
 
 
@@ -95,6 +106,14 @@ _SECTIONS = {
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
+@click.option(
+    "--sections",
+    metavar="NAMES",
+    callback=_sections,
+    help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
+    "result, the main table and the provenance are always there.  [default: all]",
+)
+@click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
 @partial(tracking_options, several=True)
@@ -107,6 +126,8 @@ def command(
     form: str,
     output: Path | None,
     figures: Path | None,
+    sections: Sequence[str] | None,
+    standalone: bool,
     cells: bool,
     quiet: bool,
     tracking_uris: Sequence[str],
@@ -128,10 +149,12 @@ def command(
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
     tables = expand("table", tables, lambda: declared.names("tables"))
+    if standalone and renderer.standalone is None:
+        raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
-    from adbench_text.reports.build import build
+    from adbench_text.reports.build import SECTIONS, build
     from adbench_text.reports.wide import cells_report
 
     records, expected = _records(store, datasets, detectors, sweep)
@@ -144,15 +167,19 @@ def command(
         built = cells_report(records)
     else:
         drawn = illustrations if renderer.has_pictures else None
-        built = build(records, metric, names, drawn, only=bool(tables), cells=expected)
+        parts = SECTIONS if sections is None else sections
+        built = build(
+            records, metric, names, drawn, only=bool(tables), cells=expected, store=store, sections=parts
+        )
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    text = renderer.render(built, width)
+    complete = renderer.standalone if standalone else None
+    text = complete(built) if complete else renderer.render(built, width)
     _write_report(text, output)
     news: list[str] = []
     if output is not None:
         news.append(_what_was_written(output, form, text, len(records)))
     if not renderer.has_notes:
-        news += built.notes
+        news += built.every_note
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         news.append(f"{len(files)} files in {figures}")

@@ -54,6 +54,37 @@ def bootstrap_intervals(
     return {metric.name: (float(a), float(b)) for metric, a, b in zip(measured, lower, upper, strict=True)}
 
 
+def metric_of_resamples(
+    metric: metrics.Metric,
+    outlier: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    counts: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    """Return a metric that has `of_counts` for each resample of the test documents.
+
+    Parameters
+    ----------
+    metric : Metric
+    outlier : bool array of shape (n,)
+        Which texts are outliers, at least one of each kind.
+    scores : float array of shape (n,)
+        Abnormality, finite.
+    counts : uint8 array of shape (n_resamples, n)
+        How often each resample has each document; each has as many outliers and inliers as there are.
+    """
+    positive, sign = (outlier, 1.0) if metric.positive == "outliers" else (~outlier, -1.0)
+    ranking = _Ranking(sign * scores[positive], sign * scores[~positive])
+    first, others = (np.flatnonzero(kind) for kind in (positive, ~positive))
+    in_order, others_in_order = first[ranking._positive_order], others[ranking._negative_order]
+    of_rows, size = _of_rows(metric.of_counts), max(1, _SIZE // len(scores))
+    values = np.empty(len(counts))
+    for start in range(0, len(counts), size):
+        block = counts[start : start + size]
+        rows = _counts_of_rows(ranking, _cumulated(block, in_order), _cumulated(block, others_in_order))
+        values[start : start + size] = of_rows(rows)
+    return values
+
+
 def _counts_of_rows(
     ranking: _Ranking, n_positive: NDArray[np.float64], n_negative: NDArray[np.float64]
 ) -> Counts:
@@ -84,7 +115,7 @@ def _columns(table: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[n
 
 def _cumulated(counts: NDArray[np.uint8], order: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the sums of the counts of the first 0, 1, 2, ... documents in this order."""
-    sums = np.zeros((len(counts), counts.shape[1] + 1), dtype=np.int32)
+    sums = np.zeros((len(counts), len(order) + 1), dtype=np.int32)
     np.cumsum(counts.take(order, axis=1).astype(np.int32), axis=1, out=sums[:, 1:])
     return sums.astype(np.float64)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Select, column, create_engine, inspect, select, table
+from sqlalchemy import Select, column, create_engine, inspect, or_, select, table
 from sqlalchemy.engine import URL, Connection
 from sqlalchemy.exc import NoSuchTableError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
@@ -14,7 +14,7 @@ from adbench_text.errors import TrackingError
 from adbench_text.store.address import first_line
 from adbench_text.store.payload import Value
 from adbench_text.store.reading import CELL, ENDED, KIND, STATUS, State, states_of
-from adbench_text.store.record import TAG, StoredRun
+from adbench_text.store.record import MADE_BY, TAG, StoredRun
 
 _PATIENCE = 30  # seconds to wait for another process that writes to a SQLite database
 
@@ -92,7 +92,8 @@ class DatabaseReader:
         """Return the ended runs of cells, newest first."""
         columns = [_RUNS.c[name] for name in ("run_uuid", "name", "status", "start_time", "artifact_uri")]
         runs = self._rows(_of_ended(experiment, *columns).order_by(*_NEWEST_FIRST))
-        tags = self._values(experiment, _TAGS, _TAGS.c.key.startswith(TAG, autoescape=True))
+        is_needed = or_(_TAGS.c.key.startswith(TAG, autoescape=True), _TAGS.c.key.in_(MADE_BY.values()))
+        tags = self._values(experiment, _TAGS, is_needed)
         params = self._values(experiment, _PARAMS)
         metrics = self._values(experiment, _LATEST)
         return [

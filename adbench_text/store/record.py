@@ -10,6 +10,14 @@ from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_o
 TAG = "adbench_text."  # what the names of our tags begin with
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
 
+#: What made a run -> its tag, see `adbench_text.store.payload.run_tags`.
+MADE_BY = {
+    "version": "env.adbench-text",
+    "commit": "mlflow.source.git.commit",
+    "command": "mlflow.source.name",
+    "machine": "env.platform",
+}
+
 _NEEDED_PARAMS = (*IDENTITY, "dataset_digest", "code_version")
 _NEEDED_TAGS = ("cell", "status", "edition", "documents")
 _MEASURED = ("fit_seconds", "score_seconds", "n_test")
@@ -46,6 +54,9 @@ class Record:
         Milliseconds since the epoch.
     run_id, artifact_uri : str
         The MLflow run.
+    made_by : mapping of str to str
+        The ``version`` of adbench-text, the ``commit``, the ``command`` and the ``machine``, where the run
+        has them.
     """
 
     definition: Mapping[str, str] = field(repr=False)
@@ -61,6 +72,7 @@ class Record:
     started: int = 0
     run_id: str = ""
     artifact_uri: str = ""
+    made_by: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def detector(self) -> str:
@@ -252,4 +264,5 @@ def record_of(run: StoredRun, store_name: str) -> Record:
         started=run.started,
         run_id=run.run_id,
         artifact_uri=run.artifact_uri,
+        made_by={name: run.tags[tag] for name, tag in MADE_BY.items() if tag in run.tags},
     )

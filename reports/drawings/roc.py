@@ -1,35 +1,45 @@
-"""ROC and precision-recall curves of each split."""
+"""ROC and precision-recall curves of all splits."""
 
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawing import Drawing, stem
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.figures.scores import roc_and_pr
+from adbench_text.reports.figures.scores import Scored, curves_of_splits
 from adbench_text.reports.ranking import Ranking
 from adbench_text.sweep.cell import percent
 
-ORDER = 70
+ORDER = 45
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
+_CURVES = {  # area -> file name and title
+    "auroc": ("roc", "ROC curves"),
+    "aupr_out": ("pr-out", "Precision-recall curves, outliers as positives"),
+    "aupr_in": ("pr-in", "Precision-recall curves, inliers as positives"),
+}
 
 
 def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield a figure for each split."""
+    """Yield three figures for each corpus, with a panel for each split."""
     level = percent(comparison.lowest)
     for digest, label in comparison.corpora.items():
-        columns = [column for column in comparison.columns if not column.is_oracle]
-        scores = {column.label: evidence.scores(column, digest) for column in columns}
-        for inlier in comparison.inliers(digest):
-            of_split = {name: by_split[inlier] for name, by_split in scores.items() if inlier in by_split}
-            if not of_split:
-                continue
-            curves = dict(list(of_split.items())[:_MOST_CURVES])
-            n_more = len(of_split) - len(curves)
+        fair = [column for column in comparison.columns if not column.is_oracle]
+        scores = {column.label: evidence.scores(column, digest) for column in fair}
+        scores = {name: by_split for name, by_split in scores.items() if by_split}
+        drawn = dict(list(scores.items())[:_MOST_CURVES])
+        splits: dict[str, dict[str, Scored]] = {
+            inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
+            for inlier in comparison.inliers(digest)
+        }
+        splits = {inlier: curves for inlier, curves in splits.items() if curves}
+        if not splits:
+            continue
+        n_more = len(scores) - len(drawn)
+        for metric, (name, title) in _CURVES.items():
             yield Drawing(
-                f"roc-{stem(label)}-{stem(inlier)}",
-                f"ROC and precision-recall curves, {label} / {inlier}",
-                f"{level} of outliers in the training data, lowest seed. The areas under the curves are "
-                "listed below them." + (f" {n_more} more detectors are not drawn." if n_more else ""),
-                roc_and_pr(curves, comparison.labels),
+                f"{name}-{stem(label)}",
+                f"{title}, {label}",
+                f"{level} of outliers in the training data, lowest seed. Grey: scores by chance."
+                + (f" {n_more} more detectors are not drawn." if n_more else ""),
+                curves_of_splits(splits, metric, comparison.labels),
             )

@@ -24,6 +24,7 @@ from adbench_text.reports.figures.style import (
     add_legend,
     apart,
     check_any,
+    detector_looks,
     finished,
     logarithmic,
     looks,
@@ -74,7 +75,7 @@ def contamination(
         if not np.all((x >= 0) & (x <= 1)):
             raise InvalidValueError(f"A share of outliers must be in [0, 1], got {x.tolist()} of {name!r}.")
         aside = ScaledTranslation((i - (len(curves) - 1) / 2) * step, 0, figure.dpi_scale_trans)
-        look = looks(curves, among)[name]._asdict()
+        look = detector_looks(curves, among)[name]._asdict()
         drawn = axes.errorbar(
             100 * x, y, spread, transform=axes.transData + aside, elinewidth=0.7, capsize=1.5, **look
         )
@@ -266,7 +267,7 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
     low, top = axes.get_ylim()
     heights = apart([(y - low) / (top - low) * high for _, y in places.values()], LINE, 0, high)
     for (name, place), label_height in zip(places.items(), heights, strict=True):
-        look = looks(points, among)[name]
+        look = detector_looks(points, among)[name]
         _labelled(axes, plain(name), look, place, (1 + 0.3 / wide, label_height / high), 0.1 / wide)
     return finished(figure)
 

@@ -26,8 +26,8 @@ from adbench_text.reports.figures.style import (
     add_legend,
     add_line,
     check_any,
+    detector_looks,
     finished,
-    looks,
     plain,
     styled,
     text_width,
@@ -124,7 +124,7 @@ def roc_and_pr(curves: Mapping[str, Scored], among: Sequence[str] = ()) -> Figur
     """
     check_any("curves", curves)
     checked = {name: _checked(name, scored) for name, scored in curves.items()}
-    look_of = looks(curves, among)
+    look_of = detector_looks(curves, among)
     names = {name: wrapped(plain(name), 4.2) for name in curves}
     table = LINE * (1.5 + sum(1 + name.count("\n") for name in names.values()))
     height = 2.4 + table
@@ -145,6 +145,84 @@ def roc_and_pr(curves: Mapping[str, Scored], among: Sequence[str] = ()) -> Figur
     return finished(figure)
 
 
+@styled
+def curves_of_splits(
+    splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
+) -> Figure:
+    """Draw the ROC or precision-recall curves of all detectors, one small panel per split.
+
+    A grey line is what scores by chance would give. The axes of precision begin at what is needed.
+
+    Parameters
+    ----------
+    splits : mapping of str to mapping of str to (bool array of shape (n,), float array of shape (n,))
+        For each split and detector: which texts are outliers, and their abnormality.
+    metric : str
+        The area under the curves: ``"auroc"``, ``"aupr_in"`` or ``"aupr_out"``.
+    among : sequence of str
+        All names of the report in their order, so that each looks the same in every figure.
+
+    Raises
+    ------
+    InvalidValueError
+        If there is no split or no curve, a curve has no scores, or the two arrays differ in length.
+    """
+    check_any("splits", splits)
+    check_any("curves", splits)
+    panel = [area.name for area in _AREAS].index(metric)
+    names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
+    look_of = detector_looks(names, among)
+    n_columns = min(4, len(splits))
+    n_rows = math.ceil(len(splits) / n_columns)
+    figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), 1.75 * n_rows + 0.25), layout="constrained")
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
+    handles: dict[str, Any] = {}
+    lows = [0.0] if metric == "auroc" else []
+    for axes, (split, curves) in zip(grid.flat, splits.items(), strict=False):
+        checked = {name: _checked(name, scored) for name, scored in curves.items()}
+        axes.set_title(plain(split))
+        axes.set_box_aspect(1)
+        lows += _chance(axes, panel, [outlier for outlier, _ in checked.values()])
+        for i, (name, scored) in enumerate(checked.items()):
+            _, x, y = _three_curves(*scored)[panel]
+            marked = (0.25 * i / len(checked), 0.5)
+            look = look_of[name]._asdict()
+            drawn = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
+            handles.setdefault(name, drawn[0])
+            lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and metric != "auroc" else []
+    _, x_label, y_label = _PANELS[panel]
+    low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))
+    ticks = range(0, 101, 50)
+    grid[0, 0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
+    if not low:
+        grid[0, 0].set_yticks(ticks)
+    for axes in grid.flat[len(splits) :]:
+        axes.remove()
+    for axes in grid.flat[max(0, len(splits) - n_columns) : len(splits)]:
+        axes.set_xlabel(f"{x_label} (%)")
+        axes.tick_params(labelbottom=True)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(f"{y_label} (%)")
+    add_legend(figure, list(handles.values()), handles)
+    return finished(figure)
+
+
+_FIRST_RECALL = 0.05  # before it a precision is that of a few documents
+
+
+def _chance(axes: Axes, panel: int, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
+    """Draw the chance level of a panel if all curves share it; return the precision of it."""
+    if panel == 0:
+        axes.plot([0, 100], [0, 100], **_BY_CHANCE)
+        return []
+    shares = {100 * float((~outlier if panel == 1 else outlier).mean()) for outlier in labels}
+    for share in shares if len(shares) == 1 else ():
+        axes.plot([0, 100], [share] * 2, **_BY_CHANCE)
+    return list(shares)
+
+
+_BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
+
 _PANELS = (
     ("ROC", "false positive rate", "true positive rate"),
     ("PR, inliers as positives", "recall", "precision"),
@@ -160,13 +238,12 @@ def _prepare(panels: Sequence[Axes], labels: Sequence[NDArray[np.bool_]]) -> Non
         axes.set(title=title, xlabel=f"{x} (%)", ylabel=f"{y} (%)", xticks=ticks, yticks=ticks)
         axes.set(xlim=(-2, 102), ylim=(-2, 102))
         axes.set_box_aspect(1)
-    chance: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
-    panels[0].plot([0, 100], [0, 100], **chance)
+    panels[0].plot([0, 100], [0, 100], **_BY_CHANCE)
     shares = {float(outlier.mean()) for outlier in labels}
     if len(shares) == 1:  # else each curve has a chance of its own
         share = 100 * shares.pop()
-        panels[1].plot([0, 100], [100 - share] * 2, **chance)
-        panels[2].plot([0, 100], [share] * 2, **chance)
+        panels[1].plot([0, 100], [100 - share] * 2, **_BY_CHANCE)
+        panels[2].plot([0, 100], [share] * 2, **_BY_CHANCE)
 
 
 def _three_curves(

@@ -1,5 +1,6 @@
 """The style of all figures: it can be read in print and without colours."""
 
+import hashlib
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
@@ -89,6 +90,36 @@ def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, Look]:
     cycles = (_COLOURS, _MARKERS, _DASHES)
     every = dict.fromkeys([*among, *names])
     return {name: Look(*(cycle[i % len(cycle)] for cycle in cycles)) for i, name in enumerate(every)}
+
+
+# More colours for detectors: a detector has the same one in every report, whoever else is in it. They can
+# be told apart on white and on a dark page; the markers and dashes tell apart what shares one.
+_OF_DETECTORS = (
+    *_COLOURS[:6],
+    *("#7570B3", "#B3446C", "#4D8C2B", "#8C8C1F", "#3BA6A0", "#8D6E63"),
+)
+_SALT = "28323 "  # with it the detectors that come with the package have different colours
+
+
+def detector_looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, Look]:
+    """Give each detector its look: the first word decides the colour, the complete name marker and dashes.
+
+    Where two names of `among` or `names` would look alike, the later one gets another marker.
+    """
+    looks_of: dict[str, Look] = {}
+    for name in dict.fromkeys([*among, *names]):
+        colour = _OF_DETECTORS[_digest(name.split(" ")[0]) % len(_OF_DETECTORS)]
+        dashes = _DASHES[_digest(name) // len(_MARKERS) % len(_DASHES)]
+        first = _digest(name) % len(_MARKERS)
+        markers = [_MARKERS[(first + step) % len(_MARKERS)] for step in range(len(_MARKERS))]
+        candidates = [Look(colour, marker, dashes) for marker in markers]
+        taken = looks_of.values()
+        looks_of[name] = next((look for look in candidates if look not in taken), candidates[0])
+    return looks_of
+
+
+def _digest(name: str) -> int:
+    return int(hashlib.sha256(f"{_SALT}{name}".encode("utf-8", "replace")).hexdigest(), 16)
 
 
 def check_any(name: str, things: Mapping[Any, Sized] | Sized) -> None:

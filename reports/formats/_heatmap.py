@@ -16,20 +16,28 @@ N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
 N_CHARACTERS = 1500  # of a document are shown
 
-_SHOWN_AS = {  # in words that are true of all of a kind: no threshold is involved, each text comes once
+_SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
+    "most abnormal": "high score",
     "missed outlier": "lowest-scored outlier",
     "inlier taken for an outlier": "highest-scored inlier",
-    "most abnormal": "other high score",
-    "most normal": "other low score",
+    "most normal": "low score",
 }
 
 
 class Piece(NamedTuple):
-    """A part of a text: a word with its score and its shade (0 for none), or the characters between words."""
+    """A part of a text: a word with its score and its shade (0 for none), or the characters between words.
+
+    The shade is positive for red, which is odd, and negative for blue, which is typical.
+    """
 
     text: str
     score: str = ""
     shade: int = 0
+
+    @property
+    def colour(self) -> str:
+        """The class of its colour, ``"s9"`` for the deepest red and ``"t9"`` for the deepest blue."""
+        return "" if not self.shade else f"s{self.shade}" if self.shade > 0 else f"t{-self.shade}"
 
 
 @dataclass(frozen=True)
@@ -39,35 +47,48 @@ class Scale:
     Attributes
     ----------
     low : float
-        Up to this a word stays uncoloured; at least 0, so that more normal words are never red.
+        Up to this a word is not red; at least 0, so that a negative score is never red.
     high : float
-        From this a word has the deepest shade; equal to `low` where no word is coloured.
+        From this a word has the deepest red; equal to `low` where no word is red.
+    cool : float
+        From this a word is not blue; at most 0 if some scores are negative, otherwise the median.
+    cold : float
+        Up to this a word has the deepest blue; equal to `cool` where no word is blue.
     """
 
     low: float
     high: float
+    cool: float
+    cold: float
 
     @classmethod
     def of(cls, scores: Sequence[float]) -> "Scale":
         """Return the scale of these scores."""
         finite = [score for score in scores if math.isfinite(score)] or [0.0]
-        middle, high = np.percentile(finite, [50, DEEPEST])
-        low = max(float(middle), 0.0)
+        cold, middle, high = map(float, np.percentile(finite, [100 - DEEPEST, 50, DEEPEST]))
+        low, cool = max(middle, 0.0), min(middle, 0.0) if min(finite) < 0 else middle
         if high <= low:  # nearly all alike: the few others count
             high = max(finite)
-        return cls(low, max(float(high), low))
+        if cold >= cool:
+            cold = min(finite)
+        return cls(low, max(high, low), cool, min(cold, cool))
 
     @property
     def is_empty(self) -> bool:
         """Whether no word is coloured."""
-        return self.high <= self.low
+        return self.high <= self.low and self.cold >= self.cool
 
     def shade(self, score: float) -> int:
-        """Return 0 for no colour, up to `N_SHADES` for the deepest."""
-        if self.is_empty or not score > self.low:
-            return 0
-        share = min((score - self.low) / (self.high - self.low), 1.0)
-        return max(math.ceil(share * N_SHADES), 1)
+        """Return 0 for no colour, up to `N_SHADES` for the deepest red, down to its negative for blue."""
+        if score > self.low and self.high > self.low:
+            return self._step((score - self.low) / (self.high - self.low))
+        if score < self.cool and self.cold < self.cool:
+            return -self._step((self.cool - score) / (self.cool - self.cold))
+        return 0
+
+    @staticmethod
+    def _step(share: float) -> int:
+        return max(math.ceil(min(share, 1.0) * N_SHADES), 1)
 
 
 @dataclass(frozen=True)
@@ -96,24 +117,32 @@ class Shown:
 
 @dataclass(frozen=True)
 class Map:
-    """A heat map, ready to be shown, grouped by why; `low` and `high` are those of its scale."""
+    """A heat map, ready to be shown, grouped by why; the four ends are those of its scale."""
 
     title: str
     groups: list[list[Shown]]
     low: str
     high: str
+    cool: str
+    cold: str
     is_empty: bool
 
 
 def prepare(heatmap: Heatmap) -> Map:
     """Return a heat map with everything that can be computed of it."""
     scale = Scale.of([token.score for example in heatmap.examples for token in example.tokens])
-    of_words = _digits(scale.high)
+    of_words = _digits(max(scale.high, -scale.cold))
     of_texts = _digits(max((abs(example.score) for example in heatmap.examples), default=0.0))
-    prepared = [_shown(example, scale, of_words, of_texts) for example in heatmap.examples]
+    order = list(_SHOWN_AS)
+    finds_first = sorted(
+        heatmap.examples, key=lambda each: order.index(each.why) if each.why in order else len(order)
+    )
+    prepared = [_shown(example, scale, of_words, of_texts) for example in finds_first]
     groups = [list(group) for _, group in groupby(prepared, key=lambda each: each.example.why)]
-    low, high = (_number(value, of_words) for value in (scale.low, scale.high))
-    return Map(heatmap.title, groups, low, high, scale.is_empty)
+    low, high, cool, cold = (
+        _number(value, of_words) for value in (scale.low, scale.high, scale.cool, scale.cold)
+    )
+    return Map(heatmap.title, groups, low, high, cool, cold, scale.is_empty)
 
 
 def _shown(example: Example, scale: Scale, of_words: int, of_texts: int) -> Shown:

@@ -86,6 +86,30 @@
         filter();
       });
     });
+    const picker = table.querySelector(".picker");
+    const first = Number(table.dataset.labels);
+    const blocks = [...table.tHead.querySelectorAll("th[scope=colgroup]")];
+    const spans = blocks.map((block) => block.colSpan);
+    const pick = (column, isVisible) => {
+      [heads[column], ...original.map((row) => row.cells[column])].forEach((cell) => { cell.hidden = !isVisible; });
+      let start = first;
+      blocks.forEach((block, place) => {
+        const n = heads.slice(start, start + spans[place]).filter((head) => !head.hidden).length;
+        block.hidden = n === 0;
+        block.colSpan = Math.max(n, 1);
+        start += spans[place];
+      });
+    };
+    const choices = heads.slice(first).map((head, place) => {
+      const label = document.createElement("label");
+      const box = Object.assign(document.createElement("input"), { type: "checkbox", checked: true });
+      box.addEventListener("change", () => pick(first + place, box.checked));
+      label.append(box, text(head));
+      return label;
+    });
+    picker.querySelector("div").append(...choices);
+    picker.hidden = choices.length < 2;
+
     field.addEventListener("input", filter);
     table.querySelector(".filter").hidden = false;
     filter();
@@ -153,9 +177,9 @@
   const list = document.querySelector('nav a[href="#tables"] + details');
   if (list) list.open = matchMedia("(min-width: 64rem)").matches;
 
-  const closed = [];  // is open on paper
+  const closed = [];  // notes are open on paper; heat maps as they are on the screen
   addEventListener("beforeprint", () => {
-    closed.push(...document.querySelectorAll("main details:not(.table, [open])"));
+    closed.push(...document.querySelectorAll(".notes details:not([open])"));
     closed.forEach((box) => { box.open = true; });
   });
   addEventListener("afterprint", () => closed.splice(0).forEach((box) => { box.open = false; }));

@@ -20,7 +20,8 @@ _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _BROAD = 8  # columns; a table of more is printed across the paper
-_FIRST_NOTES = 8  # are open; the others would push the tables away
+_FIRST_NOTES = 6  # are open; the others would push the next table away
+_NARROW = 420  # pixels; such pictures are beside each other
 _MOST_MARKUP = 2_500_000  # characters of heat maps: a browser is slow with more
 
 _BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
@@ -38,13 +39,16 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
     wide = [(table.title or _ALL, table) for table in others]
-    has_best = any(table.has_best for _, table in tables + wide)
+    first_best = next((table for _, table in tables if table.has_best), None)
     page = _template().render(
         tables=tables,
         wide=wide,
         pictures=report.pictures,
         drawn=partial(_drawn, report.heatmaps),
-        notes_beside=partial(_notes, report, has_best),
+        headlines=report.headlines,
+        provenance=report.provenance,
+        notes_beside=partial(_notes, report),
+        notes_of=partial(_notes_of, first_best),
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,
@@ -52,8 +56,8 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         n_shades=N_SHADES,
         deepest=DEEPEST,
         block_starts=_block_starts,
-        has_marks=_has_marks,
         least_width=_least_width,
+        is_broad=_is_broad,
     )
     return _UNFIT.sub("\ufffd", page)
 
@@ -92,9 +96,9 @@ def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) ->
     return drawn
 
 
-def _notes(report: Report, has_best: bool, n_drawn: int) -> list[str]:
-    """Return the notes before the tables: the meaning of marks first, failures last."""
-    notes = [_BEST] if has_best else []
+def _notes(report: Report, n_drawn: int) -> list[str]:
+    """Return the notes that belong to no table; failures last."""
+    notes = []
     n_left_out = len(report.heatmaps) - n_drawn
     if n_left_out:
         notes.append(
@@ -104,9 +108,9 @@ def _notes(report: Report, has_best: bool, n_drawn: int) -> list[str]:
     return notes + sorted(report.notes, key=lambda note: note.startswith("failed:"))
 
 
-def _has_marks(table: Table) -> bool:
-    """Return whether the notes explain something in a table."""
-    return table.has_best or bool(table.marks)
+def _notes_of(first_best: Table | None, table: Table) -> list[str]:
+    """Return the notes under a table; the first with bold figures explains them."""
+    return [_BEST, *table.notes] if table is first_best else table.notes
 
 
 def _block_starts(table: Table) -> set[int]:
@@ -114,7 +118,17 @@ def _block_starts(table: Table) -> set[int]:
     return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}
 
 
+def _width(svg: str) -> float:
+    """Return the width of a picture in pixels, 0 if it has none."""
+    match = re.search(r'viewBox="\S+ \S+ ([\d.]+) ', svg)
+    return float(match[1]) * 96 / 72 if match else 0.0  # its units are points
+
+
 def _least_width(svg: str) -> int:
     """Return the pixels below which the words of a picture are too small: it scrolls then."""
-    found = re.search(r'viewBox="\S+ \S+ ([\d.]+) ', svg)
-    return min(int(0.9 * float(found[1]) * 96 / 72), 640) if found else 0  # its units are points
+    return min(int(0.9 * _width(svg)), 640)
+
+
+def _is_broad(svg: str) -> bool:
+    """Return whether a picture needs the width of the page; others are beside each other."""
+    return _width(svg) > _NARROW

@@ -1,14 +1,16 @@
-"""Tables in LaTeX with booktabs, a document that compiles as it is; the best of a row in bold."""
+"""Tables in LaTeX, to be put into a document, with booktabs and siunitx; the best of a row in bold."""
 
+import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import ascii_letters
 
-from adbench_text.escaping import printable
-from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.escaping import one_line, printable
+from adbench_text.reports.report import Entry, Kind, Report, Table
 
-# What surely fits on a page of A4 across in a font of 10 pt; the gap between columns in characters.
-_PAGE_CHARACTERS, _PAGE_ROWS, _GAP = 105, 26, 2
+# Characters that surely fit into a line of an article, and of A4 across; the gap between columns.
+_LINE, _LINE_ACROSS, _GAP = 85, 105, 2
+_PAGE_ROWS = 26
 
 _CHARACTERS = {
     "\\": r"\textbackslash{}",
@@ -85,41 +87,68 @@ _DOTLESS = {"i": r"\i", "j": r"\j"}
 HAS_ALL_TABLES = True
 SUFFIX = "tex"
 
-_SHRINK = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"  # never made larger
+_NEEDS = r"\usepackage{booktabs, siunitx}"
+_SETUP = r"\sisetup{detect-weight=true, detect-inline-weight=math}"  # so that bold figures are bold
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _RUN_TOGETHER = "-–—'‘’“”"  # LaTeX makes one character of several of these
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
-    """Return the report as a LaTeX document, in ASCII; what LaTeX has no character for is a ``?``.
+    """Return the tables to be put into a document, in ASCII; what LaTeX has no character for is a ``?``.
 
-    A table that is wider than a page is made smaller, and one that is longer is cut between rows.
+    A table that is wider than a line is cut between columns, and one that is longer than a page between rows.
     """
-    tables = [table for table in report.tables if table.header]  # LaTeX has none without a column
-    blocks = [_head(any(_is_wide(table) for table in tables))]
-    blocks += [_table(table, rows) for table in tables for rows in _parts(table)]
-    if report.notes:
-        items = [rf"\item {_escape(note)}" for note in report.notes]
-        blocks.append("\n".join([r"\begin{itemize}", *items, r"\end{itemize}"]))
-    return "\n\n".join([*blocks, r"\end{document}"]) + "\n"
+    comments = [f"% needs {_NEEDS}", *_comments(report)]
+    return "\n\n".join(["\n".join(comments), *_blocks_of(report, _LINE, "htbp")]) + "\n"
 
 
-def _head(resizes: bool) -> str:
-    lines = [
+def standalone(report: Report) -> str:
+    """Return the same as a document that compiles as it is."""
+    head = [
         r"\documentclass{article}",
         r"\usepackage[utf8]{inputenc}",
         r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
-        r"\usepackage{booktabs}",
+        _NEEDS,
         r"\usepackage{float}",  # tables that float are kept back until LaTeX has too many of them
         r"\setlength{\belowcaptionskip}{6pt}",
-        *([r"\usepackage{graphicx}"] if resizes else []),
         r"\begin{document}",
+        *_comments(report),
     ]
-    return "\n".join(lines)
+    blocks = _blocks_of(report, _LINE_ACROSS, "H")
+    return "\n\n".join(["\n".join(head), *blocks, r"\end{document}"]) + "\n"
 
 
-def _is_wide(table: Table) -> bool:
-    columns = zip(table.header, *([entry.text for entry in row] for row in table.rows), strict=True)
-    return sum(max(map(len, column)) + _GAP for column in columns) > _PAGE_CHARACTERS
+def _blocks_of(report: Report, line: int, placement: str) -> Iterator[str]:
+    for table in report.tables:
+        pieces = [(part, rows) for part in _wide_parts(table, line) for rows in _parts(part)]
+        for number, (part, rows) in enumerate(pieces if table.header else []):
+            notes = table.notes if number == len(pieces) - 1 else []
+            yield _table(part, rows, placement, is_later=number > 0, notes=notes)
+    if report.notes:
+        items = [rf"\item {_escape(note)}" for note in report.notes]
+        yield "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
+
+
+def _comments(report: Report) -> Iterator[str]:
+    """Yield the result and where it comes from as comments of one line each."""
+    for text in [*report.headlines, *(f"{name}: {value}" for name, value in report.provenance)]:
+        yield f"% {one_line(text).encode('ascii', 'replace').decode()}"
+
+
+def _wide_parts(table: Table, line: int) -> Iterator[Table]:
+    """Cut a table that is wider than a line; each part begins with the labels of the rows."""
+    labels = list(range(table.n_labels))
+    widths = [
+        max(map(len, column)) + _GAP
+        for column in zip(table.header, *([entry.text for entry in row] for row in table.rows), strict=True)
+    ]
+    part = list(labels)
+    for column in range(table.n_labels, len(table.header)):
+        if part != labels and sum(widths[place] for place in [*part, column]) > line:
+            yield table.with_columns(part)
+            part = list(labels)
+        part.append(column)
+    yield table.with_columns(part) if len(part) < len(table.header) else table
 
 
 def _parts(table: Table) -> Iterator[range]:
@@ -133,33 +162,55 @@ def _parts(table: Table) -> Iterator[range]:
     yield range(start, len(table.rows))
 
 
-def _table(table: Table, rows: range) -> str:
+def _table(table: Table, rows: range, placement: str, is_later: bool, notes: Sequence[str]) -> str:
     """Render some rows of a table as a `table` of their own; the later parts share its number."""
-    lines = [r"\begin{table}[H]", r"\centering"]
+    lines = [rf"\begin{{table}}[{placement}]", r"\centering", _SETUP]
     if table.title:
-        is_later = rows.start > 0
         lines += [r"\addtocounter{table}{-1}"] if is_later else []
         lines.append(rf"\caption{{{_escape(table.title)}{' (continued)' if is_later else ''}}}")
-    lines += [_SHRINK] if _is_wide(table) else []
     lines += _tabular(table, rows)
-    lines += ["}"] if _is_wide(table) else []
+    if notes:
+        lines += [r"\par\medskip", r"\begin{minipage}{\linewidth}\footnotesize"]
+        lines += [rf"{_escape(note)}\par" for note in notes]
+        lines += [r"\end{minipage}"]
     return "\n".join([*lines, r"\end{table}"])
 
 
 def _tabular(table: Table, rows: range) -> Iterator[str]:
-    alignment = "l" * table.n_labels + "r" * (len(table.header) - table.n_labels)
-    yield rf"\begin{{tabular}}{{{alignment}}}"
+    formats = [
+        "" if column < table.n_labels else _number_format([table.rows[row][column] for row in rows])
+        for column in range(len(table.header))
+    ]
+    yield rf"\begin{{tabular}}{{{''.join(_alignments(table, formats))}}}"
     yield r"\toprule"
     if table.blocks:
         yield from _blocks(table)
-    yield _row([_escape(name) for name in table.header])
+    heads = zip(table.header, formats, strict=True)
+    yield _row([f"{{{_escape(name)}}}" if is_number else _escape(name) for name, is_number in heads])
     yield r"\midrule"
     for position in rows:
         if position in table.group_starts and position > rows.start:
             yield r"\addlinespace"
-        yield _row([_entry(entry) for entry in table.rows[position]])
+        entries = zip(table.rows[position], formats, strict=True)
+        yield _row([_entry(entry, is_number=bool(form)) for entry, form in entries])
     yield r"\bottomrule"
     yield r"\end{tabular}"
+
+
+def _alignments(table: Table, formats: Sequence[str]) -> Iterator[str]:
+    for column, form in enumerate(formats):
+        yield f"S[table-format={form}]" if form else "l" if column < table.n_labels else "r"
+
+
+def _number_format(entries: Sequence[Entry]) -> str:
+    """Return siunitx's format of a column of plain numbers, ``"-2.1"``; empty if it has others as well."""
+    texts = [entry.text for entry in entries if entry.kind is Kind.FIGURE]
+    if not texts or not all(map(_NUMBER.fullmatch, texts)):
+        return ""
+    digits = [text.lstrip("-").partition(".") for text in texts]
+    whole, decimals = (max(len(part[place]) for part in digits) for place in (0, 2))
+    sign = "-" if any(text.startswith("-") for text in texts) else ""
+    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
 
 
 def _blocks(table: Table) -> Iterator[str]:
@@ -178,8 +229,11 @@ def _row(entries: list[str]) -> str:
     return rf"{' & '.join(entries)} \\".lstrip()
 
 
-def _entry(entry: Entry) -> str:
-    return rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
+def _entry(entry: Entry, is_number: bool) -> str:
+    if is_number and entry.kind is Kind.FIGURE:
+        return rf"\bfseries {entry.text}" if entry.best else entry.text
+    text = rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
+    return f"{{{text}}}" if is_number else text
 
 
 def _escape(text: str) -> str:

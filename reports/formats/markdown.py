@@ -1,5 +1,7 @@
 """Tables in markdown; the best of a row in bold."""
 
+from collections.abc import Sequence
+
 from adbench_text.escaping import one_line
 from adbench_text.reports.report import Entry, Report, Table
 
@@ -8,9 +10,16 @@ SUFFIX = "md"
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""
-    blocks = [_table(table) for table in report.tables]
-    blocks += ["\n".join(f"- {_escape(note)}" for note in report.notes)] if report.notes else []
+    blocks = [_escape(headline) for headline in report.headlines]
+    blocks += [block for table in report.tables for block in (_table(table), _list(table.notes)) if block]
+    blocks += [_list(report.notes)] if report.notes else []
+    if report.provenance:
+        blocks.append(_list([f"{name}: {value}" for name, value in report.provenance]))
     return "\n\n".join(blocks) + "\n"
+
+
+def _list(notes: Sequence[str]) -> str:
+    return "\n".join(f"- {_escape(note)}" for note in notes)
 
 
 def _table(table: Table) -> str:

@@ -28,14 +28,25 @@ def render(report: Report, width: int | None = None) -> str:
     notes = list(report.notes)
     if not bold and any(table.has_best for table in report.tables):
         notes.append("*: the best of its row.")
+    for headline in report.headlines:
+        console.print(Text(printable(headline), style="bold"), width=width)
+    if report.headlines:
+        console.print()
     for table in report.tables:
         if table.title:
             console.print(Text(printable(table.title), style="bold"), width=width)
         for columns in _parts(table, width, bold):
             console.print(_table(table, columns, bold))
+        for note in table.notes:
+            console.print(Text(printable(note)), width=width)
         console.print()
     for note in notes:
         console.print(Text(printable(note)), width=width)
+    if report.provenance:
+        if notes:
+            console.print()
+        for name, value in report.provenance:
+            console.print(Text(printable(f"{name}: {value}")), width=width)
     return stream.getvalue()
 
 

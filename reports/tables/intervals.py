@@ -1,11 +1,13 @@
 """Bootstrap intervals over the test documents."""
 
 from collections import Counter
+from statistics import mean
 
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table
+from adbench_text.reports.resampling import estimate
 from adbench_text.reports.rows import by_split
 from adbench_text.sweep.cell import percent
 
@@ -16,7 +18,8 @@ NEEDS = "a metric that has them"
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return the 95 % bootstrap interval of each split at the lowest level, of one seed.
 
-    It is the seed that most cells have, the lowest of several.
+    It is the seed that most cells have, the lowest of several. The intervals of means are those of
+    resamples that all splits of a dataset share.
     """
     if not comparison.metric.of_counts:
         return []
@@ -29,9 +32,12 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     )
 
     def row(digest: str, inlier: str | None) -> list[Entry]:
+        if inlier is None:
+            return [_mean(comparison, ranking, column, digest, seed) for column in comparison.columns]
         return [_interval(comparison, column, digest, inlier, seed) for column in comparison.columns]
 
-    return [by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means=False)]
+    has_means = ranking.resampling is not None
+    return [by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means)]
 
 
 def _interval(comparison: Comparison, column: Column, digest: str, inlier: str | None, seed: int) -> Entry:
@@ -39,6 +45,27 @@ def _interval(comparison: Comparison, column: Column, digest: str, inlier: str |
     for record in comparison.records_of(column, digest, comparison.lowest):
         is_of_split = (record.inlier, record.seed) == (inlier, seed) and not column.is_oracle
         if is_of_split and all(name in record.metrics for name in names):
-            value, low, high = (100 * record.metrics[name] for name in names)
-            return Entry(f"{value:.1f} ({low:.1f} to {high:.1f})", Kind.FIGURE, value)
+            return _entry(*(100 * record.metrics[name] for name in names))
     return NONE
+
+
+def _mean(comparison: Comparison, ranking: Ranking, column: Column, digest: str, seed: int) -> Entry:
+    """Return the mean over all splits, if there is a cell of each."""
+    records = {
+        record.inlier: record
+        for record in comparison.records_of(column, digest, comparison.lowest)
+        if record.is_ok and record.seed == seed and comparison.metric.name in record.metrics
+    }
+    inliers = comparison.inliers(digest)
+    if column.is_oracle or ranking.resampling is None or any(name not in records for name in inliers):
+        return NONE
+    cells = [records[name] for name in inliers]
+    resampled = ranking.resampling.mean(cells)
+    if resampled is None:
+        return NONE
+    value = mean(100 * record.metrics[comparison.metric.name] for record in cells)
+    return _entry(value, *estimate(value, resampled)[1:3])
+
+
+def _entry(value: float, low: float, high: float) -> Entry:
+    return Entry(f"{value:.1f} ({low:.1f} to {high:.1f})", Kind.FIGURE, value)

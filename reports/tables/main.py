@@ -2,8 +2,17 @@
 
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
-from adbench_text.reports.report import Entry, Mark, Table
-from adbench_text.reports.rows import by_split, published_columns, published_entries, values, with_best
+from adbench_text.reports.report import Entry, Mark, Table, figure
+from adbench_text.reports.rows import (
+    CHANCE,
+    PRECISION_RECALL,
+    by_split,
+    chance,
+    published_columns,
+    published_entries,
+    values,
+    with_best,
+)
 from adbench_text.sweep.cell import percent
 
 ORDER = 10
@@ -17,14 +26,19 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
 
 
 def main_table(comparison: Comparison) -> Table:
-    """Return one row per dataset and inlier class, and means, beside the published figures."""
+    """Return one row per dataset and inlier class, and means, beside the published figures.
+
+    A table of areas under precision-recall curves has the level of chance too: it depends on the split.
+    """
     published = published_columns(comparison)
+    has_chance = comparison.metric.name in PRECISION_RECALL
 
     def row(digest: str, inlier: str | None) -> list[Entry]:
         ours = with_best(comparison, values(comparison, digest, inlier, comparison.lowest))
-        return ours + published_entries(comparison, digest, inlier)
+        entries = ours + published_entries(comparison, digest, inlier)
+        return [*entries, figure(chance(comparison, digest, inlier))] if has_chance else entries
 
     title = f"{comparison.metric.title} (%), {percent(comparison.lowest)} of outliers in the training data"
     marks = [Mark.PUBLISHED] if published else []
-    header = [*comparison.labels, *published]
+    header = [*comparison.labels, *published, *([CHANCE] if has_chance else [])]
     return by_split(comparison, title, header, row, comparison.blocks(len(published)), marks=marks)

@@ -6,11 +6,13 @@ from adbench_text.reports import illustrations as illustrating
 from adbench_text.reports.build import build
 from adbench_text.reports.declared import brief_tables, chosen_tables, names
 from adbench_text.reports.illustrations import Illustrations
+from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
 TABLES = names("tables")
+INTERVAL = {"auroc_low": 0.6, "auroc_high": 0.95}
 RECORDS = [
-    record(name, inlier, figure, level=level, configuration=configuration)
+    record(name, inlier, figure, level=level, configuration=configuration, metrics=INTERVAL)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
     for inlier in "ab"
     for level in (0, 0.05)
@@ -42,7 +44,7 @@ def test_every_table_can_be_had_by_its_name():
 
 
 def test_what_there_is_nothing_for_is_left_out():
-    report = build([record()], "auroc", TABLES)
+    report = build([record(metrics=INTERVAL)], "auroc", TABLES)
     assert [table.title.partition(" (%)")[0] for table in report.tables[:2]] == ["AUROC", "AUROC"]
     assert len(report.tables) == 3  # main, intervals, cost
 
@@ -51,15 +53,15 @@ def test_detectors_that_are_not_ranked_are_named():
     late = record("late", "a")
     assert (
         "Not ranked, because they lack splits that the others have: late."
-        in build([*RECORDS, late], "auroc", ["ranks"]).notes
+        in build([*RECORDS, late], "auroc", ["ranks"]).every_note
     )
-    assert not [note for note in build([*RECORDS, late], "auroc").notes if "Not ranked" in note]
+    assert not [note for note in build([*RECORDS, late], "auroc").every_note if "Not ranked" in note]
 
 
 def test_the_ranked_edition_is_named():
     other = [of_another_edition(r) for r in RECORDS]
     assert "Not ranked, because another edition of the dataset is: made-up (2)." in (
-        build([*RECORDS, *other], "auroc", ["ranks"]).notes
+        build([*RECORDS, *other], "auroc", ["ranks"]).every_note
     )
 
 
@@ -68,7 +70,7 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     names = ["published", "levels", "ranks", "significance", "ablations"]
     report = build(alone, "auroc", names, only=True)
     assert report.tables == []
-    assert [note for note in report.notes if note.startswith("No table ")] == [
+    assert [note for note in report.every_note if note.startswith("No table ")] == [
         "No table 'published': it needs published figures of these detectors and datasets, "
         "and results at 0% of outliers.",
         "No table 'levels': it needs two contamination levels.",
@@ -76,7 +78,7 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
         "No table 'significance': it needs two detectors that have two splits in common.",
         "No table 'ablations': it needs three configurations of one detector.",
     ]
-    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).notes)
+    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).every_note)
 
 
 def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run():
@@ -90,10 +92,10 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run(
     report = build(records, "auroc", cells=cells)
     assert [row[1].text for row in report.tables[0].rows] == ["world", "sci", "mean"]
     assert "6 of the 8 cells of the sweep were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
-        report.notes
+        report.every_note
     )
     held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
-    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).notes)
+    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).every_note)
 
 
 def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_drawn():
@@ -110,6 +112,8 @@ def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_draw
 
 class Holding:
     """A store with these files for each cell."""
+
+    experiment, shown = "adbench-text", "a store"
 
     def __init__(self, files):
         self.files = files
@@ -136,7 +140,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
 
 
 def test_complete_scores_are_drawn():
-    kinds = {"cost", "scores", "before", "loss", "roc"}
+    kinds = {"cost", "scores", "before", "loss", "roc", "pr"}
     assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
 
 
@@ -170,7 +174,7 @@ def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
     monkeypatch.setattr(illustrating, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
     monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
-    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc"})
+    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store were moved, deleted or damaged."
@@ -190,7 +194,7 @@ def test_a_page_of_cells_from_before_a_metric_reports_it_as_missing_and_why():
     report = build(older, "auroc", TABLES, illustrations)
     rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
     assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
-    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.notes)
+    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.every_note)
 
 
 def test_tables_are_chosen_by_name():
@@ -200,3 +204,43 @@ def test_tables_are_chosen_by_name():
     assert chosen_tables(["cost", "all"], everything=False) == TABLES
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
         chosen_tables(["costs"], everything=False)
+
+
+def test_datasets_and_detectors_take_turns_in_the_heat_maps():
+    cells = [
+        record(name, inlier, figure, dataset=dataset, dataset_digest=dataset)
+        for name in "xy"
+        for dataset in ("first", "second")
+        for inlier, figure in (("a", 0.7), ("b", 0.9))
+    ]
+    illustrations = Illustrations(cells, "auroc", Holding({"examples.json": "[]"}))
+    assert [heatmap.title for heatmap in illustrations.heatmaps] == [
+        *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
+        *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
+    ]
+
+
+def test_a_short_page_holds_the_main_table_and_the_named_sections():
+    illustrations = Illustrations(RECORDS, "auroc", Holding({}))
+    short = build(RECORDS, "auroc", TABLES, illustrations, sections=["heatmaps"])
+    assert [table.title.split(",")[0] for table in short.tables] == ["AUROC (%)"]
+    assert short.wide is None
+    assert short.headlines
+    assert short.provenance
+    assert list(short.pictures) == []
+
+
+def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
+    rows = [
+        [Entry("a"), figure(1), NONE, figure(2)],
+        [Entry("b"), NONE, NONE, NONE],
+        [Entry("c"), figure(3), NONE, NONE],
+        [Entry("d"), NONE, NONE, figure(4)],
+    ]
+    table = Table("t", list("wxyz"), rows, {0, 1}, 1, [("one", 1), ("two", 1), ("three", 1)], {3})
+    shorter = table.without_empty()
+    assert shorter.header == ["w", "x", "z"]
+    assert [row[0].text for row in shorter.rows] == ["a", "c", "d"]
+    assert (shorter.group_starts, shorter.summaries) == ({0, 1}, {2})
+    assert shorter.blocks == [("one", 1), ("three", 1)]
+    assert Table("t", list("wx"), [[Entry("a"), NONE]], n_labels=1).without_empty().rows == []

@@ -8,6 +8,7 @@ from adbench_text.reports.report import Kind, Mark
 from adbench_text.reports.tables import intervals, published
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import cells_report, wide_table
+from adbench_text.sweep.cell import Cell
 
 
 def published_tables(*records, metric="auroc"):
@@ -20,7 +21,12 @@ def split_texts(*records, metric="auroc") -> list[list[str]]:
 
 
 def notes(*records) -> list[str]:
-    return build(records, "auroc").notes
+    return build(records, "auroc").every_note
+
+
+def editions(*records) -> list[tuple[str, str]]:
+    facts = build(records, "auroc").provenance
+    return facts[[name for name, _ in facts].index("seeds") + 1 :]
 
 
 # Figures
@@ -41,7 +47,7 @@ def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each
 
 @pytest.mark.parametrize(("metric", "figure"), [("auroc", "90.0"), ("aupr_in", "45.0"), ("aupr_out", "22.5")])
 def test_each_metric_has_its_own_table(metric, figure):
-    assert split_texts(record(figure=0.9), metric=metric)[0] == ["made-up", "a", figure]
+    assert split_texts(record(figure=0.9), metric=metric)[0][:3] == ["made-up", "a", figure]
 
 
 def test_equal_figures_as_shown_are_both_the_best():
@@ -80,7 +86,7 @@ def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
     records = [record("x", "a", 0.9), failed("x", "b"), record("y", "a", 0.7)]
     assert split_texts(*records) == [
         ["made-up", "a", "*90.0", "70.0"],
-        ["made-up", "b", "failed", "missing"],
+        ["made-up", "b", "failed", "–"],
         ["made-up", "mean", "90.0 (1 of 2)", "70.0 (1 of 2)"],
     ]
     assert "(n of m): only n of m cells are finished; the figure is of those." in notes(*records)
@@ -91,15 +97,26 @@ def test_an_incomplete_mean_is_never_the_best():
     assert split_texts(*records, record("z", "b", 0.8))[-1][2:] == ["99.0 (1 of 2)", "*90.0", "85.0"]
 
 
-def test_classes_without_any_result_are_missing_not_left_out():
-    table = split_texts(record(inlier="sci", dataset="agnews"))
-    assert [row[1:3] for row in table] == [
-        ["world", "missing"],
-        ["sports", "missing"],
-        ["business", "missing"],
-        ["sci", "90.0"],
-        ["mean", "90.0 (1 of 4)"],
-    ]
+def test_classes_without_any_result_are_left_out_but_counted():
+    cells = record(inlier="sci", dataset="agnews"), record(inlier="sci", dataset="agnews", level=0.1)
+    table = build(cells[1:], "auroc").tables[0]
+    assert [row[1:] for row in texts(table)] == [["sci", "90.0"], ["mean", "90.0 (1 of 4)"]]
+    table = build(cells, "auroc").tables[0]  # the other rows have published figures
+    assert [row[1:3] for row in texts(table)][::3] == [["world", "–"], ["sci", "90.0"]]
+
+
+def test_only_what_a_sweep_promised_is_missing():
+    cells = [Cell("x", "default", {}, "made-up", inlier, 0, 0) for inlier in "ab"]
+    cells += [Cell("y", "default", {}, "made-up", "a", 0, 0)]
+    records = [record("x", "a"), record("y", "a"), record("z", "a")]
+    table = main_table(Comparison(records, "auroc", cells))
+    assert texts(table)[1][2:] == ["missing", "–", "–"]
+
+
+def test_a_deterministic_detector_has_no_spread():
+    records = [record("x", inlier, seed=seed) for inlier in "ab" for seed in range(3)]
+    records += [record("y", inlier, 0.5 + seed / 100, seed=seed) for inlier in "ab" for seed in range(3)]
+    assert [row[2:] for row in split_texts(*records)] == [["*90.0", "51.0 ± 1.0"]] * 3
 
 
 def test_where_everything_failed_the_mean_failed():
@@ -113,12 +130,12 @@ def test_a_seed_that_another_split_has_is_missed():
 
 def test_a_detector_that_was_not_run_on_a_dataset_is_missing_there():
     records = [record("x"), record("y", "c", dataset="other", dataset_digest="d2")]
-    assert [row[2:] for row in split_texts(*records)] == [["90.0", "missing"]] * 2 + [["missing", "90.0"]] * 2
+    assert [row[2:] for row in split_texts(*records)] == [["90.0", "–"]] * 2 + [["–", "90.0"]] * 2
 
 
 def test_failures_are_named_once_for_each_reason():
     records = [failed("x", "a"), failed("x", "b"), failed("x", "a", seed=1, reason="OSError: odd")]
-    assert notes(*records)[1:] == [
+    assert notes(*records) == [
         "failed: x on made-up/a at 0%, seed 0 and 1 more like it: RuntimeError: no luck",
         "failed: x on made-up/a at 0%, seed 1: OSError: odd",
     ]
@@ -160,7 +177,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
         ["50.0", "*90.0", "70.0"],
         ["50.0", "*75.0", "82.5"],
     ]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").notes)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").every_note)
 
 
 def test_an_oracle_as_good_as_the_best_is_not_in_bold():
@@ -210,7 +227,7 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
     assert main_table(comparison).header[2:] == ["cvdd", "x", name]
     assert texts(main_table(comparison))[0][2:] == ["*80.0", "70.0", "95.0"]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").notes)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").every_note)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -227,7 +244,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
     ]
     table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["date paper", "x"]
-    assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "missing"]] * 2
+    assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "–"]] * 2
 
 
 # Corpora, and what is superseded
@@ -241,9 +258,9 @@ def test_editions_of_a_dataset_are_listed_apart_and_explained():
         ["made-up (2)", "50.0"],
         ["made-up (2)", "50.0"],
     ]
-    assert notes(*records)[:2] == [
-        "made-up (1): edition published; 40 training / 20 test documents.",
-        "made-up (2): edition half of it; 40 training / 20 test documents.",
+    assert editions(*records) == [
+        ("made-up (1)", "edition published; 40 training / 20 test documents"),
+        ("made-up (2)", "edition half of it; 40 training / 20 test documents"),
     ]
 
 
@@ -256,8 +273,8 @@ def test_thinned_test_sets_are_rows_of_their_own_and_explained():
         ("made-up, 10% outliers in the test set", "60.0"),
         ("made-up, 5% outliers in the test set", "50.0"),
     ]
-    _, complete, ten, five, *_ = notes(*records)
-    assert complete == "made-up: edition published; 40 training / 20 test documents."
+    _, (label, complete), (_, ten), (_, five) = editions(*records)
+    assert (label, complete) == ("made-up", "edition published; 40 training / 20 test documents")
     assert "outliers of each test set are thinned to 10% of it" in ten
     assert "outliers of each test set are thinned to 5% of it" in five
     assert "drawn with the seed of the cell" in five
@@ -312,8 +329,8 @@ def test_results_of_different_code_are_listed_apart_with_a_note():
     table = main_table(Comparison(records, "auroc"))
     assert table.header[2:] == ["x", "x (older code)", "y"]
     assert [row[2:] for row in texts(table)] == [
-        ["missing", "*90.0", "*90.0"],
-        ["*90.0", "missing", "*90.0"],
+        ["–", "*90.0", "*90.0"],
+        ["*90.0", "–", "*90.0"],
         ["90.0 (1 of 2)", "90.0 (1 of 2)", "90.0"],
     ]
     assert [note for note in notes(*records) if "different versions" in note] == [
@@ -342,7 +359,7 @@ def test_the_newest_code_is_that_of_the_newest_run_even_where_it_renewed_an_olde
     newer = record("x", "a", 0.9, started=2, code_version="2")
     table = main_table(Comparison([*cells.values(), newer], "auroc"))
     assert table.header[2:] == ["x", "x (older code)"]
-    assert texts(table)[0][2:] == ["90.0", "missing"]
+    assert texts(table)[0][2:] == ["90.0", "–"]
 
 
 # Contamination levels
@@ -353,10 +370,10 @@ def test_the_second_table_has_the_means_at_each_level():
     records = [record(inlier=i, level=level, figure=f) for level, f in levels.items() for i in ("a", "b")]
     report = build([*records, record("y", level=0.05)], "auroc")
     assert texts(report.tables[1]) == [
-        ["made-up", "0%", "90.0", "missing"],
-        ["made-up", "2.5%", "85.0", "missing"],
+        ["made-up", "0%", "90.0", "–"],
+        ["made-up", "2.5%", "85.0", "–"],
         ["made-up", "5%", "80.0", "90.0 (1 of 2)"],
-        ["made-up", "10%", "70.0", "missing"],
+        ["made-up", "10%", "70.0", "–"],
     ]
     title = "AUROC (%) by contamination of the training data, mean over the splits"
     assert report.tables[1].title == title
@@ -384,7 +401,7 @@ def test_published_figures_are_listed_beside_ours_and_averaged_over_the_same_spl
 )
 def test_the_paper_gives_aupr_on_agnews_for_date_alone(metric, world, mean):
     table = main_table(Comparison([record(inlier="world", dataset="agnews")], metric))
-    assert table.header[3:] == ["DATE (paper)"]
+    assert table.header[3:4] == ["DATE (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
     assert (rows["world"], rows["mean"]) == ([world], [mean])
 
@@ -444,7 +461,7 @@ def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
 def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     comparison = Comparison([record(inlier="sci", dataset="agnews", level=0.05)], "auroc")
     assert main_table(comparison).header == ["dataset", "inlier", "llr"]
-    assert not any(note.startswith("(paper): ") for note in build(comparison.records, "auroc").notes)
+    assert not any(note.startswith("(paper): ") for note in build(comparison.records, "auroc").every_note)
     both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
     wide = wide_table(Comparison(both, "auroc"))
     assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
@@ -457,7 +474,7 @@ def test_published_figures_are_not_put_beside_results_on_contaminated_data():
 def test_the_lowest_error_rate_of_a_row_is_in_bold_and_the_note_says_that_lower_is_better():
     report = build([record("x", figure=0.9), record("y", figure=0.8)], "fpr95")
     assert texts(report.tables[0])[0][2:] == ["*10.0", "20.0"]
-    assert "FPR at 95 % TPR: lower is better." in report.notes
+    assert "FPR at 95 % TPR: lower is better." in report.every_note
     assert not any("lower is better" in note for note in notes(record()))
 
 
@@ -495,7 +512,7 @@ def test_the_cells_list_editions_failures_and_what_is_left_out():
     ]
     report = cells_report(records)
     assert [row[2] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
-    assert [note.partition(":")[0] for note in report.notes] == [
+    assert [note.partition(":")[0] for note in report.every_note] == [
         "made-up (1)",
         "made-up (2)",
         "failed",
@@ -586,3 +603,14 @@ def test_entries_hold_their_values():
     assert (b.kind, b.value) == (Kind.FAILED, None)
     assert (mean.value, mean.complete_value, mean.n_cells, mean.n_expected) == (pytest.approx(80), None, 2, 4)
     assert table.marks == {Mark.SPREAD, Mark.INCOMPLETE}
+
+
+def test_precision_recall_tables_have_the_level_of_chance():
+    records = [record("x", "a", metrics={"n_test": 20.0, "n_test_outliers": 15.0})]
+    records += [record("x", "b", metrics={"n_test": 20.0, "n_test_outliers": 5.0})]
+    rows = {name: split_texts(*records, metric=name) for name in ("auroc", "aupr_in", "aupr_out")}
+    assert [row[-1] for row in rows["aupr_in"]] == ["25.0", "75.0", "50.0"]
+    assert [row[-1] for row in rows["aupr_out"]] == ["75.0", "25.0", "50.0"]
+    assert len(rows["auroc"][0]) == 3
+    table = build([record()], "aupr_in").tables[0]
+    assert "chance" not in table.header  # of older cells it is not known

@@ -69,12 +69,12 @@ def test_pairs_are_those_of_scipy_smallest_p_first():
     ],
 )
 def test_holm_by_hand(p, corrected):
-    assert significance._holm(p) == pytest.approx(corrected)
+    assert significance.holm(p) == pytest.approx(corrected)
 
 
 def test_pairs_carry_holms_correction():
     pairs = wilcoxon_holm(np.random.default_rng(2).random((8, 4)) + np.array([0, 0, 0.5, 1]))
-    assert [pair.p_holm for pair in pairs] == significance._holm([pair.p for pair in pairs])
+    assert [pair.p_holm for pair in pairs] == significance.holm([pair.p for pair in pairs])
     assert len({pair.p_holm for pair in pairs}) > 1
 
 

@@ -21,7 +21,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures import curves, export
 from adbench_text.reports.figures import ranks as of_ranks
 from adbench_text.reports.figures import scores as of_scores
-from adbench_text.reports.figures.style import apart, looks, wrapped
+from adbench_text.reports.figures.style import apart, detector_looks, looks, wrapped
 
 NAMES = [
     "cvdd attention_heads=5 orthogonality_weight=10",
@@ -87,6 +87,9 @@ DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "contamination": contamination,
     "histograms": lambda names: of_scores.histograms({name: scored(i) for i, name in enumerate(names)}),
     "roc_and_pr": lambda names: of_scores.roc_and_pr({name: scored(i) for i, name in enumerate(names)}),
+    "curves_of_splits": lambda names: of_scores.curves_of_splits(
+        {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
+    ),
     "training_curves": training_curves,
     "ablation_bars": ablation_bars,
     "overlap_bound": overlap_bound,
@@ -255,6 +258,8 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
         (lambda: of_scores.histograms({}), "no panels"),
         (lambda: of_scores.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
         (lambda: of_scores.roc_and_pr({}), "no curves"),
+        (lambda: of_scores.curves_of_splits({}, "auroc"), "no splits"),
+        (lambda: of_scores.curves_of_splits({"a": {}}, "auroc"), "'a'"),
         (lambda: curves.training_curves({"a": []}, "loss"), "'a'"),
         (lambda: curves.ablation_bars({}, "AUROC"), "no configurations"),
         (lambda: curves.ablation_bars({"agnews": []}, "AUROC"), "'agnews'"),
@@ -295,6 +300,7 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
         lambda: of_scores.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
         lambda: of_scores.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
         lambda: of_scores.roc_and_pr({"a": ONE_KIND, "b": BROKEN}),
+        lambda: of_scores.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
         lambda: of_scores.roc_and_pr({"a": (np.array([True, False]), np.array([1.0, 1.0]))}),
         lambda: curves.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
         lambda: curves.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
@@ -474,10 +480,34 @@ def test_a_name_looks_the_same_in_every_figure_of_a_report():
     points = {"date": [(0, 80.0, None)]}
     alone = curves.contamination(points, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
     both = curves.contamination({"llr": [(0, 70.0, None)], **points}, "AUROC").axes[0].containers[1][0]
-    other = curves.training_curves({"date": [(1, 2.0)]}, "loss", among=["llr", "date"]).axes[0].lines[0]
+    other = curves.cost({"date": (1.0, 2.0)}, "AUROC", among=["llr", "date"]).axes[0].lines[0]
     for line in (both, other):
         assert alone.get_color() == line.get_color()
         assert alone.get_marker() == line.get_marker()
+
+
+def test_the_colour_belongs_to_the_detector_whoever_is_beside_it():
+    ours = ["date", "cvdd", "llr", "ocsvm", "iforest", "mean", "refit", "pyod-knn"]
+    together = detector_looks(ours)
+    assert len({look.color for look in together.values()}) == len(ours)
+    assert all(detector_looks([name])[name] == look for name, look in together.items())
+    assert detector_looks(["date paper", "date"])["date paper"].color == together["date"].color
+    many = detector_looks(["date", *(f"date n_patterns={n}" for n in range(8))])
+    assert len(set(many.values())) == len(many)
+
+
+def test_each_split_has_a_panel_with_the_level_of_chance_and_an_axis_that_uses_its_range():
+    splits = {name: {"llr": scored(i), "date": scored(i + 5, shift=2.0)} for i, name in enumerate("abcde")}
+    for metric, levels in (("auroc", [0, 100]), ("aupr_in", [200 / 3] * 2), ("aupr_out", [100 / 3] * 2)):
+        figure = of_scores.curves_of_splits(splits, metric)
+        assert [axes.get_title() for axes in figure.axes] == list("abcde")
+        for axes in figure.axes:
+            chance, *lines = axes.lines
+            assert list(chance.get_ydata()) == pytest.approx(levels)
+            assert len(lines) == 2
+            low = axes.get_ylim()[0]
+            assert low < min(levels)
+            assert (low > 10) == (metric != "auroc")
 
 
 def test_looks_differ_in_more_than_colour():

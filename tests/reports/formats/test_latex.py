@@ -2,15 +2,16 @@ import re
 import shutil
 import string
 import subprocess
+from dataclasses import replace
 
 import pytest
 
 from adbench_text.reports.declared import report_format as renderer
-from adbench_text.reports.report import Entry, Report, Table
+from adbench_text.reports.report import NONE, Entry, Report, Table, figure
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:
-    return renderer("latex").render(Report(list(tables), Table("", [], []), list(notes)))
+    return renderer("latex").standalone(Report(list(tables), Table("", [], []), list(notes)))
 
 
 def table(n_rows: int, n_columns: int = 1, title: str = "A title", **options) -> Table:
@@ -51,16 +52,11 @@ def golden_report() -> Report:
     return Report([blocks, untitled], untitled, notes)
 
 
-GOLDEN = r"""\documentclass{article}
-\usepackage[utf8]{inputenc}
-\usepackage[a4paper, landscape, margin=2cm]{geometry}
-\usepackage{booktabs}
-\usepackage{float}
-\setlength{\belowcaptionskip}{6pt}
-\begin{document}
+GOLDEN = r"""% needs \usepackage{booktabs, siunitx}
 
-\begin{table}[H]
+\begin{table}[htbp]
 \centering
+\sisetup{detect-weight=true, detect-inline-weight=math}
 \caption{AUROC (\%) by contamination}
 \begin{tabular}{llrrrr}
 \toprule
@@ -76,8 +72,9 @@ agnews & mean & 86.0 $\pm$ 1.4 & 95.0 (1 of 2) & 80.0\dag{} & -- \\
 \end{tabular}
 \end{table}
 
-\begin{table}[H]
+\begin{table}[htbp]
 \centering
+\sisetup{detect-weight=true, detect-inline-weight=math}
 \begin{tabular}{lr}
 \toprule
 detector & rank \\
@@ -91,13 +88,37 @@ llr & \textbf{1.5} \\
 \item $\pm$: standard deviation over the seeds.
 \item failed: ocsvm nu=0.2 on made-up/law: MemoryError: 8 GB
 \end{itemize}
-
-\end{document}
 """
 
 
-def test_latex():
+HEAD = r"""\documentclass{article}
+\usepackage[utf8]{inputenc}
+\usepackage[a4paper, landscape, margin=2cm]{geometry}
+\usepackage{booktabs, siunitx}
+\usepackage{float}
+\setlength{\belowcaptionskip}{6pt}
+\begin{document}
+"""
+
+
+def test_a_part_of_a_document():
     assert renderer("latex").render(golden_report()) == GOLDEN
+
+
+def test_a_document_of_its_own():
+    text = renderer("latex").standalone(golden_report())
+    assert text.startswith(HEAD)
+    assert text.endswith("\n\\end{document}\n")
+    body = GOLDEN.partition("\n\n")[2].replace("[htbp]", "[H]")
+    assert body in text
+
+
+def test_the_result_and_its_provenance_are_comments_of_one_line():
+    report = replace(
+        golden_report(), headlines=["llr is best\n\\end{document}"], provenance=[("a", "b\x85c é")]
+    )
+    lines = renderer("latex").render(report).splitlines()
+    assert lines[1:3] == ["% llr is best \\end{document}", "% a: b c ?"]
 
 
 def escaped(text: str) -> str:
@@ -151,11 +172,37 @@ def test_a_block_without_a_title_has_no_rule():
     assert re.findall(r"\\cmidrule.*", text) == [r"\cmidrule(lr){3-4}"]
 
 
-def test_only_a_wide_table_is_made_smaller():
-    assert "graphicx" not in render(table(1, 2))
-    text = render(table(1, 2), table(1, 8))
-    assert text.count(r"\usepackage{graphicx}") == text.count(r"\resizebox") == 1
-    assert text.index(r"\resizebox") > text.index(r"\end{tabular}")
+def test_a_wide_table_is_cut_between_columns_and_nothing_is_lost():
+    text = render(table(2, 9, blocks=[("a", 2), ("b", 7)]))
+    parts = text.split(r"\begin{table}")[1:]
+    assert len(parts) > 1
+    assert [part.count("row 0 & ") for part in parts] == [1] * len(parts)
+    assert re.findall(r"\d\.\d", "".join(parts)) == [
+        f"{row}.{column}"
+        for part in (range(4), range(4, 8), range(8, 9))
+        for row in range(2)
+        for column in part
+    ]
+    assert "resizebox" not in text
+    assert parts[1].count(r"\multicolumn") == 1  # its columns are of the second block alone
+
+
+def test_plain_numbers_are_aligned_by_siunitx_and_others_are_in_braces():
+    rows = [
+        [Entry("x"), figure(9.5), replace(figure(-10.25, ".2f"), best=True)],
+        [Entry("y"), NONE, figure(1)],
+    ]
+    text = render(Table("t", ["a", "b", "c"], rows, n_labels=1))
+    assert r"\begin{tabular}{lS[table-format=1.1]S[table-format=-2.2]}" in text
+    assert "a & {b} & {c}" in text
+    assert r"x & 9.5 & \bfseries -10.25" in text
+    assert "y & {--} & 1.0" in text
+
+
+def test_the_notes_of_a_table_are_under_it_once():
+    text = render(table(60, notes=["50% of $x"]))
+    assert text.count(r"50\% of \$x\par") == 1
+    assert text.index(r"50\%") > text.rindex(r"\end{tabular}")
 
 
 @pytest.mark.parametrize("starts", [set(), {0, 20, 45, 50}, set(range(60))])
@@ -201,7 +248,7 @@ NASTY = [
 @pytest.mark.parametrize(
     "text",
     [
-        GOLDEN,
+        HEAD + GOLDEN + r"\end{document}",
         render(
             Table(
                 " ".join(NASTY),

@@ -114,9 +114,8 @@ def test_the_paired_tests_name_the_better_one_first():
     assert "6 splits" in table.title
     rows = {tuple(row[:2]): row[2:] for row in texts(table)}
     p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
-    assert rows["good", "poor"] == ["35.0", "6 of 6", f"{p:.2g}", f"{3 * p:.2g}", "no"]
-    p = wilcoxon(FIGURES["good"], FIGURES["fair"]).pvalue
-    assert rows["good", "fair"][1:3] == ["5 of 6", f"{p:.2g}"]
+    assert rows["good", "poor"] == ["32.3", "–", "–", "6 of 6", f"{3 * p:.2g}", "neither"]
+    assert rows["good", "fair"][3] == "5 of 6"
     backwards = Ranking(Comparison(list(reversed(records())), "auroc"))
     assert {tuple(row[:2]) for row in texts(only_table(significance, None, backwards))} == set(rows)
 
@@ -132,7 +131,25 @@ def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative(
     rows = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_rates))}
     expected = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_areas))}
     assert {pair: row[1:] for pair, row in rows.items()} == {pair: row[1:] for pair, row in expected.items()}
-    assert rows["good", "poor"][0] == "-35.0"
+    assert rows["good", "poor"][0] == "-32.3"
+
+
+def test_the_pairs_begin_with_the_largest_difference_of_means():
+    rows = texts(only_table(significance, None, ranking()))
+    assert [row[:3] for row in rows] == [
+        ["good", "poor", "32.3"],
+        ["fair", "poor", "27.0"],
+        ["good", "fair", "5.3"],
+    ]
+
+
+def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
+    table = only_table(significance, None, ranking())
+    assert any("With 6 splits and 3 pairs no p can fall below 0.094" in note for note in table.notes)
+    many = [record(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
+    table = only_table(significance, None, Ranking(Comparison(many, "auroc")))
+    assert not any("can fall below" in note for note in table.notes)
+    assert any("correction for 1 pair;" in note for note in table.notes)
 
 
 def test_one_detector_or_one_split_cannot_be_ranked():
@@ -167,7 +184,7 @@ def test_ablations_are_compared_with_the_first_configuration():
     assert texts(table) == [
         ["date", "90.0", "–", "90.0", "–"],
         ["date score=mp", "70.0", "-20.0", "70.0", "-20.0"],
-        ["date score=ne mask_share=0.2", "75.0", "-15.0", "missing", "–"],
+        ["date score=ne mask_share=0.2", "75.0", "-15.0", "–", "–"],
     ]
 
 
@@ -200,7 +217,7 @@ def test_the_ablations_of_the_paper_are_listed_beside_ours():
         ["date paper", "90.0", "–", "90.0"],
         ["date paper rmd_weight=0", "80.0", "-10.0", "89.4"],
         ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
-        ["date", "missing", "–", "–"],
+        ["date", "–", "–", "–"],
     ]
     other = only_table(ablations, Comparison(records, "aupr_in"))
     assert not any("(paper)" in name for name in other.header)

@@ -1,0 +1,153 @@
+"""Paired bootstrap over test documents: how much means and differences depend on the drawn test documents.
+
+Every resample draws documents of the test part of a corpus with replacement, each class by itself, so that
+a split keeps its numbers of inliers and outliers. One-vs-rest splits of a corpus share their test documents,
+so one resample is used for all its splits and all detectors: differences are paired, and the correlation of
+the splits is taken into account. Corpora are resampled independently.
+
+References
+----------
+Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from adbench_text.metrics import Metric
+from adbench_text.reports import significance
+from adbench_text.run.resampling import metric_of_resamples
+from adbench_text.store.record import Record
+
+Array = NDArray[np.float64]
+Scored = tuple[NDArray[np.bool_], Array]
+
+_N_RESAMPLES, _LEVEL, _SEED = 1000, 0.95, 0
+
+
+class Scores(Protocol):
+    """What the store keeps of the scores of test documents."""
+
+    def scores_of(self, record: Record) -> Scored | None:
+        """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
+
+    def classes_of(self, record: Record) -> NDArray[np.int64] | None:
+        """Return the class of each test document of a cell as a number, None if they cannot be read."""
+
+
+class Estimate(NamedTuple):
+    """A mean or a difference of means in percent, with its 95 % interval and two-sided p for zero."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+class Resampling:
+    """Values of one metric on resamples of the test documents.
+
+    Parameters
+    ----------
+    metric : Metric
+    scores : Scores
+    n_resamples : int
+    """
+
+    def __init__(self, metric: Metric, scores: Scores, n_resamples: int = _N_RESAMPLES) -> None:
+        self._metric, self._scores, self._n = metric, scores, n_resamples
+        self._counts: dict[str, NDArray[np.uint8] | None] = {}
+        self._values: dict[tuple[str, ...], Array | None] = {}
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the metric can be computed of resamples."""
+        return self._metric.of_counts is not None
+
+    def mean(self, records: Sequence[Record]) -> Array | None:
+        """Return the mean over cells, one of each split, in percent, for each resample.
+
+        None if the scores of a cell cannot be read.
+        """
+        values = [self.values(record) for record in records] if self.is_possible else [None]
+        present = [value for value in values if value is not None]
+        if not present or len(present) < len(values):
+            return None
+        return np.asarray(100 * np.mean(present, axis=0))
+
+    def values(self, record: Record) -> Array | None:
+        """Return the metric of a cell for each resample, None if its scores cannot be read."""
+        key = record.corpus, *record.identity
+        if key not in self._values:
+            self._values[key] = self._computed(record)
+        return self._values[key]
+
+    def _computed(self, record: Record) -> Array | None:
+        scored = self._scores.scores_of(record)
+        if scored is None:
+            return None
+        outlier, scores = scored
+        if outlier.all() or not outlier.any():
+            return None
+        counts = self._counts_of(record, outlier)
+        if counts is None or counts.shape[1] != len(outlier):
+            return None
+        return metric_of_resamples(self._metric, outlier, scores, counts)
+
+    def _counts_of(self, record: Record, outlier: NDArray[np.bool_]) -> NDArray[np.uint8] | None:
+        """Return how often each resample has each document, an array of shape (n_resamples, n_test)."""
+        if record.test_outliers is not None:  # each split and seed has test documents of its own
+            return draw(outlier.astype(np.int64), self._n)
+        if record.corpus not in self._counts:
+            classes = self._scores.classes_of(record)
+            self._counts[record.corpus] = None if classes is None else draw(classes, self._n)
+        return self._counts[record.corpus]
+
+
+def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDArray[np.uint8]:
+    """Return how often each resample has each document; each class keeps its number of documents.
+
+    Parameters
+    ----------
+    classes : int64 array of shape (n,)
+    n_resamples, seed : int
+
+    Returns
+    -------
+    uint8 array of shape (n_resamples, n)
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.empty((n_resamples, len(classes)), dtype=np.uint8)
+    for label in np.unique(classes):
+        places = np.flatnonzero(classes == label)
+        n = len(places)
+        # one call: resample i draws the numbers i * n to i * n + n - 1
+        drawn = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
+        counts[:, places] = np.bincount(drawn.ravel(), minlength=n * n_resamples).reshape(n_resamples, n)
+    return counts
+
+
+def estimate(value: float, resampled: Array) -> Estimate:
+    """Return the estimate of a value, given its resamples.
+
+    The interval is the percentile interval, moved by what the value differs from the resampled cells (they
+    are of one seed, the value is the mean over all). The p-value is that of the normal distribution with the
+    standard deviation of the resamples, so that it can be corrected for many pairs.
+    """
+    low, high = np.quantile(resampled, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    moved = value - float(resampled.mean())
+    deviation = float(resampled.std(ddof=1))
+    p = float(2 * stats.norm.sf(abs(value) / deviation)) if deviation else float(value == 0)
+    return Estimate(value, float(low) + moved, float(high) + moved, p)
+
+
+def corrected(estimates: Sequence[Estimate | None]) -> list[float | None]:
+    """Return the p-values after Holm's correction, in the order of the estimates; None for None."""
+    places = [i for i, each in enumerate(estimates) if each is not None]
+    p_values = {i: each.p for i, each in enumerate(estimates) if each is not None}
+    order = sorted(places, key=p_values.__getitem__)
+    by_place = dict(zip(order, significance.holm([p_values[i] for i in order]), strict=True))
+    return [by_place.get(i) for i in range(len(estimates))]

@@ -1,0 +1,68 @@
+import pytest
+from cells import failed, record
+
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.headline import headlines, ranges
+
+CLASSES = ("world", "sports", "business", "sci")
+
+
+def of(detector, *figures, **changes):
+    return [
+        record(detector, inlier, figure, **changes) for inlier, figure in zip("abc", figures, strict=False)
+    ]
+
+
+def headline(*records, metric="auroc") -> str:
+    (sentence,) = headlines(Comparison(records, metric))
+    return sentence
+
+
+def test_the_best_complete_detector_comes_with_its_lead_over_the_next():
+    records = [*of("x", 0.9, 0.8), *of("y", 0.7, 0.75), *of("z", 0.6, 0.5)]
+    assert headline(*records) == (
+        "made-up: x is best, with a mean AUROC of 85.0% over 2 splits at 0% of outliers in the training "
+        "data, 12.5 points above y."
+    )
+
+
+def test_what_is_incomplete_or_chosen_on_the_test_labels_is_not_the_best():
+    records = [*of("partial", 0.99), failed("partial", "b"), *of("x", 0.9, 0.8)]
+    records += of("oracle", 1.0, 1.0, oracle="true")
+    records += of("batch", 0.95, 0.95, regime="unlabelled test batch")
+    assert headline(*records).startswith(
+        "made-up: x is the only complete detector, with a mean AUROC of 85.0%"
+    )
+    assert headline(failed("x", "a")) == "made-up: no detector has a complete AUROC yet."
+    assert headline(*of("batch", 0.95, regime="unlabelled test batch")).startswith(
+        "made-up: batch is the only"
+    )
+
+
+def test_equal_means_and_error_rates():
+    assert "the training data, as high as y." in headline(*of("x", 0.9), *of("y", 0.9))
+    sentence = headline(*of("x", 0.9), *of("y", 0.8), metric="fpr95")  # 1 - AUROC
+    assert "x is best, with a mean FPR at 95 % TPR of 10.0% over 1 split at" in sentence
+    assert "10.0 points below y" in sentence
+
+
+def test_the_best_published_figure_is_named_on_clean_data_only():
+    cells = [record("date", inlier, 0.8, dataset="agnews") for inlier in CLASSES]
+    assert headline(*cells).endswith("; 10.0 points below the best published figure, DATE (paper).")
+    dirty = [record("date", inlier, 0.8, dataset="agnews", level=0.1) for inlier in CLASSES]
+    assert "published" not in headline(*dirty)
+
+
+def test_there_is_a_sentence_for_each_dataset():
+    records = [record("x", "a"), record("x", "a", dataset="other", dataset_digest="d2")]
+    assert [text.partition(":")[0] for text in headlines(Comparison(records, "auroc"))] == [
+        "made-up",
+        "other",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "text"), [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 3, 7, 9, 9], "0 to 3, 7, 9")]
+)
+def test_numbers_in_few_words(numbers, text):
+    assert ranges(numbers) == text
