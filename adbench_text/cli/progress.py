@@ -126,9 +126,11 @@ class Watch:
         self._time_left.expect(seconds)
 
     def _left(self) -> str:
-        """Return the time left; empty before the first cell begins, and without a basis for it."""
+        """Return the time left, for people; empty without a basis for it."""
         left = self._time_left.seconds()
-        return "" if left is None else f"{duration(left)} left"
+        if left is None or (self._time_left.is_minimum() and left < 1):
+            return ""
+        return f"{'more than ' if self._time_left.is_minimum() else ''}{duration(left)} left"
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
@@ -164,8 +166,9 @@ class Watch:
             if self._debug:
                 self.message(result.traceback.rstrip())
         else:
-            left = f", {self._left()}" if self._bar is None else ""  # otherwise the bar shows it
-            self.message(f"{place} {result.cell}: AUROC {result.metrics['auroc']:.1%}{left}")
+            left = [self._left()] if self._bar is None else []  # otherwise the bar shows it
+            parts = f"{result.cell}: AUROC {result.metrics['auroc']:.1%}", *left
+            self.message(f"{place} {', '.join(filter(None, parts))}")
         if "steps" in result.ran_on:  # a training that was shorter than its settings say
             self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")
         if self._bar is not None:

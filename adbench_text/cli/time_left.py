@@ -47,6 +47,7 @@ class TimeLeft:
         self._waiting: dict[Cell, None] = {}
         self._running: dict[Cell, _Running] = {}
         self._seconds: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])  # taken, expected
+        self._remembered: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])  # of known detectors
         self._scoring: dict[Hashable, list[float]] = defaultdict(lambda: [0.0, 0.0])  # likewise
         self._n_at_once = 1
         self._n_done, self._n_left = 0, 0
@@ -88,6 +89,8 @@ class TimeLeft:
                 return
             expected = self._expected[cell]
             _add(self._seconds[_key(cell)], now - running.began, expected.total)
+            if expected.is_remembered:
+                _add(self._remembered[_key(cell)], now - running.began, expected.total)
             if running.last is not None:
                 _add(self._scoring[_key(cell)], now - running.last[1], expected.total)
 
@@ -98,15 +101,31 @@ class TimeLeft:
             if not self._expected:  # then all cells take the same time
                 return (now - self._begin) / self._n_done * self._n_left if self._n_done else None
             running = [self._left(cell, now) for cell in self._running]
-            waiting = [self._expected[cell].total * self._scale(cell, now) for cell in self._waiting]
+            waiting = [self._expected_total(cell, now) or 0.0 for cell in self._waiting]
             # cells are divided among processes, but a cell is not
             return max((sum(running) + sum(waiting)) / self._n_at_once, *running, *waiting, 0.0)
+
+    def is_minimum(self) -> bool:
+        """Return whether nobody knows how long some cells take: their detectors have not run before."""
+        with self._lock:
+            now = time.monotonic()
+            running = (cell for cell, state in self._running.items() if state.training(now) is None)
+            return any(self._expected_total(cell, now) is None for cell in (*self._waiting, *running))
+
+    def _expected_total(self, cell: "Cell", now: float) -> float | None:
+        """Return the seconds that a cell takes in total by what is remembered and observed of its like."""
+        if cell not in self._expected:
+            return None
+        expected, scale = self._expected[cell], self._scale(cell, now)
+        if scale is None and not expected.is_remembered:
+            return None
+        return expected.total * (self._scale_of_all() if scale is None else scale)
 
     def _left(self, cell: "Cell", now: float) -> float:
         """Return the seconds that a running cell still takes."""
         running = self._running[cell]
         if (total := self._total(cell, running, now)) is None:
-            total = self._expected[cell].total * self._scale(cell, now) if cell in self._expected else 0.0
+            total = self._expected_total(cell, now) or 0.0
         return max(total - (now - running.began), 0.0)
 
     def _total(self, cell: "Cell", running: _Running, now: float) -> float | None:
@@ -120,17 +139,19 @@ class TimeLeft:
             return training + after / of_cells * expected.total
         return training * (expected.total / expected.fit if expected.fit else 1.0)
 
-    def _scale(self, cell: "Cell", now: float) -> float:
-        """Return how many times as long as expected a cell takes, by the cells of this sweep."""
+    def _scale(self, cell: "Cell", now: float) -> float | None:
+        """Return how many times as long as expected the like of a cell took in this sweep, if any ran."""
         taken, expected = self._seconds.get(_key(cell), (0.0, 0.0))
         for other, running in self._running.items():
             if _key(other) == _key(cell) and other in self._expected:
                 total = self._total(other, running, now)
                 if total is not None:
                     taken, expected = taken + total, expected + self._expected[other].total
-        if expected:
-            return taken / expected
-        taken, expected = (sum(part) for part in zip((0.0, 0.0), *self._seconds.values(), strict=True))
+        return taken / expected if expected else None
+
+    def _scale_of_all(self) -> float:
+        """Return how many times as long as remembered all cells took so far."""
+        taken, expected = (sum(part) for part in zip((0.0, 0.0), *self._remembered.values(), strict=True))
         return min(max(taken / expected, 1 / _FACTOR), _FACTOR) if expected else 1.0
 
 

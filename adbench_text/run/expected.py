@@ -38,6 +38,11 @@ class Expected(NamedTuple):
 
     fit: float
     score: float
+    is_remembered: bool = True  # False for a detector that has never been run
+
+    def times(self, factor: float) -> "Expected":
+        """Return the seconds of a cell that is `factor` times as large."""
+        return Expected(self.fit * factor, self.score * factor, self.is_remembered)
 
     @property
     def total(self) -> float:
@@ -60,15 +65,15 @@ def expected_seconds(
         n_documents = record.metrics.get("n_train", 0.0) + record.metrics.get("n_test", 0.0)
         if seconds.total and n_documents:
             for key in _keys(record.detector, record.configuration, record.dataset):
-                times[key].append(Expected(*(part / n_documents for part in seconds)))
+                times[key].append(seconds.times(1 / n_documents))
     medians = {key: _median(values) for key, values in times.items()}
     sizes = {name: _sizes(corpus) for name, corpus in corpora.items()}
 
     def expected(cell: Cell) -> Expected:
         keys = _keys(cell.detector, cell.configuration, cell.dataset)
         rates = (medians[key] for key in keys if key in medians)
-        rate = next(rates, Expected(_SECONDS_PER_DOCUMENT, 0.0))
-        return Expected(*(part * sizes[cell.dataset][cell.inlier] for part in rate))
+        rate = next(rates, Expected(_SECONDS_PER_DOCUMENT, 0.0, is_remembered=False))
+        return rate.times(sizes[cell.dataset][cell.inlier])
 
     return {cell: expected(cell) for cell in cells}
 

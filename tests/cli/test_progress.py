@@ -161,6 +161,23 @@ def test_the_time_left_of_a_training_counts_its_steps_and_its_scoring(now):
     assert watch._left() == f"{duration(150 + 20 + 240)} left"
 
 
+def test_the_time_left_is_a_minimum_while_a_detector_has_never_been_run(now):
+    new, old = Cell("a", "date"), Cell("b", "llr")
+    watch = Watch()
+    watch.begin(3, 0, 0)
+    watch.expect({old: Expected(9, 1), new: Expected(5, 0, False), Cell("c", "date"): Expected(5, 0, False)})
+    assert watch._left() == "more than 10 s left"
+    watch.started(old)
+    now[0] = 10.0
+    watch.done(Result(old))
+    watch.started(new)
+    assert watch._left() == ""
+    for step, seconds in ((0, 20.0), (50, 70.0)):
+        now[0] = seconds
+        watch.step(new, step, 100, {})
+    assert watch._left() == "2 min 40 s left"  # 50 steps, and the other cell with 110 s
+
+
 def test_cells_at_once_share_the_time_left(now):
     cells = [Cell(str(i)) for i in range(6)]
     watch = Watch()

@@ -61,7 +61,10 @@ def test_the_nearest_cells_count_and_their_median():
 def test_training_and_scoring_are_expected_in_their_shares():
     metrics = {"fit_seconds": 4.0, "score_seconds": 2.0, "n_train": 10.0, "n_test": 20.0}
     expected = expected_seconds([cell("date")], CORPORA, [Stored("date", "", "small", metrics)])
-    assert expected[cell("date")] == pytest.approx((40 * 4 / 30, 40 * 2 / 30))
+    fit, score, is_remembered = expected[cell("date")]
+    assert (fit, score) == pytest.approx((40 * 4 / 30, 40 * 2 / 30))
+    assert is_remembered
+    assert not expected_seconds([cell("llr")], CORPORA, [])[cell("llr")].is_remembered
 
 
 def test_without_any_memory_the_size_counts():
