@@ -149,7 +149,7 @@ def command(
     complete = renderer.standalone if standalone else None
     _write_report(complete(built) if complete else renderer.render(built, width), output)
     if not renderer.has_notes:
-        _print_notes(built.every_note)
+        _print_notes([*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)])
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         click.echo(f"{len(files)} files in {figures}", err=True)
