@@ -25,7 +25,8 @@ from adbench_text.store.record import Record
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]
 
-_N_RESAMPLES, _LEVEL, _SEED = 1000, 0.95, 0
+N_RESAMPLES = 500
+_LEVEL, _SEED = 0.95, 0
 
 
 class Scores(Protocol):
@@ -57,7 +58,7 @@ class Resampling:
     n_resamples : int
     """
 
-    def __init__(self, metric: Metric, scores: Scores, n_resamples: int = _N_RESAMPLES) -> None:
+    def __init__(self, metric: Metric, scores: Scores, n_resamples: int = N_RESAMPLES) -> None:
         self._metric, self._scores, self._n = metric, scores, n_resamples
         self._counts: dict[str, NDArray[np.uint8] | None] = {}
         self._values: dict[tuple[str, ...], Array | None] = {}

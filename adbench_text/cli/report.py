@@ -179,7 +179,7 @@ def command(
     if output is not None:
         news.append(_what_was_written(output, form, text, len(records)))
     if not renderer.has_notes:
-        news += built.every_note
+        news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures is not None:
         files = _written(lambda: illustrations.write(figures), figures)
         news.append(f"{len(files)} files in {figures}")

@@ -5,7 +5,7 @@ import numpy as np
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
-from adbench_text.reports.resampling import corrected
+from adbench_text.reports.resampling import N_RESAMPLES, corrected
 from adbench_text.reports.significance import ALPHA, lowest_possible_p
 
 ORDER = 60
@@ -78,9 +78,10 @@ def _notes(n_splits: int, n_pairs: int, has_documents: bool) -> list[str]:
     notes = []
     if has_documents:
         notes.append(
-            "Over documents: paired bootstrap of 1,000 resamples of the test documents. One resample is used "
-            "for all splits of a dataset and all detectors. It asks whether other test documents of the same "
-            "splits would give the same order; the randomness of the training is not part of it."
+            f"Over documents: paired bootstrap of {N_RESAMPLES} resamples of the test documents. One "
+            "resample is used for all splits of a dataset and all detectors. It asks whether other test "
+            "documents of the same splits would give the same order; the randomness of the "
+            "training is not part of it."
         )
     splits = (
         "Over splits: Wilcoxon's signed-rank test. It asks whether other splits would give the same order."

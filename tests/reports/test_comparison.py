@@ -403,7 +403,7 @@ def test_the_paper_gives_aupr_on_agnews_for_date_alone(metric, world, mean):
     table = main_table(Comparison([record(inlier="world", dataset="agnews")], metric))
     assert table.header[3:4] == ["DATE (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
-    assert (rows["world"], rows["mean"]) == ([world], [mean])
+    assert (rows["world"][:1], rows["mean"][:1]) == ([world], [mean])
 
 
 def test_differences_are_from_the_published_figure_of_the_same_method():
