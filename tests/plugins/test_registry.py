@@ -116,10 +116,10 @@ def test_listing_and_naming_import_no_library():
     [
         ("run --detector pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
         ("run --detector ll", ["llr"]),
-        ("run --dataset ", ["20news", "agnews", "pydocs", "reuters"]),
+        ("run --dataset ", ["all", "20news", "agnews", "pydocs", "reuters"]),
         ("run --dataset pydocs --inlier m", ["matplotlib", "mlflow"]),
         ("run --inlier sp", ["sports"]),
-        ("run --dataset nonsense --inlier ", []),
+        ("run --dataset nonsense --inlier ", ["all"]),
         ("run --vectors fast", ["fasttext-local", "fasttext-wiki-news-subwords-300"]),
         ("fetch glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
         ("fetch py", ["pydocs"]),

@@ -141,8 +141,8 @@ def test_a_sweep_that_comes_with_the_package_can_be_run(name):
     assert len(cells) == len(set(cells)) > 0
 
 
-def test_the_papers_tables_and_its_figure_come_with_the_package():
-    assert names() == ["ablations", "beyond", "contamination", "main"]
+def test_the_tables_and_the_figure_of_the_paper_and_a_demo_come_with_the_package():
+    assert names() == ["ablations", "beyond", "contamination", "demo", "main"]
 
 
 def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
