@@ -42,7 +42,7 @@ def report(folder, *options) -> str:
     (folder / "log").unlink()
     process = start(folder, *options, command=["report", "--format=csv"])
     assert process.wait() == 0, printed(folder)
-    return printed(folder)
+    return "\n".join(line for line in printed(folder).splitlines() if not line.startswith("store: "))
 
 
 def test_four_clients_at_once_do_no_cell_twice(stored, database, undisturbed):
