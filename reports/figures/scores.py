@@ -72,7 +72,7 @@ def histograms(panels: Mapping[str, Scored]) -> Figure:
         axes.set_ylabel("density")
     handles = [Patch(facecolor=(colour, 0.25), edgecolor=colour, ls=ls) for colour, ls in _KINDS.values()]
     add_legend(figure, handles, _KINDS)
-    return finished(figure)
+    return finished(figure, 1)
 
 
 _KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}

@@ -208,10 +208,10 @@ def add_line(figure: Figure, x: Sequence[float], y: Sequence[float], **look: Any
     figure.add_artist(Line2D(x, y, transform=figure.dpi_scale_trans, **{"color": "black", **look}))
 
 
-def finished(figure: Figure) -> Figure:
+def finished(figure: Figure, n_rounds: int = 2) -> Figure:
     """Lay a figure out while its style is set: ticks are made only then."""
     engine = figure.get_layout_engine()
-    for _ in range(2):  # the room and the ticks depend on each other
+    for _ in range(n_rounds):  # the room and the ticks depend on each other, unless the ticks are fixed
         if engine is None:
             figure.draw_without_rendering()
         else:
