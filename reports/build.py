@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 SECTIONS = ("tables", "pictures", "heatmaps")
 
 
-def held_records(
-    store: "Results", datasets: Sequence[str] = (), detectors: Sequence[str] = ()
-) -> list[Record]:
+def held_records(store: "Results", datasets: Sequence[str] = ()) -> list[Record]:
     """Return the records of a store for a report, oldest first; at least one.
 
     Raises
@@ -40,7 +38,7 @@ def held_records(
     TrackingError
         If there is none.
     UnknownNameError
-        If a named dataset or detector has none.
+        If a named dataset has none.
     """
     nothing = TrackingError(
         f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
@@ -54,11 +52,7 @@ def held_records(
     records = store.cells(datasets or held)
     if not records:
         raise nothing
-    present = {record.detector for record in records}
-    for name in detectors:
-        if name not in present:
-            raise UnknownNameError(f"detector with results in {store.shown}", name, present)
-    return [record for record in records if not detectors or record.detector in detectors]
+    return records
 
 
 def of_sweep(

@@ -48,7 +48,7 @@ def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -
     names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
     for name in names:
         if name not in ("tables", "pictures", "heatmaps"):
-            raise click.BadParameter(f"{name!r} is none of tables, pictures, heatmaps, none.")
+            raise click.BadParameter(f"expected tables, pictures, heatmaps or none, got {name!r}.")
     return names
 
 

@@ -10,17 +10,7 @@ from click.testing import CliRunner, Result
 from adbench_text import gpus
 from adbench_text.cli.main import main
 
-pytestmark = pytest.mark.usefixtures("toy_path")
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
 
 @pytest.fixture
@@ -36,7 +26,7 @@ def adbench(words: str) -> Result:
     return result
 
 
-def test_versions_devices_data_and_store_are_reported(here):
+def test_versions_devices_data_and_store_are_reported(home, here):
     result = adbench("doctor")
     assert result.exit_code == 0, result.output
     rows = [line.strip().split("  ", 1) for line in result.stdout.splitlines()]
@@ -45,7 +35,7 @@ def test_versions_devices_data_and_store_are_reported(here):
     assert lines["agnews"] == "not downloaded; adbench-text fetch agnews"
     assert lines["tiny"] == "published"
     assert lines["GPUs"]
-    assert f"Data: {here / 'data'} (does not exist)\n" in result.stdout
+    assert f"Data: {home} (does not exist)\n" in result.stdout
     assert "Store: sqlite:///mlflow.db, not created yet; the first run creates it\n" in result.stdout
     assert "Other packages offer these detectors: counting, faulty" in result.stdout
     assert result.stdout.endswith("\nNo problems.\n")

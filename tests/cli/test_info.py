@@ -10,15 +10,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.documentation import documented, parameters
 
-pytestmark = pytest.mark.usefixtures("toy_path")
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
+pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
 
 def adbench(words: str) -> Result:

@@ -6,17 +6,7 @@ from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
 
-pytestmark = pytest.mark.usefixtures("toy_path")
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
-    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
 
 def adbench(words: str) -> Result:
