@@ -7,31 +7,24 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.metrics import METRICS
 from adbench_text.reports.figures.style import (
     COLUMN,
     INLIERS,
-    LINE,
     MOST_POINTS,
     OUTLIERS,
     PAGE,
-    Look,
     add_legend,
-    add_line,
     check_any,
     detector_looks,
     finished,
     plain,
     styled,
-    text_width,
-    wrapped,
 )
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
@@ -104,48 +97,6 @@ def _histogram(axes: Axes, outlier: NDArray[np.bool_], scores: NDArray[np.float6
 
 
 @styled
-def roc_and_pr(curves: Mapping[str, Scored], among: Sequence[str] = ()) -> Figure:
-    """Draw ROC and both precision-recall curves, and a table of the areas under them.
-
-    The areas are those of `adbench_text.metrics`; there is neither area nor curve where there are no
-    outliers, no inliers, or scores that are not finite. Grey lines are what scores by chance would give.
-
-    Parameters
-    ----------
-    curves : mapping of str to (bool array of shape (n,), float array of shape (n,))
-        For each detector: which texts are outliers, and their abnormality.
-    among : sequence of str
-        All names of the report in their order, so that each looks the same in every figure.
-
-    Raises
-    ------
-    InvalidValueError
-        If there is no curve, a curve has no scores, or the two arrays differ in length.
-    """
-    check_any("curves", curves)
-    checked = {name: _checked(name, scored) for name, scored in curves.items()}
-    look_of = detector_looks(curves, among)
-    names = {name: wrapped(plain(name), 4.2) for name in curves}
-    table = LINE * (1.5 + sum(1 + name.count("\n") for name in names.values()))
-    height = 2.4 + table
-    above = ConstrainedLayoutEngine(rect=(0, table / height, 1, 2.4 / height))
-    figure = Figure(figsize=(PAGE, height), layout=above)
-    panels = figure.subplots(1, 3)
-    _prepare(panels, [outlier for outlier, _ in checked.values()])
-    rows = []
-    for i, (name, scored) in enumerate(checked.items()):
-        areas = []
-        for axes, (area, x, y) in zip(panels, _three_curves(*scored), strict=True):
-            areas.append("–" if math.isnan(area) else f"{100 * area:.1f}")
-            if len(x):
-                marked = (0.25 * i / len(curves), 0.25)
-                axes.plot(100 * x, 100 * y, markevery=marked, markersize=3.5, **look_of[name]._asdict())
-        rows.append((look_of[name], names[name], areas))
-    _table(figure, rows, table)
-    return finished(figure)
-
-
-@styled
 def curves_of_splits(
     splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
 ) -> Figure:
@@ -169,7 +120,6 @@ def curves_of_splits(
     """
     check_any("splits", splits)
     check_any("curves", splits)
-    panel = [area.name for area in _AREAS].index(metric)
     names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
     look_of = detector_looks(names, among)
     n_columns = min(4, len(splits))
@@ -182,15 +132,16 @@ def curves_of_splits(
         checked = {name: _checked(name, scored) for name, scored in curves.items()}
         axes.set_title(plain(split))
         axes.set_box_aspect(1)
-        lows += _chance(axes, panel, [outlier for outlier, _ in checked.values()])
+        lows += _chance(axes, metric, [outlier for outlier, _ in checked.values()])
         for i, (name, scored) in enumerate(checked.items()):
-            _, x, y = _three_curves(*scored)[panel]
+            x, y = _curve(metric, *scored)
             marked = (0.25 * i / len(checked), 0.5)
             look = look_of[name]._asdict()
             drawn = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
             handles.setdefault(name, drawn[0])
             lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and metric != "auroc" else []
-    _, x_label, y_label = _PANELS[panel]
+    is_roc = metric == "auroc"
+    x_label, y_label = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
     low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))
     ticks = range(0, 101, 50)
     grid[0, 0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
@@ -210,12 +161,12 @@ def curves_of_splits(
 _FIRST_RECALL = 0.05  # before it a precision is that of a few documents
 
 
-def _chance(axes: Axes, panel: int, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
+def _chance(axes: Axes, metric: str, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
     """Draw the chance level of a panel if all curves share it; return the precision of it."""
-    if panel == 0:
+    if metric == "auroc":
         axes.plot([0, 100], [0, 100], **_BY_CHANCE)
         return []
-    shares = {100 * float((~outlier if panel == 1 else outlier).mean()) for outlier in labels}
+    shares = {100 * float((~outlier if metric == "aupr_in" else outlier).mean()) for outlier in labels}
     for share in shares if len(shares) == 1 else ():
         axes.plot([0, 100], [share] * 2, **_BY_CHANCE)
     return list(shares)
@@ -223,42 +174,19 @@ def _chance(axes: Axes, panel: int, labels: Sequence[NDArray[np.bool_]]) -> list
 
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
 
-_PANELS = (
-    ("ROC", "false positive rate", "true positive rate"),
-    ("PR, inliers as positives", "recall", "precision"),
-    ("PR, outliers as positives", "recall", "precision"),
-)
-_TITLE = "area under the curve (%)"
-_AREAS = tuple(METRICS[name] for name in ("auroc", "aupr_in", "aupr_out"))  # of the panels
 
-
-def _prepare(panels: Sequence[Axes], labels: Sequence[NDArray[np.bool_]]) -> None:
-    ticks = range(0, 101, 25)
-    for axes, (title, x, y) in zip(panels, _PANELS, strict=True):
-        axes.set(title=title, xlabel=f"{x} (%)", ylabel=f"{y} (%)", xticks=ticks, yticks=ticks)
-        axes.set(xlim=(-2, 102), ylim=(-2, 102))
-        axes.set_box_aspect(1)
-    panels[0].plot([0, 100], [0, 100], **_BY_CHANCE)
-    shares = {float(outlier.mean()) for outlier in labels}
-    if len(shares) == 1:  # else each curve has a chance of its own
-        share = 100 * shares.pop()
-        panels[1].plot([0, 100], [100 - share] * 2, **_BY_CHANCE)
-        panels[2].plot([0, 100], [share] * 2, **_BY_CHANCE)
-
-
-def _three_curves(
-    outlier: NDArray[np.bool_], scores: NDArray[np.float64]
-) -> list[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
-    """Return area, x and y of each panel; NaN and no points where there is none."""
+def _curve(
+    metric: str, outlier: NDArray[np.bool_], scores: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return x and y of the curve whose area is a metric; no points where there is no curve."""
     if outlier.all() or not outlier.any() or not np.isfinite(scores).all():
-        return [(math.nan, np.empty(0), np.empty(0))] * 3
-    false, true, _ = roc_curve(outlier, scores)
-    precision_in, recall_in, _ = precision_recall_curve(~outlier, -scores)
-    precision_out, recall_out, _ = precision_recall_curve(outlier, scores)
-    lines = (false, true), (recall_in, precision_in), (recall_out, precision_out)
-    return [
-        (area.function(outlier, scores), *_thinned(x, y)) for area, (x, y) in zip(_AREAS, lines, strict=True)
-    ]
+        return np.empty(0), np.empty(0)
+    if metric == "auroc":
+        false, true, _ = roc_curve(outlier, scores)
+        return _thinned(false, true)
+    labels, abnormality = (~outlier, -scores) if metric == "aupr_in" else (outlier, scores)
+    precision, recall, _ = precision_recall_curve(labels, abnormality)
+    return _thinned(recall, precision)
 
 
 def _thinned(
@@ -269,24 +197,3 @@ def _thinned(
     kept = np.unique(np.searchsorted(way, np.linspace(0, way[-1], MOST_POINTS - 1)))
     kept = np.unique([0, *kept.clip(max=len(x) - 1), len(x) - 1])
     return x[kept], y[kept]
-
-
-def _table(figure: Figure, rows: Sequence[tuple[Look, str, Sequence[str]]], height: float) -> None:
-    """Draw the legend and the areas in the lowest `height` inches of the figure."""
-    inches, texts = figure.dpi_scale_trans, [name for _, name, _ in rows]
-    names = max(map(text_width, (_TITLE, *texts)))
-    left = (PAGE - 0.45 - names - 0.75 * len(_AREAS)) / 2
-    ends = [left + 0.45 + names + 0.75 * (i + 1) for i in range(len(_AREAS))]
-    y = height - 0.75 * LINE
-    figure.text(left + 0.45, y, _TITLE, va="center_baseline", transform=inches)
-    for end, area in zip(ends, _AREAS, strict=True):
-        figure.text(end, y, area.title, ha="right", va="center_baseline", transform=inches)
-    add_line(figure, [left, ends[-1]], [y - 0.55 * LINE] * 2, linewidth=0.6)
-    y -= 1.1 * LINE
-    for look, name, areas in rows:
-        add_line(figure, [left, left + 0.17, left + 0.34], [y] * 3, markevery=[1], **look._asdict())
-        for i, line in enumerate(name.split("\n")):
-            figure.text(left + 0.45, y - i * LINE, line, va="center_baseline", transform=inches)
-        for end, figure_of in zip(ends, areas, strict=True):
-            figure.text(end, y, figure_of, ha="right", va="center_baseline", transform=inches)
-        y -= LINE * (1 + name.count("\n"))

@@ -86,7 +86,6 @@ def cost(names: list[str]) -> Figure:
 DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "contamination": contamination,
     "histograms": lambda names: of_scores.histograms({name: scored(i) for i, name in enumerate(names)}),
-    "roc_and_pr": lambda names: of_scores.roc_and_pr({name: scored(i) for i, name in enumerate(names)}),
     "curves_of_splits": lambda names: of_scores.curves_of_splits(
         {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
     ),
@@ -257,7 +256,6 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
         (lambda: curves.contamination({"llr": []}, "AUROC"), "'llr'"),
         (lambda: of_scores.histograms({}), "no panels"),
         (lambda: of_scores.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
-        (lambda: of_scores.roc_and_pr({}), "no curves"),
         (lambda: of_scores.curves_of_splits({}, "auroc"), "no splits"),
         (lambda: of_scores.curves_of_splits({"a": {}}, "auroc"), "'a'"),
         (lambda: curves.training_curves({"a": []}, "loss"), "'a'"),
@@ -299,9 +297,8 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
         lambda: curves.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
         lambda: of_scores.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
         lambda: of_scores.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
-        lambda: of_scores.roc_and_pr({"a": ONE_KIND, "b": BROKEN}),
         lambda: of_scores.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
-        lambda: of_scores.roc_and_pr({"a": (np.array([True, False]), np.array([1.0, 1.0]))}),
+        lambda: of_scores.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
         lambda: curves.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
         lambda: curves.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
         lambda: curves.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
@@ -352,45 +349,28 @@ def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
         assert np.sum(drawn.values * np.diff(drawn.edges)) == pytest.approx(1)
 
 
-def areas_under(outlier: np.ndarray, scores: np.ndarray) -> list[float]:
-    """The areas under the three curves, in the order of the panels."""
-    return [area(outlier, scores) for area in (metrics.auroc, metrics.aupr_in, metrics.aupr_out)]
+AREAS = {"auroc": metrics.auroc, "aupr_in": metrics.aupr_in, "aupr_out": metrics.aupr_out}
 
 
-def test_roc_and_pr_have_three_panels_of_at_most_200_points_and_the_areas_of_the_metrics():
-    drawn = {"llr": scored(0), "date": scored(1, shift=2.0)}
-    figure = of_scores.roc_and_pr(drawn)
-    assert len(figure.axes) == 3
-    shown = words(parsed(figure))
-    for axes in figure.axes:
-        chance, *lines = axes.lines
-        assert len(chance.get_xdata()) == 2
-        assert len(lines) == 2
-        assert all(50 < len(line.get_xdata()) <= 200 for line in lines)
-    for outlier, scores in drawn.values():
-        assert " ".join(f"{100 * area:.1f}" for area in areas_under(outlier, scores)) in shown
-
-
-def test_a_thinned_curve_has_nearly_the_same_area():
+@pytest.mark.parametrize("metric", AREAS)
+def test_a_curve_has_at_most_200_points_and_nearly_the_area_of_its_metric(metric):
     outlier, scores = scored(0, 20000)
-    areas = []
-    for axes in of_scores.roc_and_pr({"llr": (outlier, scores)}).axes:
-        x, y = axes.lines[1].get_data()
-        areas.append(auc(x, y) / 1e4)
-        assert {x[0], x[-1]} == {0, 100}
-    assert areas == pytest.approx(areas_under(outlier, scores), abs=0.002)
+    curves = {"llr": (outlier, scores), "date": scored(1, 20000, shift=2.0)}
+    (axes,) = of_scores.curves_of_splits({"a split": curves}, metric).axes
+    chance, *lines = axes.lines
+    assert len(chance.get_xdata()) == 2
+    assert len(lines) == 2
+    assert all(50 < len(line.get_xdata()) <= 200 for line in lines)
+    x, y = lines[0].get_data()
+    assert {x[0], x[-1]} == {0, 100}
+    assert auc(x, y) / 1e4 == pytest.approx(AREAS[metric](outlier, scores), abs=0.002)
 
 
-def test_a_curve_that_cannot_be_is_a_dash_in_the_table():
-    figure = of_scores.roc_and_pr({"one kind": ONE_KIND, "broken": BROKEN})
-    assert all(len(axes.lines) <= 1 for axes in figure.axes)  # that of chance
-    assert "one kind – – – broken – – –" in words(parsed(figure))
-
-
-def test_a_chance_line_of_precision_is_drawn_where_all_curves_have_the_same_share_of_outliers():
-    figure = of_scores.roc_and_pr({"a": scored(), "b": scored(1)})
-    assert list(figure.axes[1].lines[0].get_ydata()) == pytest.approx([200 / 3] * 2)
-    assert list(figure.axes[2].lines[0].get_ydata()) == pytest.approx([100 / 3] * 2)
+@pytest.mark.parametrize("metric", AREAS)
+def test_a_curve_that_cannot_be_is_not_drawn(metric):
+    curves = {"one kind": ONE_KIND, "broken": BROKEN}
+    (axes,) = of_scores.curves_of_splits({"a split": curves}, metric).axes
+    assert all(len(line.get_xdata()) in (0, 2) for line in axes.lines)  # two of chance
 
 
 def test_long_trainings_are_drawn_as_means_of_neighbours():
