@@ -27,7 +27,6 @@ _PLUMBING = {
     *(
         "adbench_text.provenance",
         "adbench_text.run.memory",
-        "adbench_text.run.resampling",  # a faster way to compute what `run.intervals` defines
         "adbench_text.source_code",
         "adbench_text.storage",
         "adbench_text.text.glove_wheel",  # its files are verified
@@ -42,7 +41,6 @@ _PROTOCOL = (
     "adbench_text.corpora.split.one_vs_rest",
     "adbench_text.corpora.split.contaminate",
     "adbench_text.run.evaluate.measure",
-    "adbench_text.run.intervals.bootstrap_intervals",
 )
 
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Counts(NamedTuple):
-    """Hits and false positives at each threshold, in a test set where a document may occur several times.
+    """Hits and false positives at each threshold, in resamples of a test set.
 
     The thresholds are the distinct scores of the positive class, the most positive first: other
     scores add no recall.
 
     Attributes
     ----------
-    hits_before, hits : float array of shape (n_thresholds,)
+    hits_before, hits : float array of shape (n_resamples, n_thresholds)
         Number of positives beyond each threshold, and beyond or at it.
     false_before, false : float array of shape (n_thresholds,)
         The same for negatives.
@@ -56,8 +56,8 @@ class Metric:
     positive : "outliers" or "inliers"
         The positive class.
     of_counts : callable, optional
-        The same metric, computed from the `Counts` of the positive class. Without it the metric has no
-        bootstrap intervals: `function` would be too slow for a thousand resamples.
+        The same metric for each resample, an array of shape (n_resamples,), from the `Counts` of the positive
+        class. Without it the metric has no bootstrap intervals: `function` would be too slow.
     higher_is_better : bool, default True
         False for an error rate.
 
@@ -77,7 +77,7 @@ class Metric:
     title: str
     function: "Callable[[Labels, Scores], float]"
     positive: Literal["outliers", "inliers"]
-    of_counts: Callable[[Counts], float] | None = None
+    of_counts: "Callable[[Counts], Scores] | None" = None
     higher_is_better: bool = True
 
     def best(self, figures: Iterable[float]) -> float:
@@ -139,21 +139,33 @@ def fpr95(outlier: "Labels", scores: "Scores") -> float:
     return float((scores[~outlier] >= threshold).mean())
 
 
-def _auroc_of(counts: Counts) -> float:
+def _auroc_of(counts: Counts) -> "Scores":
+    import numpy as np
+
     gained = counts.hits - counts.hits_before
-    lost = gained @ (counts.false_before + counts.false) / (2 * counts.n_positive * counts.n_negative)
-    return 1 - float(lost)
+    lost = np.einsum("ij,ij->i", gained, counts.false_before + counts.false)
+    areas: Scores = 1 - lost / (2 * counts.n_positive * counts.n_negative)
+    return areas
 
 
-def _aupr_of(counts: Counts) -> float:
+def _aupr_of(counts: Counts) -> "Scores":
+    import numpy as np
+
     hits_before, hits, false_before, false, n_positive, _ = counts
-    precisions = hits_before / (hits_before + false_before) + hits / (hits + false)
-    return float((hits - hits_before) @ precisions) / (2 * n_positive)
+    precisions = hits_before / (hits_before + false_before)
+    precisions += hits / (hits + false)
+    gained = hits - hits_before
+    # row by row: the last bit of a sum depends on its order
+    sums = np.array([a @ b for a, b in zip(gained, precisions, strict=True)])
+    areas: Scores = sums / (2 * n_positive)
+    return areas
 
 
-def _fpr95_of(counts: Counts) -> float:
+def _fpr95_of(counts: Counts) -> "Scores":
     n_found = counts.n_positive - counts.n_positive // 20
-    return float(counts.false[counts.hits.searchsorted(n_found)]) / counts.n_negative
+    places = (counts.hits < n_found).sum(axis=1)
+    rates: Scores = counts.false[range(len(places)), places] / counts.n_negative
+    return rates
 
 
 #: All metrics by their names, in the order of the tables. The rest of the program reads them from here.

@@ -19,7 +19,7 @@ from scipy import stats
 
 from adbench_text.metrics import Metric
 from adbench_text.reports import significance
-from adbench_text.run.resampling import metric_of_resamples
+from adbench_text.run.intervals import metric_of_resamples
 from adbench_text.store.record import Record
 
 Array = NDArray[np.float64]

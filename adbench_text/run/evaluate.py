@@ -19,8 +19,8 @@ from adbench_text.places import described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import check_scores
 from adbench_text.run.examples import examples_of
+from adbench_text.run.intervals import bootstrap_intervals
 from adbench_text.run.memory import PeakMemory
-from adbench_text.run.resampling import bootstrap_intervals
 from adbench_text.run.result import Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector

@@ -45,6 +45,14 @@ def test_intervals_are_the_percentiles_of_the_metrics_of_scikit_learn_on_each_re
         assert interval == pytest.approx(np.percentile(expected[name], [10, 90]), abs=1e-12)
 
 
+@pytest.mark.parametrize("size", [1, 100, 10**9])
+def test_the_size_of_a_block_does_not_matter(size, monkeypatch):
+    outlier, scores = ranking(40, decimals=1)
+    expected = bootstrap_intervals(outlier, scores, 30)
+    monkeypatch.setattr(intervals, "_SIZE", size)
+    assert bootstrap_intervals(outlier, scores, 30) == expected
+
+
 def test_scores_that_are_all_equal_have_the_metrics_of_chance():
     outlier, _ = ranking(90)
     intervals = bootstrap_intervals(outlier, np.zeros(90), n_resamples=20)
