@@ -61,12 +61,22 @@ class RandomGenerator(nn.Module):
 
 
 class LearnedGenerator(nn.Module):
-    """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
+    """A small masked language model, whose embeddings are the discriminator's (section 4.4).
 
-    def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int) -> None:
+    Parameters
+    ----------
+    embeddings : Embeddings
+    shape : Shape
+    mask_id : int
+        The id of [MASK].
+    most : int, optional
+        Maximum number of masked tokens in a window.
+    """
+
+    def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int, most: int | None = None) -> None:
         super().__init__()
         size = embeddings.token.embedding_dim
-        self.mask_id = mask_id
+        self.mask_id, self.most = mask_id, most
         self.encoder = Encoder(embeddings, shape)
         self.head = nn.Sequential(nn.Linear(shape.hidden, size), nn.GELU(), nn.LayerNorm(size, eps=1e-12))
         self.bias = nn.Parameter(torch.zeros(embeddings.token.num_embeddings))
@@ -76,19 +86,37 @@ class LearnedGenerator(nn.Module):
 
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Replace by a draw from the model's softmax; no gradient flows through the draw."""
-        # Logits over all V pieces are large; they are computed for the masked tokens only.
-        x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths)[masked]  # (n_masked, H)
-        logits = (self.head(x) @ self.encoder.embeddings.token.weight.T + self.bias).float()
+        x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths).flatten(0, 1)  # (B * L, H)
+        # Logits over all V pieces are large; they are computed for the masked tokens only, n of them.
+        place, is_masked = _places(masked, self.most)
+        original = ids.flatten()[place]
+        logits = (self.head(x[place]) @ self.encoder.embeddings.token.weight.T + self.bias).float()
         # A draw has no derivative. As in ELECTRA, the generator learns from MLM only, not from fooling
         # the discriminator.
         with torch.no_grad():
             # Inverse transform sampling: the draw is a function of `noise`, as that of the random generator.
-            cumulative = logits.softmax(-1).cumsum(-1)  # (n_masked, V)
+            cumulative = logits.softmax(-1).cumsum(-1)  # (n, V)
             # The last sum is 1 only up to rounding: hence the scale, and the clamp for a rounded threshold.
-            threshold = noise[masked][:, None] * cumulative[:, -1:]
+            threshold = noise.flatten()[place][:, None] * cumulative[:, -1:]
             # right=True: a threshold of 0 does not draw a piece of probability 0.
             drawn = torch.searchsorted(cumulative, threshold, right=True).squeeze(-1)
             drawn = drawn.clamp_(max=logits.shape[-1] - 1)
-        # Fills the masked places in the order in which `[masked]` listed them.
-        replaced = ids.masked_scatter(masked, drawn)
-        return replaced, F.cross_entropy(logits, ids[masked], reduction="sum")
+        if is_masked is None:
+            replaced = ids.flatten().scatter(0, place, drawn).view_as(ids)
+            return replaced, F.cross_entropy(logits, original, reduction="sum")
+        replaced = ids.flatten().scatter(0, place, torch.where(is_masked, drawn, original)).view_as(ids)
+        return replaced, (F.cross_entropy(logits, original, reduction="none") * is_masked).sum()
+
+
+def _places(masked: Tensor, most: int | None) -> tuple[Tensor, Tensor | None]:
+    """Return the places of masked tokens among all tokens of a batch (B, L), and which of them are masked.
+
+    On the CPU these are the masked tokens, and None. Elsewhere their number is a value to wait for: there are
+    as many places as the batch may have masked tokens, and the last ones are of other tokens.
+    """
+    if masked.device.type == "cpu":
+        return masked.flatten().nonzero().squeeze(-1), None
+    n_windows, length = masked.shape
+    n_places = n_windows * min(length, length if most is None else most)
+    is_masked, place = masked.flatten().to(torch.uint8).sort(descending=True, stable=True)
+    return place[:n_places], is_masked[:n_places].bool()

@@ -38,5 +38,7 @@ def _networks(detector: "DATE", pieces: WordPiece, device: torch.device) -> Obje
     else:
         # The depth, inner width and dropout of the paper's ablation.
         small = Shape(GENERATORS[detector.generator], layers=1, feed_forward=1024, dropout=0.1)
-        generator = LearnedGenerator(embeddings, small, pieces.mask)
+        # Masks that are drawn for each batch may hold any number of tokens.
+        most = int(detector.mask_share * detector.max_length) if detector.n_patterns else None
+        generator = LearnedGenerator(embeddings, small, pieces.mask, most)
     return Objective(generator, discriminator, detector.rtd_weight, detector.rmd_weight, detector.mlm_weight)

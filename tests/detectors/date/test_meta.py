@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from adbench_text.detectors.date import DATE, networks
+from adbench_text.detectors.date import DATE, corruption, networks
 from adbench_text.detectors.date.corruption import mask_patterns
-from adbench_text.detectors.date.electra import Losses
+from adbench_text.detectors.date.electra import Embeddings, Losses, Shape, is_real
 from adbench_text.detectors.date.training import Training, _backward, _Progress
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.text import wordpiece
@@ -67,11 +67,6 @@ def test_a_step_waits_for_no_value_and_mixes_no_devices(monkeypatch, dtype, sett
 
 @PATTERNS
 @pytest.mark.parametrize("generator", ["small", "large"])
-@pytest.mark.xfail(
-    strict=True,
-    raises=NotImplementedError,
-    reason="the generator computes logits for masked tokens only, and waits for their number",
-)
 def test_a_step_with_a_learned_generator_waits_for_no_value(monkeypatch, generator, settings):
     losses = losses_of_a_step(monkeypatch, torch.float32, generator=generator, **settings)
     assert {(loss.device, loss.shape) for loss in losses} == {(META, ())}
@@ -81,3 +76,25 @@ def test_a_step_that_waits_is_noticed(monkeypatch):
     monkeypatch.setattr(torch.Tensor, "masked_fill_", lambda self, mask, value: self * mask.sum().item())
     with pytest.raises(RuntimeError, match="meta"):
         losses_of_a_step(monkeypatch, torch.float32, n_patterns=5)
+
+
+def test_a_learned_generator_replaces_the_same_tokens_on_every_device(monkeypatch):
+    def elsewhere(masked: torch.Tensor, most: int | None) -> tuple[torch.Tensor, torch.Tensor]:
+        class Masked:  # says that it is not on the CPU
+            device, shape, flatten = META, masked.shape, masked.flatten
+
+        return places(Masked, most)
+
+    places = corruption._places
+    with torch.random.fork_rng([]):
+        torch.manual_seed(0)
+        generator = corruption.LearnedGenerator(Embeddings(50, 12, size=16), Shape(16, 1, 4, 32), 3, most=5)
+        ids, noise = torch.randint(5, 50, (4, 12)), torch.rand(4, 12)
+    lengths = torch.tensor([12, 7, 2, 12])
+    masked = mask_patterns(4, 10, 0.5, CPU_GENERATOR) & is_real(ids, lengths)
+    here, loss = generator(ids, lengths, masked, noise)
+    monkeypatch.setattr(corruption, "_places", elsewhere)
+    there, other = generator(ids, lengths, masked, noise)
+    assert (here != ids).any()
+    torch.testing.assert_close(there, here, rtol=0, atol=0)
+    torch.testing.assert_close(other, loss)
