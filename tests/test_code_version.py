@@ -97,7 +97,7 @@ VECTORS = {"ocsvm", "iforest", "pyod-knn", "pyod-lof"}
         ("corpora.split", "rng.permutation(len(split.pool))", "np.arange(len(split.pool))", {"protocol"}),
         ("corpora.split", "round(contamination", "int(contamination", {"protocol"}),
         ("corpora.split", "permutation(places)[:n]", "permutation(places)[-n:]", set()),
-        ("corpora.split", "its_label == label else", "its_label != label else", {"protocol"}),
+        ("corpora.split", "corpus.train.labels == label", "corpus.train.labels != label", {"protocol"}),
         ("metrics", "_trapezoid_aupr(~outlier, -scores)", "_trapezoid_aupr(outlier, -scores)", {"protocol"}),
         ("run.evaluate", "return detector.decision", "return -detector.decision", {"protocol"}),
         ("run.evaluate", "list(split.train)", "list(split.test)", {"protocol"}),

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import code_version
@@ -17,6 +16,7 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name
 from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.text.cleaning import CLEANING_VERSION
+from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
 
@@ -132,6 +132,8 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     )
     if cached is None:
         _write_cache(path, cleaned)
+        if written := _read_cache(path):  # mapped, so that processes share it
+            corpus = replace(corpus, train=written.train, test=written.test)
     return corpus if limit is None else corpus.limited(limit)
 
 
@@ -149,10 +151,6 @@ def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
     return Cleaned(*parts, len(train) + len(test) - sum(map(len, parts)))
 
 
-def _texts_of(data: NDArray[np.uint8]) -> list[str]:
-    return data.tobytes().decode("utf-8", "surrogatepass").split("\n")
-
-
 def _write_cache(path: Path, cleaned: Cleaned) -> None:
     arrays = {"n_empty": np.array(cleaned.n_empty)}
     for name, part in (("train", cleaned.train), ("test", cleaned.test)):  # the texts hold no line ends
@@ -168,6 +166,7 @@ def _read_cache(path: Path) -> Cleaned | None:
     if arrays is None:
         return None
     train, test = (
-        Documents(_texts_of(arrays[f"{name}_texts"]), arrays[f"{name}_labels"]) for name in ("train", "test")
+        Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
+        for name in ("train", "test")
     )
     return Cleaned(train, test, int(arrays["n_empty"]))

@@ -1,5 +1,6 @@
 """One-vs-rest splits, and outliers mixed into the training data."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,11 +22,11 @@ class Split:
         Training documents, in the order in which a detector sees them.
     train_outlier : bool array of shape (n_train,)
         Which of them are outliers mixed in; for diagnostics only, no detector sees it.
-    test : list of str
+    test : sequence of str
         Test documents.
     outlier : bool array of shape (n_test,)
         Which of them are outliers.
-    pool : list of str
+    pool : sequence of str
         Training documents of the other classes, from which `contaminate` draws.
 
     Examples
@@ -45,9 +46,9 @@ class Split:
 
     train: list[str]
     train_outlier: NDArray[np.bool_]
-    test: list[str]
+    test: Sequence[str]
     outlier: NDArray[np.bool_]
-    pool: list[str] = field(repr=False)
+    pool: Sequence[str] = field(repr=False)
 
 
 def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
@@ -59,11 +60,10 @@ def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
     if inlier not in corpus.classes:
         raise UnknownNameError(f"inlier class of {corpus.name}", inlier, corpus.classes)
     label = corpus.classes.index(inlier)
-    train: list[str] = []
-    pool: list[str] = []
-    for text, its_label in zip(corpus.train.texts, corpus.train.labels, strict=True):
-        (train if its_label == label else pool).append(text)
-    return Split(train, np.zeros(len(train), np.bool_), corpus.test.texts, corpus.test.labels != label, pool)
+    is_inlier = corpus.train.labels == label
+    train, pool = (corpus.train.take(np.flatnonzero(kind)) for kind in (is_inlier, ~is_inlier))
+    outlier = corpus.test.labels != label
+    return Split(list(train.texts), np.zeros(len(train), np.bool_), corpus.test.texts, outlier, pool.texts)
 
 
 def n_outliers(n_inliers: int, contamination: float) -> int:

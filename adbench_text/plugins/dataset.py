@@ -6,6 +6,7 @@ A dataset may use these functions of `adbench_text.storage`: `data_dir` (the fol
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from adbench_text.errors import DataError
 from adbench_text.text.cleaning import clean
+from adbench_text.text.packed import PackedTexts
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Documents:
     Documents(texts=['ships', 'storm'], labels=array([0, 1]))
     """
 
-    texts: list[str]
+    texts: Sequence[str]
     labels: NDArray[np.int64]
 
     def __post_init__(self) -> None:
@@ -41,7 +43,9 @@ class Documents:
 
     def take(self, rows: NDArray[np.int64]) -> "Documents":
         """Return the documents of these row numbers, in this order."""
-        return Documents([self.texts[row] for row in rows], self.labels[rows])
+        texts = self.texts
+        taken = texts.take(rows) if isinstance(texts, PackedTexts) else [texts[row] for row in rows]
+        return Documents(taken, self.labels[rows])
 
     def cleaned(self) -> "Documents":
         """Return the documents cleaned; those that clean to nothing are dropped."""

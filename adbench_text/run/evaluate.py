@@ -154,7 +154,7 @@ def measure(detector: TextDetector, split: Split, measured: dict[str, float]) ->
 
 
 def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
-    texts = list(texts)  # a copy: all cells share the texts of the corpus
+    texts = list(texts)  # a list that the detector may change
     if detector.is_oracle:
         return detector.oracle_scores(texts, outlier.copy())
     return detector.decision_function(texts)

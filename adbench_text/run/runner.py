@@ -264,7 +264,7 @@ def prepare(
                 vectors.caching(),
                 as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__),
             ):
-                built.prepare(corpus.train.texts + corpus.test.texts)
+                built.prepare([*corpus.train.texts, *corpus.test.texts])
         except PluginError as error:  # it may do without; otherwise its cells fail
             message(f"{error}")
         finally:

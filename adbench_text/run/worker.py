@@ -1,6 +1,8 @@
 """A worker process: evaluates the cells that it is sent, one after the other."""
 
+import io
 import os
+import pickle
 import sys
 import threading
 import time
@@ -10,6 +12,7 @@ from multiprocessing import connection, get_context, parent_process
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import psutil
 
 from adbench_text import interrupts
@@ -74,7 +77,7 @@ class Worker:
         self.cell, self.split, self.began = cell, cell.split, time.monotonic()
         with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
             if cell.dataset not in self._sent:
-                self.connection.send(corpus)
+                self.connection.send_bytes(_pickled(corpus))
                 self._sent.add(cell.dataset)
             self.connection.send(cell)
 
@@ -165,6 +168,31 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXP
 def threads(n_threads: int) -> dict[str, str]:
     """Return the environment variables that limit the threads of libraries, where the user has not."""
     return {name: str(n_threads) for name in THREADS if name not in os.environ}
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles an array that is mapped from a file as the place in this file, for the same machine."""
+
+    def reducer_override(self, value: Any) -> Any:
+        """Return how to map the array again; how to pickle any other value is up to pickle."""
+        if not isinstance(value, np.memmap):
+            return NotImplemented
+        mapping = str(value.filename), value.dtype, value.offset, value.shape
+        try:
+            is_same = np.array_equal(_mapped(*mapping), value)  # the file may have changed or gone
+        except (OSError, ValueError):
+            is_same = False
+        return (_mapped, mapping) if is_same else NotImplemented
+
+
+def _mapped(path: str, dtype: Any, offset: int, shape: tuple[int, ...]) -> "np.memmap[Any, Any]":
+    return np.memmap(path, dtype, "r", offset, shape)
+
+
+def _pickled(corpus: "Corpus") -> bytes:
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(corpus)
+    return buffer.getvalue()
 
 
 def _rss(process: psutil.Process) -> int:

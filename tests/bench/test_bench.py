@@ -57,7 +57,7 @@ def test_clean_reference_nltk_tokenizer(benchmark, raw_texts):
 def word_vectors(pydocs, tmp_path_factory):
     """A made-up file of 50-dimensional vectors of every word of the corpus."""
     rng = np.random.default_rng(0)
-    vocabulary = count_words(pydocs.train.texts + pydocs.test.texts).vocabulary
+    vocabulary = count_words([*pydocs.train.texts, *pydocs.test.texts]).vocabulary
     path = tmp_path_factory.mktemp("vectors") / "made-up.vec"
     matrix = rng.normal(size=(len(vocabulary), 50)).astype(np.float32)
     rows = zip(vocabulary, matrix, strict=True)
@@ -176,7 +176,7 @@ def test_first_against_second_loading_of_word_vectors(capsys, tmp_path, monkeypa
 
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
     loaded = corpus.load(registry.dataset("20news"))
-    vocabulary = count_words(loaded.train.texts + loaded.test.texts).vocabulary
+    vocabulary = count_words([*loaded.train.texts, *loaded.test.texts]).vocabulary
     monkeypatch.setenv(storage.CACHE, str(tmp_path))
     seconds = []
     for _ in range(2):

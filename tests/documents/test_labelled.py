@@ -27,7 +27,7 @@ def test_seventy_percent_of_each_class_are_for_training(home, tmp_path):
     corpus = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert (corpus.name, corpus.classes) == ("files:a.csv", ("law", "sea"))
     assert corpus.counts() == "49 training / 21 test documents (law 21/9, sea 28/12)"
-    assert sorted(corpus.train.texts + corpus.test.texts) == sorted(SEA + LAW)
+    assert sorted([*corpus.train.texts, *corpus.test.texts]) == sorted(SEA + LAW)
     assert "70 % of each class for training, drawn with seed 0" in corpus.edition
     again = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert again.digest == corpus.digest

@@ -719,7 +719,7 @@ def test_glove_is_read_as_gensim_reads_it(glove, tmp_path):
 @pytest.mark.usefixtures("caching")
 def test_glove_is_read_once_for_all_the_words_of_a_corpus(glove, real_corpus, reads):
     loaded = real_corpus("20news")
-    words = count_words(loaded.train.texts + loaded.test.texts).vocabulary
+    words = count_words([*loaded.train.texts, *loaded.test.texts]).vocabulary
     for _ in range(2):
         vectors._memory.clear()
         assert len(vectors.load(glove, words).words) > 50_000
