@@ -84,21 +84,23 @@ class Column:
 def columns_of(records: Sequence[Record]) -> dict[Column, list[Record]]:
     """Return the columns of a comparison, in their order, each with its records."""
     columns = {}
-    for column in _without_versions(records):
-        versions = _versions(column, records)
+    for column, of_preset in _without_versions(records):
+        held = list(filter(column.holds, of_preset))
+        version_of = {id(record): Version.of(record) for record in held}
+        newest_first = sorted(held, key=lambda record: record.started)[::-1]
+        versions = list(dict.fromkeys(version_of[id(record)] for record in newest_first))
         for generation, version in enumerate(versions):
             is_same_code = generation > 0 and version.code == versions[0].code
             differs = OTHER_LIBRARIES if is_same_code else OLDER_CODE
             versioned = replace(column, generation=generation, differs=differs)
-            columns[versioned] = [
-                record for record in records if column.holds(record) and Version.of(record) == version
-            ]
+            columns[versioned] = [record for record in held if version_of[id(record)] == version]
     own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
     order = [*REGIMES, *own, None]
     return dict(sorted(columns.items(), key=lambda item: (item[0].is_oracle, order.index(item[0].regime))))
 
 
-def _without_versions(records: Sequence[Record]) -> Iterator[Column]:
+def _without_versions(records: Sequence[Record]) -> Iterator[tuple[Column, list[Record]]]:
+    """Yield the columns of each preset, with all records of it."""
     oracles = {(record.detector, record.configuration) for record in records if record.is_oracle}
     regimes = {(record.detector, record.configuration): record.regime for record in records}
     presets: dict[tuple[str, str], list[Record]] = {}
@@ -111,17 +113,11 @@ def _without_versions(records: Sequence[Record]) -> Iterator[Column]:
                 n_configurations(records, detector, preset, digest) > 1
                 for digest in {record.corpus for record in of_preset}
             )
-            yield Column(detector, preset, None, is_grid or first in oracles, regimes[first])
+            yield Column(detector, preset, None, is_grid or first in oracles, regimes[first]), of_preset
         else:
             for configuration in dict.fromkeys(record.configuration for record in of_preset):
                 key = detector, configuration
-                yield Column(detector, preset, configuration, key in oracles, regimes[key])
-
-
-def _versions(column: Column, records: Sequence[Record]) -> list[Version]:
-    """Return the versions that made the results of a column, newest first."""
-    newest_first = sorted(filter(column.holds, records), key=lambda record: record.started)[::-1]
-    return list(dict.fromkeys(map(Version.of, newest_first)))
+                yield Column(detector, preset, configuration, key in oracles, regimes[key]), of_preset
 
 
 def n_configurations(records: Sequence[Record], detector: str, preset: str, digest: str) -> int:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from statistics import mean, stdev
+from statistics import fmean, stdev
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
@@ -171,13 +171,13 @@ class Comparison:
             figures.setdefault(key, []).append(100 * record.metrics[self.metric.name])
         best = {key: self.metric.best(of_key) for key, of_key in figures.items()}
         splits = [
-            mean(f for (i, _), f in best.items() if i == split) for split in sorted({i for i, _ in best})
+            fmean(f for (i, _), f in best.items() if i == split) for split in sorted({i for i, _ in best})
         ]
-        seeds = [mean(f for (_, s), f in best.items() if s == seed) for seed in sorted({s for _, s in best})]
+        seeds = [fmean(f for (_, s), f in best.items() if s == seed) for seed in sorted({s for _, s in best})]
         # seeds that lack some splits have no comparable means
         has_spread = len(seeds) > 1 and (len(finished) == n_expected or len(inliers) == 1)
         has_spread = has_spread and len(set(seeds)) > 1  # a deterministic detector has none
-        value = mean(splits)
+        value = fmean(splits)
         return Entry(
             f"{value:.1f}",
             Kind.FIGURE,

@@ -13,22 +13,21 @@ from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from adbench_text.errors import InvalidValueError
+from adbench_text.reports.figures import style
 from adbench_text.reports.figures.style import (
-    COLUMN,
     INLIERS,
     MOST_POINTS,
     OUTLIERS,
-    PAGE,
     add_legend,
     check_any,
     detector_looks,
-    finished,
-    plain,
+    placed,
     styled,
 )
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
+_HISTOGRAM, _CURVES = 1.35, 1.75  # heights of a row, in inches
 _MOST_BINS = 30
 
 
@@ -50,22 +49,12 @@ def histograms(panels: Mapping[str, Scored]) -> Figure:
         If there is no panel, a panel has no scores, or the two arrays differ in length.
     """
     check_any("panels", panels)
-    n_columns = min(4, len(panels))
-    n_rows = math.ceil(len(panels) / n_columns)
-    figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), 1.35 * n_rows + 0.2), layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, squeeze=False)
-    for axes, (name, scored) in zip(grid.flat, panels.items(), strict=False):
+    figure, drawn = style.panels(list(panels), _HISTOGRAM, "abnormality", "density")
+    for axes, (name, scored) in zip(drawn, panels.items(), strict=True):
         _histogram(axes, *_checked(name, scored))
-        axes.set_title(plain(name))
-    for axes in grid.flat[len(panels) :]:
-        axes.remove()
-    for axes in grid.flat[max(0, len(panels) - n_columns) : len(panels)]:
-        axes.set_xlabel("abnormality")
-    for axes in grid[:, 0]:
-        axes.set_ylabel("density")
     handles = [Patch(facecolor=(colour, 0.25), edgecolor=colour, ls=ls) for colour, ls in _KINDS.values()]
     add_legend(figure, handles, _KINDS)
-    return finished(figure, 1)
+    return placed(figure, _HISTOGRAM, left=0)
 
 
 _KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
@@ -122,40 +111,30 @@ def curves_of_splits(
     check_any("curves", splits)
     names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
     look_of = detector_looks(names, among)
-    n_columns = min(4, len(splits))
-    n_rows = math.ceil(len(splits) / n_columns)
-    figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), 1.75 * n_rows + 0.25), layout="constrained")
-    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=True, sharey=True)
+    is_roc = metric == "auroc"
+    labels = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
+    x_label, y_label = (f"{label} (%)" for label in labels)
+    figure, drawn = style.panels(list(splits), _CURVES, x_label, y_label, is_shared=True)
     handles: dict[str, Any] = {}
-    lows = [0.0] if metric == "auroc" else []
-    for axes, (split, curves) in zip(grid.flat, splits.items(), strict=False):
+    lows = [0.0] if is_roc else []
+    for axes, curves in zip(drawn, splits.values(), strict=True):
         checked = {name: _checked(name, scored) for name, scored in curves.items()}
-        axes.set_title(plain(split))
         axes.set_box_aspect(1)
         lows += _chance(axes, metric, [outlier for outlier, _ in checked.values()])
         for i, (name, scored) in enumerate(checked.items()):
             x, y = _curve(metric, *scored)
             marked = (0.25 * i / len(checked), 0.5)
             look = look_of[name]._asdict()
-            drawn = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
-            handles.setdefault(name, drawn[0])
+            lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
+            handles.setdefault(name, lines[0])
             lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and metric != "auroc" else []
-    is_roc = metric == "auroc"
-    x_label, y_label = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
     low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))
     ticks = range(0, 101, 50)
-    grid[0, 0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
+    drawn[0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
     if not low:
-        grid[0, 0].set_yticks(ticks)
-    for axes in grid.flat[len(splits) :]:
-        axes.remove()
-    for axes in grid.flat[max(0, len(splits) - n_columns) : len(splits)]:
-        axes.set_xlabel(f"{x_label} (%)")
-        axes.tick_params(labelbottom=True)
-    for axes in grid[:, 0]:
-        axes.set_ylabel(f"{y_label} (%)")
+        drawn[0].set_yticks(ticks)
     add_legend(figure, list(handles.values()), handles)
-    return finished(figure)
+    return placed(figure, _CURVES, left=0.25)
 
 
 _FIRST_RECALL = 0.05  # before it a precision is that of a few documents

@@ -182,6 +182,75 @@ def logarithmic(
     axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
 
 
+_TITLE, _TICKS = 0.21, 0.19  # room above and below a panel, in inches
+
+
+def panels(
+    names: Sequence[str], height: float, x_label: str, y_label: str, is_shared: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Make a figure with a small panel for each name, at most four in a row; `placed` ends it.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Titles of the panels.
+    height : float
+        Of a row with its titles and the numbers of its ticks, in inches.
+    x_label, y_label : str
+        Labels of the axes, once for each column and row.
+    is_shared : bool, default False
+        Whether all panels have the same axes.
+    """
+    n_rows, n_columns = _grid(len(names))
+    figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), height * n_rows + LINE))
+    grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=is_shared, sharey=is_shared)
+    for axes in grid.flat[len(names) :]:
+        axes.remove()
+    drawn = list(grid.flat[: len(names)])
+    for axes, name in zip(drawn, names, strict=True):
+        axes.set_title(plain(name))
+    for axes in drawn[-n_columns:]:
+        axes.set_xlabel(x_label)
+        axes.tick_params(labelbottom=True)
+    for axes in grid[:, 0]:
+        axes.set_ylabel(y_label)
+    return figure, drawn
+
+
+def _grid(n: int) -> tuple[int, int]:
+    n_columns = min(4, n)
+    return math.ceil(n / n_columns), n_columns
+
+
+def placed(figure: Figure, height: float, left: float) -> Figure:
+    """Place the panels of a figure, whose rows have this height, above its legend.
+
+    A constrained layout would find the same places, and take longer than everything else.
+
+    Parameters
+    ----------
+    figure : Figure
+    height : float
+        As in `panels`.
+    left : float
+        Room for the numbers of a y axis, in inches; its label has room of its own.
+    """
+    width, total = figure.get_size_inches()
+    n_rows, n_columns = _grid(len(figure.axes))
+    gap, begin = 0.15, left + 0.25
+    figure.subplots_adjust(
+        left=begin / width,
+        right=1 - 0.1 / width,
+        top=1 - _TITLE / total,
+        bottom=(total - n_rows * height + _TICKS) / total,
+        wspace=gap * n_columns / (width - begin - 0.1 - gap * (n_columns - 1)),
+        hspace=(_TITLE + _TICKS) / (height - _TITLE - _TICKS),
+    )
+    for axes in figure.axes:  # ticks are made while the style is set
+        axes.get_xticklabels(), axes.get_yticklabels()
+    return figure
+
+
 def add_legend(figure: Figure, handles: Sequence[Any], names: Iterable[str]) -> None:
     """Add a legend below the plots, in as many columns as there is room for; the figure grows by it."""
     width, height = figure.get_size_inches()
@@ -208,10 +277,10 @@ def add_line(figure: Figure, x: Sequence[float], y: Sequence[float], **look: Any
     figure.add_artist(Line2D(x, y, transform=figure.dpi_scale_trans, **{"color": "black", **look}))
 
 
-def finished(figure: Figure, n_rounds: int = 2) -> Figure:
+def finished(figure: Figure) -> Figure:
     """Lay a figure out while its style is set: ticks are made only then."""
     engine = figure.get_layout_engine()
-    for _ in range(n_rounds):  # the room and the ticks depend on each other, unless the ticks are fixed
+    for _ in range(2):  # the room and the ticks depend on each other
         if engine is None:
             figure.draw_without_rendering()
         else:
