@@ -7,7 +7,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 
 demo: .venv/installed-for-demo
 	$(BIN)/adbench-text run --sweep demo --no-report
-	$(BIN)/adbench-text report --sweep demo
+	$(BIN)/adbench-text report --sweep demo --table main --table levels --table oddest
 	$(BIN)/adbench-text report --sweep demo --format html --output report.html
 
 test: .venv/installed-for-tests build/assembled

@@ -11,6 +11,7 @@ from adbench_text.plugins import registry
 from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.headline import headlines
 from adbench_text.reports.placing import with_notes
 from adbench_text.reports.provenance import provenance
@@ -102,7 +103,7 @@ def build(
     cells : sequence of Cell
         The cells of the sweep that the records belong to, if any: a note names those that were not run.
     store : Results, optional
-        Keeps the scores that tests over the test documents need; not necessary beside `illustrations`.
+        Keeps the scores and examples that some tables need; not necessary beside `illustrations`.
     sections : sequence of str
         Parts of `SECTIONS` that come after the result, the main table and the provenance.
     """
@@ -110,7 +111,10 @@ def build(
     if "tables" not in sections:
         chosen = list(chosen)[:1]
     comparison = Comparison(records, metric, cells)
-    ranking = Ranking(comparison, _resampling(comparison, illustrations, store))
+    evidence = illustrations.evidence if illustrations is not None else None
+    if evidence is None and store is not None:
+        evidence = Evidence(comparison, store)
+    ranking = Ranking(comparison, _resampling(comparison, evidence), evidence)
     of_names = {
         name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
     }
@@ -149,17 +153,8 @@ def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
     return [table for table in shortened if table.rows]
 
 
-def _resampling(
-    comparison: Comparison, illustrations: "Illustrations | None", store: "Results | None"
-) -> Resampling | None:
+def _resampling(comparison: Comparison, evidence: Evidence | None) -> Resampling | None:
     """Return the resamples of the test documents, which read the scores when a table needs them."""
-    if illustrations is None and store is None:
-        return None
-    from adbench_text.reports.evidence import Evidence
-
-    evidence = illustrations.evidence if illustrations is not None else None
-    if evidence is None and store is not None:
-        evidence = Evidence(comparison, store)
     resampling = None if evidence is None else Resampling(comparison.metric, evidence)
     return resampling if resampling is not None and resampling.is_possible else None
 

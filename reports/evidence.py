@@ -13,6 +13,7 @@ from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
+from adbench_text.run.result import Example
 from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
 
@@ -106,22 +107,27 @@ class Evidence:
 
     def _heatmaps(self) -> Iterator[Heatmap]:
         queues = [
-            [(column, label, record) for record in self._best_first(column, digest)]
+            [(column, label, record) for record in self.best_first(column, digest)]
             for column in self._comparison.columns
             if not column.is_oracle
             for digest, label in self._comparison.corpora.items()
         ]
         for turn in zip_longest(*queues):
             for column, label, record in filter(None, turn):
-                text = self.store.artifact(record, _EXAMPLES)
-                if text is None:
-                    continue
-                try:
-                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", examples.from_json(text))
-                except ValueError:
-                    self._without_examples.append(record)
+                if (found := self.examples(record)) is not None:
+                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", found)
 
-    def _best_first(self, column: Column, digest: str) -> list[Record]:
+    def examples(self, record: Record) -> list[Example] | None:
+        """Return the examples of a cell, None if it has none or they cannot be read."""
+        text = self.store.artifact(record, _EXAMPLES)
+        try:
+            return None if text is None else examples.from_json(text)
+        except ValueError:
+            self._without_examples.append(record)
+            return None
+
+    def best_first(self, column: Column, digest: str) -> list[Record]:
+        """Return the finished cell of each split at the lowest level and seed, the best first."""
         metric = self._comparison.metric
         sign = -1 if metric.higher_is_better else 1
         records = self.records(column, digest).values()

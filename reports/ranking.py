@@ -11,6 +11,7 @@ from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.reports import significance
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.resampling import Estimate, Resampling, estimate
 from adbench_text.store.record import Record
 
@@ -44,11 +45,19 @@ class Ranking:
         The figures, negative if lower ones are better.
     resampling : Resampling or None
         Resamples of the test documents; None where the scores are not at hand.
+    evidence : Evidence or None
+        Scores, curves and examples of the cells; None where they are not at hand.
     """
 
-    def __init__(self, comparison: Comparison, resampling: Resampling | None = None) -> None:
+    def __init__(
+        self,
+        comparison: Comparison,
+        resampling: Resampling | None = None,
+        evidence: Evidence | None = None,
+    ) -> None:
         self.metric = comparison.metric
         self.resampling = resampling
+        self.evidence = evidence
         self._comparison = comparison
         fair = [column for column in comparison.columns if not column.is_oracle]
         self.by_batch = [column for column in fair if column.uses_test_batch]

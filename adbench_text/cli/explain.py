@@ -29,7 +29,7 @@ def command(
     from adbench_text.errors import InvalidValueError
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
-    from adbench_text.models.words import N_WHY, odd_words
+    from adbench_text.plugins.words import N_WHY, odd_words
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
 

@@ -2,12 +2,14 @@
 
 import hashlib
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import code_version
@@ -15,7 +17,7 @@ from adbench_text.corpora.raw import edition_of, read
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name
 from adbench_text.plugins.dataset import Dataset, Documents
-from adbench_text.text.cleaning import CLEANING_VERSION
+from adbench_text.text.cleaning import CLEANING_VERSION, clean
 from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
@@ -40,6 +42,8 @@ class Corpus:
         Maximum number of documents per class in each part; None if there is none.
     n_empty : int, default 0
         Number of documents of the dataset that are left out because cleaning removes all their words.
+    originals : sequence of str
+        The test documents as they were written, for readers; empty if they are not at hand.
     """
 
     name: str
@@ -50,6 +54,7 @@ class Corpus:
     is_published: bool = False
     limit: int | None = None
     n_empty: int = 0
+    originals: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         for part, documents in (("training", self.train), ("test", self.test)):
@@ -77,16 +82,18 @@ class Corpus:
         if limit < 1:
             raise InvalidValueError(f"limit must be at least 1 document per class, got {limit}.")
 
-        def some(documents: Documents) -> Documents:
+        def some(documents: Documents) -> NDArray[np.int64]:
             order = np.random.default_rng(0).permutation(len(documents))
             labels = documents.labels[order]
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
-            return documents.take(np.sort(np.concatenate(chosen)))
+            return np.sort(np.concatenate(chosen))
 
+        of_test = some(self.test)
         return replace(
             self,
-            train=some(self.train),
-            test=some(self.test),
+            train=self.train.take(some(self.train)),
+            test=self.test.take(of_test),
+            originals=[self.originals[row] for row in of_test] if len(self.originals) else (),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
             limit=limit,
@@ -129,30 +136,41 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
         edition.name,
         edition.is_published,
         n_empty=cleaned.n_empty,
+        originals=cleaned.originals,
     )
     if cached is None:
         _write_cache(path, cleaned)
         if written := _read_cache(path):  # mapped, so that processes share it
-            corpus = replace(corpus, train=written.train, test=written.test)
+            corpus = replace(corpus, train=written.train, test=written.test, originals=written.originals)
     return corpus if limit is None else corpus.limited(limit)
 
 
 class Cleaned(NamedTuple):
-    """The cleaned documents of both parts, and the number of those that cleaning left empty."""
+    """The cleaned documents of both parts, the number of those that cleaning left empty, and the originals.
+
+    The originals are the test documents as they were written, without those that cleaning left empty.
+    """
 
     train: Documents
     test: Documents
     n_empty: int
+    originals: Sequence[str]
 
 
 def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
     """Clean the raw documents of both parts; those that clean to nothing are dropped and counted."""
     parts = train.cleaned(), test.cleaned()
-    return Cleaned(*parts, len(train) + len(test) - sum(map(len, parts)))
+    originals = [text for text in test.texts if clean(text)]
+    return Cleaned(*parts, len(train) + len(test) - sum(map(len, parts)), originals)
 
 
 def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    arrays = {"n_empty": np.array(cleaned.n_empty)}
+    originals = [text.encode("utf-8", "surrogatepass") for text in cleaned.originals]
+    arrays = {
+        "n_empty": np.array(cleaned.n_empty),
+        "originals": np.frombuffer(b"".join(originals), dtype=np.uint8),
+        "original_ends": np.cumsum([len(text) for text in originals], dtype=np.int64),
+    }
     for name, part in (("train", cleaned.train), ("test", cleaned.test)):  # the texts hold no line ends
         arrays[f"{name}_texts"] = np.frombuffer(
             "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
@@ -163,10 +181,12 @@ def _write_cache(path: Path, cleaned: Cleaned) -> None:
 
 def _read_cache(path: Path) -> Cleaned | None:
     arrays = storage.read_arrays(path)
-    if arrays is None:
+    if arrays is None or "originals" not in arrays:  # as older versions wrote it
         return None
     train, test = (
         Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
         for name in ("train", "test")
     )
-    return Cleaned(train, test, int(arrays["n_empty"]))
+    ends = arrays["original_ends"]
+    originals = PackedTexts(arrays["originals"], np.append(0, ends[:-1]), ends)
+    return Cleaned(train, test, int(arrays["n_empty"]), originals)

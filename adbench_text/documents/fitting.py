@@ -10,8 +10,8 @@ from adbench_text.documents.detectors import check_scores_alone, own_detector
 from adbench_text.documents.left_out import N_FOLDS, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import Model, Training
-from adbench_text.models.words import N_TYPICAL, centre
 from adbench_text.plugins.scores import check_texts
+from adbench_text.plugins.words import N_TYPICAL, centre
 from adbench_text.text.own import Cleaner
 
 

@@ -15,8 +15,8 @@ from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.documents.detectors import own_detector
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.models.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore, check_texts
+from adbench_text.plugins.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
 from adbench_text.text.own import Cleaner, likely_language, share_of_common_words
 
 if TYPE_CHECKING:

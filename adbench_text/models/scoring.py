@@ -6,8 +6,8 @@ from typing import NamedTuple
 from adbench_text.calibration import p_values
 from adbench_text.errors import AdbenchTextError
 from adbench_text.models.model import Model
-from adbench_text.models.words import N_WHY, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore
+from adbench_text.plugins.words import N_WHY, odd_words, original_words
 from adbench_text.text.own import Cleaner
 
 

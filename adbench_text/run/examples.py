@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.scores import Scores, TokenScore
+from adbench_text.plugins.words import original_words
 from adbench_text.run.result import Example
+from adbench_text.text.own import Cleaner
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -56,7 +58,8 @@ def examples_of(
     """Return test documents of a one-vs-rest split with the score of each word.
 
     The list is empty if the detector has no scores of words in its configuration. `scores` are of these
-    `documents`, by their places in the test part of the corpus; of all if None.
+    `documents`, by their places in the test part of the corpus; of all if None. The documents are as they
+    were written, if the corpus has the originals.
     """
     test = corpus.test if documents is None else corpus.test.take(documents)
     texts, labels = test.texts, test.labels
@@ -69,18 +72,19 @@ def examples_of(
         token_scores = detector.token_scores([texts[place] for _, place in chosen])
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
-    return [
-        Example(
-            why,
-            place if documents is None else int(documents[place]),
-            corpus.classes[labels[place]],
-            bool(outlier[place]),
-            float(scores[place]),
-            texts[place],
-            [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens],
+    examples = []
+    for (why, place), tokens in zip(chosen, token_scores, strict=True):
+        document = place if documents is None else int(documents[place])
+        text = texts[place]
+        scored = [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens]
+        if len(corpus.originals):
+            text = corpus.originals[document]
+            scored = original_words(text, Cleaner(), scored)
+        label = corpus.classes[labels[place]]
+        examples.append(
+            Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)
         )
-        for (why, place), tokens in zip(chosen, token_scores, strict=True)
-    ]
+    return examples
 
 
 def to_json(examples: Sequence[Example]) -> str:

@@ -24,7 +24,7 @@ class Source:
     def load(self) -> Corpus:
         """Return the cleaned corpus; read it from its sources."""
         dataset, edition = self.dataset, edition_of(self.dataset)
-        train, test, n_empty = cleaned_parts(*read(dataset))
+        train, test, n_empty, _ = cleaned_parts(*read(dataset))
         classes = tuple(dataset.classes)
         return Corpus(dataset.name, classes, train, test, edition.name, edition.is_published, n_empty=n_empty)
 

@@ -1,3 +1,4 @@
+import pickle
 import random
 import re
 from itertools import pairwise
@@ -13,6 +14,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, contaminate, n_outliers, one_vs_rest
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.text.cleaning import clean
 
 CLASSES = ("red", "green", "blue")
 
@@ -316,6 +318,24 @@ def test_a_corpus_is_read_once_and_then_the_cache(home):
     assert again.digest == first.digest
     assert (again.train.texts, again.test.texts) == (first.train.texts, first.test.texts)
     assert again.train.labels.dtype == np.int64
+
+
+def test_test_documents_are_kept_as_they_were_written(home):
+    for loaded in (corpus.load(Colours()), corpus.load(Colours())):  # read, and from the cache
+        assert loaded.originals == [f"The {name} !" for name in CLASSES]
+        assert pickle.loads(pickle.dumps(loaded)).originals == loaded.originals
+    few = corpus.load(Colours(), limit=1)
+    assert [clean(text) for text in few.originals] == list(few.test.texts)
+    assert Colours.reads == 1
+
+
+def test_a_corpus_of_an_older_version_is_read_again(home):
+    loaded = corpus.load(Colours())
+    path = Path(loaded.train.labels.filename)
+    arrays = {name: np.array(a) for name, a in storage.read_arrays(path).items() if "original" not in name}
+    storage.write_arrays(path, arrays)
+    assert corpus.load(Colours()).originals == loaded.originals
+    assert Colours.reads == 2
 
 
 def test_the_name_of_the_edition_is_not_cached(home):

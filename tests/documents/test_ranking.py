@@ -5,8 +5,8 @@ import pytest
 
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.models.words import centre, odd_words, original_words
 from adbench_text.plugins.scores import TokenScore
+from adbench_text.plugins.words import centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.own import Cleaner
 

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.run.examples import choose, examples_of, from_json, to_json
 from adbench_text.run.result import Example
+from adbench_text.text.cleaning import clean
 
+WORD = re.compile(r"\w+")
 OUTLIER = np.array([False] * 6 + [True] * 6)
 SCORES = np.array([0.1, 0.2, 0.3, 0.4, 0.8, 0.9, 0.0, 0.15, 0.6, 0.7, 0.95, 1.0])
 
@@ -59,6 +62,35 @@ def test_documents_of_a_thinned_test_set_keep_their_places(corpus):
     assert {(e.document, e.text, e.label, e.outlier) for e in chosen} == {
         *((0, "a", "zero", False), (2, "ccc", "zero", False), (3, "dddd", "one", True))
     }
+
+
+class Words(Lengths):
+    """Each word, with its length as its score."""
+
+    def token_scores(self, texts):
+        return [
+            [TokenScore(m.group(), *m.span(), float(len(m.group()))) for m in WORD.finditer(t)] for t in texts
+        ]
+
+
+def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
+    originals = ["(Ships, 2 at a time.)", "The STORM\nis coming", "LÄNGER!"]
+    test = Documents([clean(text) for text in originals], np.array([0, 1, 1]))
+    corpus = Corpus("made-up", ("zero", "one"), test, test, "made up", originals=originals)
+    marked = [
+        (5.0, ["Ships", "time"], originals[0]),
+        (6.0, ["STORM", "coming"], originals[1]),
+        (6.0, ["LÄNGER"], originals[2]),
+    ]
+    for documents in (None, np.array([1, 2]), np.array([0, 2])):
+        places = np.arange(3) if documents is None else documents
+        examples = examples_of(Words(), corpus, "zero", np.zeros(len(places)), documents)
+        assert sorted(example.document for example in examples) == places.tolist()
+        for example in examples:
+            highest, words, text = marked[example.document]
+            assert example.text == text
+            assert [text[token.start : token.end] for token in example.tokens] == words
+            assert max(token.score for token in example.tokens) == highest
 
 
 def test_examples_carry_class_score_and_token_scores(corpus):
