@@ -217,9 +217,10 @@ def test_a_worker_with_other_resources_is_not_used(cluster, run):
 def test_a_command_waits_for_workers_and_a_killed_one_leaves_no_cell_running(cluster, here, undisturbed):
     process = start(here, *cluster.options)
     wait_for(here, "waiting for a worker of tcp://", process)
-    nanny = cluster.add_worker(TOY_SECONDS="1.5")  # it is hardly ever between two cells
+    nanny = cluster.add_worker(TOY_SECONDS="2")
     wait_for(here, "[3/60]", process)
     (child,) = cells_of(nanny)
+    time.sleep(1)  # the next cell has been sent; an idle process waits for another client
     kill(process)
     assert psutil.wait_procs([child], timeout=20)[1] == []
     process = start(here, *cluster.options)
