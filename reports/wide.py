@@ -1,6 +1,8 @@
 """The tables for programs: all figures of one metric, and all cells."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 
 from adbench_text.metrics import METRICS
 from adbench_text.reports import notes as notes_on
@@ -18,6 +20,16 @@ from adbench_text.store.record import Record
 _BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", "seed")
 _MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
 _AFTER_METRICS = (*_MEASURED, "status", "oracle", "code_version")
+_ORIGINS = ("version", "commit", "command", "machine")  # as in `Record.made_by`
+_PROVENANCE = (
+    "regime",
+    "n_configurations",
+    "edition",
+    "published",
+    "dataset_digest",
+    "protocol",
+    "libraries",
+)
 
 
 def wide_table(comparison: Comparison) -> Table:
@@ -54,17 +66,23 @@ def wide_table(comparison: Comparison) -> Table:
 
 
 def cells_report(records: Sequence[Record]) -> Report:
-    """Return one row per cell; metrics as fractions, to six digits."""
+    """Return one row per cell; metrics as fractions, to six digits.
+
+    The table for programs also has the memory and the origin of each cell.
+    """
     header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
     newest = current(records)
     corpora = corpora_of(newest)
     rows = [_cell(record, corpora) for record in newest]
     table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
+    origins = [[*row, *_origin(record)] for row, record in zip(rows, newest, strict=True)]
+    header = [*header, "peak_memory_mb", *_PROVENANCE, *_ORIGINS, "started"]
+    complete = replace(table, header=header, rows=origins)
     notes = [f"{label}: {edition}." for label, edition in notes_on.corpora(newest, corpora).items()]
     notes += notes_on.failures(newest)
     notes += notes_on.unmeasured(newest, METRICS.values())
     n_superseded = len(records) - len(newest)
-    return Report([table], table, notes + notes_on.versions(newest, n_superseded, are_apart=False))
+    return Report([table], complete, notes + notes_on.versions(newest, n_superseded, are_apart=False))
 
 
 def _cell(record: Record, corpora: Mapping[str, str]) -> list[Entry]:
@@ -81,6 +99,20 @@ def _cell(record: Record, corpora: Mapping[str, str]) -> list[Entry]:
         Entry("yes" if record.is_oracle else "no"),
         Entry(record.definition["code_version"]),
     ]
+
+
+def _origin(record: Record) -> list[Entry]:
+    started = datetime.fromtimestamp(record.started / 1000, UTC)
+    texts = {
+        **record.definition,
+        **record.made_by,
+        "n_configurations": f"{record.n_configurations}",
+        "edition": record.edition,
+        "published": "yes" if record.is_published else "no",
+        "started": started.isoformat(timespec="seconds"),
+    }
+    names = (*_PROVENANCE, *_ORIGINS, "started")
+    return [_number(record.metrics.get("peak_memory_mb")), *(Entry(texts.get(name, "")) for name in names)]
 
 
 def _number(value: float | None) -> Entry:

@@ -494,13 +494,33 @@ def test_nothing_is_published_of_a_metric_that_the_paper_does_not_have():
 
 def test_the_cells_have_the_columns_that_programs_expect():
     report = cells_report([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")])
-    assert ",".join(report.wide.header) == (
+    (table,) = report.tables
+    assert ",".join(table.header) == (
         "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
         "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
-    assert texts(report.wide) == [
+    assert texts(table) == [
         "ocsvm nu=0.2,default,made-up,a,0.05,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
         "x,default,made-up,a,0,0,,,,,,,10,,failed,no,1".split(","),
+    ]
+
+
+def test_programs_get_the_memory_and_the_origin_of_each_cell_too():
+    origin = {"version": "0.1.0", "commit": "c0ffee", "command": "run --seed 1", "machine": "Linux"}
+    metrics = {"peak_memory_mb": 123.5}
+    cells = [record(metrics=metrics, regime="word", made_by=origin, started=1_700_000_000_000), failed("x")]
+    report = cells_report(cells)
+    n = len(report.tables[0].header)
+    assert report.wide.header[:n] == report.tables[0].header
+    assert ",".join(report.wide.header[n:]) == (
+        "peak_memory_mb,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
+        "version,commit,command,machine,started"
+    )
+    assert [row[n:] for row in texts(report.wide)] == [
+        "123.5,word,1,published,yes,d1,,,0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00".split(
+            ","
+        ),
+        ",,1,published,yes,d1,,,,,,,1970-01-01T00:00:00+00:00".split(","),
     ]
 
 
