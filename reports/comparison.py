@@ -17,6 +17,7 @@ from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 
 PUBLISHED = "published"
+_ROUNDING = 0.002  # points; the order of the documents moves a deterministic detector by as much
 MISSING = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 
 
@@ -176,13 +177,13 @@ class Comparison:
         seeds = [fmean(f for (_, s), f in best.items() if s == seed) for seed in sorted({s for _, s in best})]
         # seeds that lack some splits have no comparable means
         has_spread = len(seeds) > 1 and (len(finished) == n_expected or len(inliers) == 1)
-        has_spread = has_spread and len(set(seeds)) > 1  # a deterministic detector has none
+        spread = stdev(seeds) if has_spread else 0.0
         value = fmean(splits)
         return Entry(
             f"{value:.1f}",
             Kind.FIGURE,
             value,
-            spread=stdev(seeds) if has_spread else None,
+            spread=spread if spread > _ROUNDING else None,
             n_cells=len(finished),
             n_expected=n_expected,
         )

@@ -19,7 +19,7 @@ SUFFIX = "html"
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
-_BROAD = 8  # columns; a table of more is printed across the paper
+_SHEET = 170  # characters; a wider table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
 _NARROW = 420  # pixels; such pictures are beside each other
 _MOST_MARKUP = 2_500_000  # characters of heat maps: a browser is slow with more
@@ -52,7 +52,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,
-        broad=_BROAD,
+        is_wide=_is_wide,
         n_shades=N_SHADES,
         deepest=DEEPEST,
         block_starts=_block_starts,
@@ -127,6 +127,14 @@ def _width(svg: str) -> float:
 def _least_width(svg: str) -> int:
     """Return the pixels below which the words of a picture are too small: it scrolls then."""
     return min(int(0.9 * _width(svg)), 640)
+
+
+def _is_wide(table: Table) -> bool:
+    """Return whether a table is too wide for a sheet of paper; the words of its header may be broken."""
+    columns = zip(*([entry.text for entry in row] for row in table.rows), strict=True)
+    heads = [max(map(len, head.split()), default=0) for head in table.header]
+    entries = [max(map(len, column)) for column in columns] or [0] * len(heads)
+    return sum(max(pair) + 2 for pair in zip(heads, entries, strict=True)) > _SHEET
 
 
 def _is_broad(svg: str) -> bool:

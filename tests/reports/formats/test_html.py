@@ -231,17 +231,18 @@ def test_the_rows_of_means_are_set_apart():
     assert [row.attributes.get("class") for row in rows] == [None, None, "mean", "group", "mean"]
 
 
-def test_a_table_of_many_columns_is_printed_across_the_paper():
-    def printed(n: int) -> Element:
-        row = [Entry("95.0 ± 0.1")] * n
+def test_a_wide_table_is_printed_across_the_paper():
+    def printed(n: int, text: str = "95.0 ± 0.1") -> Element:
+        row = [Entry(text)] * n
         of_many = Table("t", [f"date paper score={i}" for i in range(n)], [row])
         return parsed(Report([of_many], None, [])).one("div", role="region")
 
-    assert [printed(n)["class"] for n in (8, 9)] == ["region", "region broad"]
+    assert [printed(n)["class"] for n in (14, 15)] == ["region", "region broad"]
+    assert [printed(n, "95.0 (94.1 to 95.9)")["class"] for n in (8, 9)] == ["region", "region broad"]
     assert "--columns:18" in printed(18).one("table")["style"]
     css = (REPORTS / "_page.css").read_text(encoding="utf-8")
     assert "@page across { size: landscape; }" in css
-    assert re.search(r"\.broad, [^}]+\{ page: across; \}", css)
+    assert re.search(r"\.region\.broad, [^}]+\{ page: across; \}", css)
 
 
 def test_the_signs_of_sorting_are_no_part_of_a_name():
