@@ -1,0 +1,63 @@
+"""Every command of README, docs/ and the measured results is executed, those that train with --dry-run."""
+
+import csv
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from test_docs import COMMANDS
+
+from adbench_text.cli.main import main
+
+WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
+NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads", "merge": "needs a server"}
+
+
+def invoke(command: str, *more: str) -> str:
+    result = CliRunner().invoke(main, [*shlex.split(command)[1:], *more], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
+    """A folder with documents, a model and a store, as the commands expect them."""
+    folder = tmp_path_factory.mktemp("prepared")
+    texts = [
+        (kind, f"{word} {other} number {i}")
+        for kind, words in WORDS.items()
+        for word in words.split()
+        for i, other in enumerate(words.split())
+    ]
+    for name in ("posts", "normal", "new", "labelled"):
+        with (folder / f"{name}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("queue", "body"), *texts])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+        patch.setenv("ADBENCH_TEXT_CACHE", str(folder / "cache"))
+        invoke("adbench-text fit normal.csv --text body --model posts-model")
+        for detector in ("llr", "iforest"):
+            cells = f"--sweep main -d {detector} -s agnews --inlier sci --seed 0 --jobs 0 --no-report"
+            invoke(f"adbench-text run {cells}")
+    return folder
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
+    name = shlex.split(command)[1]
+    if name in NOT_HERE:
+        pytest.skip(f"it {NOT_HERE[name]}")
+    if "pytextad" in command:
+        pytest.importorskip("pytextad")
+    if name != "new":
+        command = command.replace("my-detector", "llr")
+    folder = shutil.copytree(prepared, tmp_path / "here", ignore=shutil.ignore_patterns("cache"))
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(prepared / "cache"))
+    if name == "fit":
+        shutil.rmtree("posts-model")
+    assert invoke(command, *(["--dry-run"] if name == "run" else []))
