@@ -21,7 +21,7 @@ SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0H9" stroke="currentColor"/></svg>'
 )
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
-EMPTY_TAGS = {"meta", "link", "input", "img", "br", "path"}
+EMPTY_TAGS = {"meta", "link", "input", "img", "br", "wbr", "path"}
 
 
 class Element:
