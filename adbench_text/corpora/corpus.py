@@ -184,7 +184,7 @@ def _read_cache(path: Path) -> Cleaned | None:
     if arrays is None or "originals" not in arrays:  # as older versions wrote it
         return None
     train, test = (
-        Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), arrays[f"{name}_labels"])
+        Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), np.asarray(arrays[f"{name}_labels"]))
         for name in ("train", "test")
     )
     ends = arrays["original_ends"]

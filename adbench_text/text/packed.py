@@ -1,4 +1,4 @@
-"""PackedTexts in one array of bytes, which processes can share."""
+"""Texts in one array of bytes, which processes can share."""
 
 from collections.abc import Iterator, Sequence
 from typing import Self, overload

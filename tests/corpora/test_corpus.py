@@ -331,7 +331,7 @@ def test_test_documents_are_kept_as_they_were_written(home):
 
 def test_a_corpus_of_an_older_version_is_read_again(home):
     loaded = corpus.load(Colours())
-    path = Path(loaded.train.labels.filename)
+    path = Path(loaded.train.texts._data.filename)
     arrays = {name: np.array(a) for name, a in storage.read_arrays(path).items() if "original" not in name}
     storage.write_arrays(path, arrays)
     assert corpus.load(Colours()).originals == loaded.originals
