@@ -29,6 +29,7 @@ _PLUMBING = {
         "adbench_text.run.memory",
         "adbench_text.source_code",
         "adbench_text.storage",
+        "adbench_text.text.packed",
         "adbench_text.text.glove_wheel",  # its files are verified
     ),
 }

@@ -26,7 +26,7 @@ class Counts(NamedTuple):
     ----------
     hits_before, hits : float array of shape (n_resamples, n_thresholds)
         Number of positives beyond each threshold, and beyond or at it.
-    false_before, false : float array of shape (n_thresholds,)
+    false_before, false : float array of shape (n_resamples, n_thresholds)
         The same for negatives.
     n_positive, n_negative : int
         Total numbers.

@@ -133,7 +133,7 @@ def build(
     needs = {name: declared.constant("tables", name, "NEEDS", "other results") for name in absent}
     notes = [] if built else general
     notes += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
-    notes += illustrations.notes if illustrations is not None else []
+    notes += evidence.notes if evidence is not None else []
     place = f"{store.shown}, {store.experiment}" if store is not None else ""
     return Report(
         with_notes(built, general, ranking.notes, comparison.records),

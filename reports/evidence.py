@@ -34,6 +34,7 @@ class Evidence:
         self._without_scores: list[Record] = []
         self._without_examples: list[Record] = []
         self._scores: dict[tuple[str, ...], Scored | None] = {}
+        self._examples: dict[tuple[str, ...], list[Example] | None] = {}
 
     def records(self, column: Column, digest: str) -> dict[str, Record]:
         """Return the finished cell of each split at the lowest level and seed, by inlier class."""
@@ -114,17 +115,20 @@ class Evidence:
         ]
         for turn in zip_longest(*queues):
             for column, label, record in filter(None, turn):
-                if (found := self.examples(record)) is not None:
-                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", found)
+                if (of_cell := self.examples(record)) is not None:
+                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
 
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
-        text = self.store.artifact(record, _EXAMPLES)
-        try:
-            return None if text is None else examples.from_json(text)
-        except ValueError:
-            self._without_examples.append(record)
-            return None
+        key = record.corpus, *record.identity
+        if key not in self._examples:
+            text = self.store.artifact(record, _EXAMPLES)
+            try:
+                self._examples[key] = None if text is None else examples.from_json(text)
+            except ValueError:
+                self._without_examples.append(record)
+                self._examples[key] = None
+        return self._examples[key]
 
     def best_first(self, column: Column, digest: str) -> list[Record]:
         """Return the finished cell of each split at the lowest level and seed, the best first."""

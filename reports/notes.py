@@ -29,8 +29,8 @@ def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, s
     """Return the edition and the number of documents of each corpus by its label; `labels` are by digest."""
     first = {record.corpus: record for record in reversed(records)}
     return {
-        label: f"edition {first[digest].edition}; {first[digest].documents}{_thinned(first[digest])}"
-        for digest, label in labels.items()
+        label: "; ".join(filter(None, (f"edition {record.edition}", record.documents, _thinned(record))))
+        for label, record in ((label, first[digest]) for digest, label in labels.items())
     }
 
 
@@ -38,7 +38,7 @@ def _thinned(record: Record) -> str:
     if record.test_outliers is None:
         return ""
     return (
-        f"; the outliers of each test set are thinned to {percent(record.test_outliers)} of it, drawn with "
+        f"the outliers of each test set are thinned to {percent(record.test_outliers)} of it, drawn with "
         "the seed of the cell, and compared with no published figure"
     )
 

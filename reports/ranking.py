@@ -44,9 +44,9 @@ class Ranking:
     merits : float64 array of shape (n_splits, n_columns)
         The figures, negative if lower ones are better.
     resampling : Resampling or None
-        Resamples of the test documents; None where the scores are not at hand.
+        Resamples of the test documents; None where the scores are not available.
     evidence : Evidence or None
-        Scores, curves and examples of the cells; None where they are not at hand.
+        Scores, curves and examples of the cells; None where they are not available.
     """
 
     def __init__(

@@ -31,7 +31,7 @@ _LONG = re.compile(r"mean members=llr\(.*?minilm, n\\_neighbors=20\)\)")
 @cache
 def records(sweep: str) -> list[Record]:
     """Return the cells of a sweep, as ``report --cells --format csv`` writes them."""
-    with (RESULTS / f"{sweep}.csv").open(newline="") as file:
+    with (RESULTS / f"{sweep}.csv").open(newline="", encoding="utf-8") as file:
         return [_record(row) for row in csv.DictReader(file)]
 
 
@@ -65,4 +65,4 @@ def tables(sweep: str) -> str:
 
 if __name__ == "__main__":
     for name in SWEEPS:
-        (RESULTS / f"{name}-tables.md").write_text(tables(name))
+        (RESULTS / f"{name}-tables.md").write_text(tables(name), encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Every command of README, docs/ and the measured results is executed, those that train with --dry-run."""
+"""Every command of README, docs/ and the measured results is executed, those that train with --dry-run.
+
+They need the real data: the store that they report on has some of its cells.
+"""
 
 import csv
 import shlex
@@ -36,8 +39,10 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
             csv.writer(file).writerows([("queue", "body"), *texts])
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
+        patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
         patch.setenv("ADBENCH_TEXT_CACHE", str(folder / "cache"))
+        patch.setenv("ADBENCH_TEXT_OFFLINE", "1")
         invoke("adbench-text fit normal.csv --text body --model posts-model")
         for detector in ("llr", "iforest"):
             cells = f"--sweep main -d {detector} -s agnews --inlier sci --seed 0 --jobs 0 --no-report"
@@ -56,6 +61,8 @@ def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
         command = command.replace("my-detector", "llr")
     folder = shutil.copytree(prepared, tmp_path / "here", ignore=shutil.ignore_patterns("cache"))
     monkeypatch.chdir(folder)
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(prepared / "cache"))
     if name == "fit":

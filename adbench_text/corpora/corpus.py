@@ -43,7 +43,7 @@ class Corpus:
     n_empty : int, default 0
         Number of documents of the dataset that are left out because cleaning removes all their words.
     originals : sequence of str
-        The test documents as they were written, for readers; empty if they are not at hand.
+        The test documents as they were written, for readers; empty if they are not available.
     """
 
     name: str

@@ -107,7 +107,7 @@ def metric_of_resamples(
     Raises
     ------
     InvalidValueError
-        If the metric has none.
+        If the metric has no `of_counts`.
     """
     if metric.of_counts is None:
         raise InvalidValueError(f"{metric.name} has no resamples: it is not computed from counts.")

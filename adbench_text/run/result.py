@@ -31,7 +31,7 @@ class Example:
     score : float
         Abnormality.
     text : str
-        As it was written, or cleaned where the original is not at hand.
+        As it was written, or cleaned where the original is not available.
     tokens : sequence of TokenScore
         In the order of the text.
     """

@@ -87,7 +87,7 @@ class LearnedGenerator(nn.Module):
     def forward(self, ids: Tensor, lengths: Tensor, masked: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
         """Replace by a draw from the model's softmax; no gradient flows through the draw."""
         x = self.encoder(ids.masked_fill(masked, self.mask_id), lengths).flatten(0, 1)  # (B * L, H)
-        # Logits over all V pieces are large; they are computed for the masked tokens only, n of them.
+        # Logits over all V pieces are large; they are computed for n places only.
         place, is_masked = _places(masked, self.most)
         original = ids.flatten()[place]
         logits = (self.head(x[place]) @ self.encoder.embeddings.token.weight.T + self.bias).float()
@@ -112,7 +112,8 @@ def _places(masked: Tensor, most: int | None) -> tuple[Tensor, Tensor | None]:
     """Return the places of masked tokens among all tokens of a batch (B, L), and which of them are masked.
 
     On the CPU these are the masked tokens, and None. Elsewhere their number is a value to wait for: there are
-    as many places as the batch may have masked tokens, and the last ones are of other tokens.
+    as many places as the batch may have masked tokens, and the last ones are of other tokens. Without a
+    maximum these are all tokens of the batch.
     """
     if masked.device.type == "cpu":
         return masked.flatten().nonzero().squeeze(-1), None

@@ -182,7 +182,8 @@ def logarithmic(
     axis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
 
 
-_TITLE, _TICKS = 0.21, 0.19  # room above and below a panel, in inches
+# room around a panel, in inches: for its title, the numbers of its ticks, a label, and nothing
+_TITLE, _TICKS, _LABEL, _EDGE = 0.21, 0.19, 0.25, 0.1
 
 
 def panels(
@@ -237,17 +238,18 @@ def placed(figure: Figure, height: float, left: float) -> Figure:
     """
     width, total = figure.get_size_inches()
     n_rows, n_columns = _grid(len(figure.axes))
-    gap, begin = 0.15, left + 0.25
+    gap, begin = 0.15, left + _LABEL
     figure.subplots_adjust(
         left=begin / width,
-        right=1 - 0.1 / width,
+        right=1 - _EDGE / width,
         top=1 - _TITLE / total,
         bottom=(total - n_rows * height + _TICKS) / total,
-        wspace=gap * n_columns / (width - begin - 0.1 - gap * (n_columns - 1)),
+        wspace=gap * n_columns / (width - begin - _EDGE - gap * (n_columns - 1)),
         hspace=(_TITLE + _TICKS) / (height - _TITLE - _TICKS),
     )
     for axes in figure.axes:  # ticks are made while the style is set
-        axes.get_xticklabels(), axes.get_yticklabels()
+        axes.get_xticklabels()
+        axes.get_yticklabels()
     return figure
 
 

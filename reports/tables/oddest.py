@@ -1,7 +1,9 @@
 """The most abnormal test documents, with their odd words."""
 
+import math
 from collections.abc import Sequence
 
+from adbench_text.plugins.words import odd_words
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
@@ -27,8 +29,8 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     for digest, label in comparison.corpora.items():
         starts.add(len(rows))
         for column in _best_first(comparison, digest):
-            if found := _oddest(ranking.evidence, column, digest):
-                inlier, examples = found
+            if oddest := _oddest(ranking.evidence, column, digest):
+                inlier, examples = oddest
                 rows += [[Entry(label), Entry(column.label), Entry(inlier), *_row(e)] for e in examples]
                 break
     title = (
@@ -60,8 +62,5 @@ def _oddest(evidence: Evidence, column: Column, digest: str) -> tuple[str, list[
 
 
 def _row(example: Example) -> Sequence[Entry]:
-    words: dict[str, None] = {}  # each once
-    for token in sorted(example.tokens, key=lambda token: token.score, reverse=True):
-        words.setdefault(example.text[token.start : token.end].lower())
-    oddest = ", ".join(list(words)[:_N_WORDS])
-    return Entry(example.label), Entry(oddest), figure(example.score, ".3g")
+    words = ", ".join(odd_words(example.tokens, -math.inf, _N_WORDS))
+    return Entry(example.label), Entry(words), figure(example.score, ".3g")

@@ -80,7 +80,7 @@ def test_a_step_that_waits_is_noticed(monkeypatch):
 
 def test_a_learned_generator_replaces_the_same_tokens_on_every_device(monkeypatch):
     def elsewhere(masked: torch.Tensor, most: int | None) -> tuple[torch.Tensor, torch.Tensor]:
-        class Masked:  # says that it is not on the CPU
+        class Masked:  # reports another device
             device, shape, flatten = META, masked.shape, masked.flatten
 
         return places(Masked, most)
