@@ -19,7 +19,7 @@ from adbench_text.store.record import Record
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
-_TABLES = ("main", "published", "levels", "ranks", "ablations")  # they need no scores of single documents
+_TABLES = ("main", "published", "levels", "ranks", "ablations", "cost")  # they need no scores of single documents
 _MEASURED = (*METRICS, "fit_seconds", "score_seconds", "n_train", "n_test", "peak_memory_mb")
 _ORIGINS = ("version", "commit", "command", "machine")
 _DEFINITION = ("preset", "dataset", "inlier", "contamination", "seed", "dataset_digest", "code_version")
