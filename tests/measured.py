@@ -19,7 +19,14 @@ from adbench_text.store.record import Record
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
-_TABLES = ("main", "published", "levels", "ranks", "ablations", "cost")  # they need no scores of single documents
+_TABLES = (
+    "main",
+    "published",
+    "levels",
+    "ranks",
+    "ablations",
+    "cost",
+)  # they need no scores of single documents
 _MEASURED = (*METRICS, "fit_seconds", "score_seconds", "n_train", "n_test", "peak_memory_mb")
 _ORIGINS = ("version", "commit", "command", "machine")
 _DEFINITION = ("preset", "dataset", "inlier", "contamination", "seed", "dataset_digest", "code_version")
@@ -56,7 +63,8 @@ def _record(row: dict[str, str]) -> Record:
 
 def tables(sweep: str) -> str:
     """Return the page of a sweep, in Markdown."""
-    cells = sweep_of(sweep, defaultdict(tuple)).expand()
+    seeds = {record.seed for record in records(sweep)}
+    cells = [cell for cell in sweep_of(sweep, defaultdict(tuple)).expand() if cell.seed in seeds]
     report = build(records(sweep), "auroc", _TABLES, cells=cells)
     text = report_format("markdown").render(replace(report, headlines=[]), None)
     text = _LONG.sub("mean of llr robust and MiniLM", text)

@@ -1,10 +1,14 @@
 """The measured results of reports/results: their tables come from the CSV files beside them."""
 
 import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import fmean
 
 import pytest
 from measured import RESULTS, SWEEPS, records, tables
 
+ROOT = Path(__file__).parents[1]
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 
 
@@ -22,3 +26,36 @@ def test_the_cells_state_their_origin_and_no_place_of_a_machine(sweep):
         assert {"version", "commit", "command", "machine"} <= record.made_by.keys()
         assert record.edition
         assert record.started > 1_700_000_000_000
+
+
+def means() -> dict[tuple[str, str, float], float]:
+    """The mean AUROC over the splits and seeds, in percent, by detector, dataset and contamination."""
+    figures = defaultdict(dict)
+    for sweep in SWEEPS:
+        for r in records(sweep):
+            if r.is_ok:
+                figures[r.name, r.dataset, r.contamination][r.inlier, r.seed] = 100 * r.metrics["auroc"]
+    return {key: fmean(of_key.values()) for key, of_key in figures.items()}
+
+
+ROW = re.compile(r"^\| (.+?) \| [^|]+ \|(.+)\|$", re.MULTILINE)
+COLUMNS = [("20news", 0.0), ("20news", 0.1), ("agnews", 0.0), ("agnews", 0.1)]
+
+
+def name_of(words: str) -> str:
+    """The name of a record in the words of README: ``"`llr`, preset `robust`"`` is ``"llr robust"``."""
+    names = re.findall(r"`([\w-]+)`", words)
+    return " ".join(names)
+
+
+def test_the_figures_of_the_readme_are_those_of_the_cells():
+    measured = means()
+    shown = {}
+    for words, figures in ROW.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+        for column, figure in zip(COLUMNS, figures.split("|"), strict=False):
+            if (name := name_of(words)) and (figure := figure.strip(" *")):
+                shown[name, *column] = figure
+    assert len(shown) > 20
+    of_mean = {key: value for key, value in measured.items() if key[0].startswith("mean members=llr(")}
+    measured |= {("mean llr", *rest): value for (_, *rest), value in of_mean.items()}
+    assert shown == {key: f"{measured[key]:.1f}" for key in shown}
