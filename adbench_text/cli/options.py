@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import flat
+from adbench_text.cli.names import Name, flat
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 
@@ -51,6 +51,15 @@ class LazyHelp(click.Option):
         """Return the option and its help."""
         self.help = self._text()
         return super().get_help_record(ctx)
+
+
+def names_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
+    """Return an option for names: given several times, as a list with commas, or as a pattern.
+
+    Its last name is that of the parameter, and the kind of the names: ``"--dataset", "-s", "datasets"``.
+    """
+    kind = Name(names[-1], several=True, metavar="NAMES")
+    return click.option(*names, multiple=True, type=kind, **settings)
 
 
 def is_debugging() -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import LazyHelp, sweep_of, tracking_options
+from adbench_text.cli.options import LazyHelp, names_option, sweep_of, tracking_options
 from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
@@ -60,20 +60,16 @@ _SECTIONS = {
 
 
 @click.command("report", cls=SectionedCommand, sections=_SECTIONS)
-@click.option(
+@names_option(
     "--dataset",
     "-s",
     "datasets",
-    multiple=True,
-    type=Name("datasets", several=True, metavar="NAMES"),
     help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
 )
-@click.option(
+@names_option(
     "--detector",
     "-d",
     "detectors",
-    multiple=True,
-    type=Name("detectors", several=True, metavar="NAMES"),
     help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
@@ -83,12 +79,10 @@ _SECTIONS = {
     type=click.Choice(list(METRICS)),
     help="Metric of the tables.",
 )
-@click.option(
+@names_option(
     "--table",
     "-t",
     "tables",
-    multiple=True,
-    type=Name("tables", several=True, metavar="NAMES"),
     cls=LazyHelp,
     text=_tables,
 )

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import DEVICES, Name, Seeds, Shares
-from adbench_text.cli.options import Jobs, LazyHelp, engine_of, is_debugging, sweep_of, tracking_options
+from adbench_text.cli.options import (
+    Jobs,
+    LazyHelp,
+    engine_of,
+    is_debugging,
+    names_option,
+    sweep_of,
+    tracking_options,
+)
 from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import one_line
 
@@ -42,20 +50,16 @@ _SECTIONS = {
 
 
 @click.command("run", cls=SectionedCommand, sections=_SECTIONS)
-@click.option(
+@names_option(
     "--detector",
     "-d",
     "detectors",
-    multiple=True,
-    type=Name("detectors", several=True, metavar="NAMES"),
     help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise.",
 )
-@click.option(
+@names_option(
     "--dataset",
     "-s",
     "datasets",
-    multiple=True,
-    type=Name("datasets", several=True, metavar="NAMES"),
     help="Datasets to run on: names with commas between them, a pattern such as '20*', or all; or files:PATH "
     "for labelled documents of your own.",
 )
@@ -66,11 +70,9 @@ _SECTIONS = {
 @click.option(
     "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
 )
-@click.option(
+@names_option(
     "--inlier",
     "inliers",
-    multiple=True,
-    type=Name("inliers", several=True, metavar="NAMES"),
     help="Inlier classes.  [default: each in turn]",
 )
 @click.option(
