@@ -803,7 +803,7 @@ def test_a_deleted_experiment_is_one_line(store):
     from mlflow import MlflowClient
 
     run("-d counting --inlier sea")
-    client = MlflowClient("sqlite:///mlflow.db")
+    client = MlflowClient(f"sqlite:///{store}")
     client.delete_experiment(client.get_experiment_by_name("adbench-text/tiny").experiment_id)
     result = run("-d counting --inlier sea")
     assert result.exit_code == 1

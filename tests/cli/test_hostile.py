@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from mlflow import MlflowClient
 from mlflow.exceptions import MlflowException
+from sqlalchemy import make_url
 
 from adbench_text.cli.main import main
 from adbench_text.errors import TrackingError
@@ -171,7 +171,7 @@ def test_a_folder_of_any_name_holds_its_own_store(name, here, tmp_path, monkeypa
     assert adbench("ui", "--port", "15017")[0] == 0
     (address,) = [word for word in commands[0] if word.startswith("sqlite")]
     assert Store(f"sqlite:///{folder}/mlflow.db").cells(["tiny"])
-    assert MlflowClient(address).get_experiment_by_name("adbench-text/tiny")
+    assert (folder / "mlflow.db").samefile(make_url(address).database)
 
 
 @pytest.mark.parametrize(
