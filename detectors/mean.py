@@ -11,17 +11,28 @@ A member whose MAD is 0 is divided by the standard deviation of these scores, an
 2015, "Theoretical foundations and algorithms for outlier ensembles").
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from adbench_text.detectors._members import Composite, RobustScale
-from adbench_text.plugins.detector import Scores
+from adbench_text.errors import DetectorError
+from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
 from adbench_text.plugins.state import State
+
+# llr with its preset robust, and neighbours among the sentence vectors of the documents that look normal
+_LLR_MINILM = {
+    "members": "llr(background=mean, cap=3, em_rounds=5, coherence=2), "
+    "refit(detector=pyod-knn(encoder=minilm, n_neighbors=20))"
+}
 
 
 class Mean(Composite):
     """The mean of the robust z-scores of other detectors; see the head of the module.
+
+    The preset ``llr-minilm`` is the mean of `llr` with its preset ``robust`` and of the distance to the 20
+    nearest sentence vectors of MiniLM; it needs the extra ``[encoders]``.
 
     Parameters
     ----------
@@ -44,6 +55,11 @@ class Mean(Composite):
         super().__init__(**shared)
         self.members = members
 
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return ``llr-minilm``, the same for every dataset."""
+        return {"llr-minilm": [_LLR_MINILM]}
+
     @property
     def _given(self) -> Any:
         return self.members
@@ -60,6 +76,31 @@ class Mean(Composite):
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_scores_ for member in self._members])
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the scores of words of the first member that has such, in its units.
+
+        Raises
+        ------
+        DetectorError
+            If no member has them.
+        """
+        checked = self._check_fitted(texts)
+        return self._first_with_words(lambda member: member.token_scores(checked))
+
+    def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the scores of words of training documents, of the first member that has such."""
+        return self._first_with_words(lambda member: member.training_token_scores(places))
+
+    def _first_with_words(
+        self, ask: Callable[[TextDetector], list[list[TokenScore]]]
+    ) -> list[list[TokenScore]]:
+        for member in self._members:
+            try:
+                return ask(member)
+            except DetectorError:
+                continue
+        raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
     def _get_state(self) -> State:
         members = [member.fitted_state(compute_scores=False) for member in self._members]

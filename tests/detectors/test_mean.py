@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.detectors._members import parse_members
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
@@ -116,3 +117,25 @@ def test_a_wrong_member_is_refused(members, error, message):
 
 def test_the_seed_is_that_of_all_members():
     assert [member.random_state for member in Mean(members="ocsvm, llr", random_state=7)._build()] == [7, 7]
+
+
+def test_its_words_are_those_of_the_first_member_that_scores_words():
+    detector = Mean(members="knn-words, llr(cap=20)").fit(TRAIN)
+    llr = fit_alone("llr", cap=20)
+    assert detector.token_scores(TEST) == llr.token_scores(TEST)
+    assert detector.training_token_scores([3, 1]) == llr.training_token_scores([3, 1])
+
+
+def test_it_has_no_words_without_a_member_that_scores_words():
+    detector = Mean(members="knn-words, knn-words(k=5)").fit(TRAIN)
+    with pytest.raises(DetectorError, match=r"no member of 'knn-words, .* has scores of words"):
+        detector.token_scores(TEST)
+    with pytest.raises(DetectorError, match="no member"):
+        detector.training_token_scores([0])
+
+
+def test_the_robust_llr_of_its_preset_is_that_of_llr():
+    (settings,) = Mean.presets("any")["llr-minilm"]
+    (llr, of_llr), (refit, of_refit) = parse_members(settings["members"])
+    assert (llr, [of_llr]) == ("llr", registry.detector("llr").presets("any")["robust"])
+    assert (refit, of_refit) == ("refit", {"detector": "pyod-knn(encoder=minilm, n_neighbors=20)"})
