@@ -254,15 +254,14 @@ def prepare(
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run."""
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
         corpus = corpora[cell.dataset]
-        detector = f"{cell.detector} {cell.configuration}".strip()
-        notice = f"preparing the documents of {cell.dataset} for {detector}, once; this may take minutes"
+        notice = f"preparing the documents of {cell.dataset} for {cell.name}, once; this may take minutes"
         timer = Timer(_PATIENCE, message, [notice])
         timer.start()
         try:
             built = build_detector(cell)
             with (
                 vectors.caching(),
-                as_plugin_error(f"{detector} cannot be prepared", built.implementation.__module__),
+                as_plugin_error(f"{cell.name} cannot be prepared", built.implementation.__module__),
             ):
                 built.prepare([*corpus.train.texts, *corpus.test.texts])
         except PluginError as error:  # it may do without; otherwise its cells fail

@@ -41,6 +41,8 @@ class Cell:
     ocsvm nu=0.2 on pydocs/numpy at 5%, seed 0
     >>> cell.configuration
     'nu=0.2'
+    >>> print(Cell("llr", "robust", {"cap": 3}, "pydocs", "numpy", 0, seed=1))
+    llr robust on pydocs/numpy at 0%, seed 1
     """
 
     detector: str
@@ -59,6 +61,12 @@ class Cell:
         return text_of_settings(self.settings)
 
     @property
+    def name(self) -> str:
+        """Name of the detector with its preset, or with its configuration where a preset is a grid."""
+        is_named = self.preset != DEFAULT and self.n_configurations == 1
+        return f"{self.detector} {self.preset if is_named else self.configuration}".rstrip()
+
+    @property
     def split(self) -> tuple[str, str, float, int]:
         """Dataset, inlier class, contamination and seed; they determine the training texts."""
         return self.dataset, self.inlier, self.contamination, self.seed
@@ -74,10 +82,9 @@ class Cell:
         return identity_of(texts | {TEST_OUTLIERS: text_of_share(self.test_outliers)})
 
     def __str__(self) -> str:
-        configured = " ".join(filter(None, (self.detector, self.configuration)))
         level = percent(self.contamination)
         suffix = of_test_set(self.test_outliers)
-        return f"{configured} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
+        return f"{self.name} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
 
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:

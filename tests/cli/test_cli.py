@@ -368,7 +368,7 @@ def test_a_sweep_file_sets_what_options_set_and_options_go_first(here):
     )
     assert dry_run("--sweep sweep.toml") == [
         "llr smoothing=5 on tiny/sea at 10%, seed 3",
-        "counting weight=9 on tiny/sea at 10%, seed 3",
+        "counting heavy on tiny/sea at 10%, seed 3",
     ]
     options = "-d llr -d counting --inlier law --contamination 0 --seed 1 --set llr.smoothing=2"
     assert dry_run("--sweep sweep.toml", options) == [
@@ -388,7 +388,7 @@ def test_values_of_settings_are_json_where_they_can_be():
 def test_a_cell_that_is_named_twice_is_run_once():
     assert len(dry_run("-s tiny -d counting -d counting --inlier sea --inlier sea --seed 0 --seed 0")) == 4
     grid = dry_run("-s tiny -d counting --preset grid --set weight=3 --inlier sea --contamination 0")
-    assert grid == ["counting weight=3 on tiny/sea at 0%, seed 0"]
+    assert grid == ["counting grid weight=3 on tiny/sea at 0%, seed 0"]
 
 
 def test_options_may_be_environment_variables(store, monkeypatch):
