@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from measured import RESULTS, SWEEPS, records, tables
+from measured import FIGURES, RESULTS, SWEEPS, page, records, write_figures
 
 ROOT = Path(__file__).parents[1]
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
@@ -14,9 +14,25 @@ HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_the_tables_are_those_of_the_cells(sweep):
-    assert (RESULTS / f"{sweep}-tables.md").read_text(encoding="utf-8") == tables(sweep), (
+    assert (RESULTS / f"{sweep}-tables.md").read_text(encoding="utf-8") == page(sweep), (
         "run python tests/measured.py"
     )
+
+
+NUMBER = re.compile(r"-?\d+\.\d+")
+
+
+@pytest.mark.parametrize("sweep", SWEEPS)
+def test_the_figures_are_those_of_the_cells(sweep, tmp_path):
+    names = write_figures(sweep, tmp_path)
+    assert sorted(names) == sorted(path.name for path in FIGURES.glob(f"{sweep}-*"))
+    for name in names:
+        kept, drawn = ((folder / name).read_text(encoding="utf-8") for folder in (FIGURES, tmp_path))
+        assert NUMBER.split(kept) == NUMBER.split(drawn), "run python tests/measured.py"
+        # the last digits may be those of another processor
+        assert list(map(float, NUMBER.findall(kept))) == pytest.approx(
+            list(map(float, NUMBER.findall(drawn))), abs=0.01
+        )
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)
