@@ -104,6 +104,7 @@ def sweep_of(
 ) -> "Sweep":
     """Return the sweep that a file and the options describe; an option overrides the same key of the file.
 
+    Of the file's detectors, those that an option names keep their presets and settings.
     `message` receives a line about detectors that are left out.
     """
     from adbench_text.corpora.split import LEVELS
@@ -117,21 +118,24 @@ def sweep_of(
     def value_of(option: str, key: str, default: Any) -> Any:
         return options[option] or content.get(key, default)
 
-    detectors, datasets = value_of("detectors", "detector", []), value_of("datasets", "dataset", [])
-    for kind, names in (("detector", detectors), ("dataset", datasets)):
+    datasets = value_of("datasets", "dataset", [])
+    for kind, names in (("detector", value_of("detectors", "detector", [])), ("dataset", datasets)):
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
     datasets = [
         _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
         for dataset in expand("dataset", datasets)
     ]
-    detectors = choices_of(detectors, message)
+    of_file = choices_of(content.get("detector", []), message)
+    choices = [] if options["detectors"] else of_file
+    for named in choices_of(options["detectors"], message):
+        choices += [choice for choice in of_file if choice.name == named.name] or [named]
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
     settings = dict(setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
-    choices = choose(detectors, content.get("preset"), content.get("set", {}))
+    choices = choose(choices, content.get("preset"), content.get("set", {}))
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,

@@ -54,7 +54,8 @@ _SECTIONS = {
     "--detector",
     "-d",
     "detectors",
-    help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise.",
+    help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise. Those of a sweep keep their "
+    "presets and settings.",
 )
 @names_option(
     "--dataset",

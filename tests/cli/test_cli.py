@@ -297,12 +297,14 @@ def test_the_server_ends_with_ui(store):
     port = free_port()
     command = [sys.executable, "-m", "adbench_text.cli", "ui", "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as ui:
-        for line in ui.stdout:
-            if line.startswith("Open in a browser"):
-                break
-        servers = psutil.Process(ui.pid).children(recursive=True)
-        assert servers
-        ui.terminate()
+        try:
+            for line in ui.stdout:
+                if line.startswith("Open in a browser"):
+                    break
+            servers = psutil.Process(ui.pid).children(recursive=True)
+            assert servers
+        finally:  # otherwise the block would wait for it for ever
+            ui.terminate()
         ui.stdout.read()
     assert ui.returncode == 128 + signal.SIGTERM
     psutil.wait_procs(servers, timeout=20)
@@ -373,8 +375,26 @@ def test_a_sweep_file_sets_what_options_set_and_options_go_first(here):
     options = "-d llr -d counting --inlier law --contamination 0 --seed 1 --set llr.smoothing=2"
     assert dry_run("--sweep sweep.toml", options) == [
         "llr smoothing=2 on tiny/law at 0%, seed 1",
-        "counting on tiny/law at 0%, seed 1",
+        "counting heavy on tiny/law at 0%, seed 1",
     ]
+
+
+def test_a_detector_that_is_named_is_chosen_from_the_sweep(here):
+    (here / "sweep.toml").write_text(
+        """
+        dataset = "tiny"
+        detector = ["llr", { name = "counting", preset = "heavy" }, { name = "llr", set = { smoothing = 2 } }]
+        inlier = "sea"
+        contamination = 0
+        """
+    )
+    assert dry_run("--sweep sweep.toml -d llr -d iforest") == [
+        "llr on tiny/sea at 0%, seed 0",
+        "llr smoothing=2 on tiny/sea at 0%, seed 0",
+        "iforest on tiny/sea at 0%, seed 0",
+    ]
+    (cell,) = dry_run("--sweep sweep.toml -d llr --preset robust --set smoothing=3")
+    assert cell == "llr robust smoothing=3 on tiny/sea at 0%, seed 0"
 
 
 def test_values_of_settings_are_json_where_they_can_be():
