@@ -86,11 +86,15 @@ def _is_used(port: int) -> bool:
 
 @contextmanager
 def _ended(process: "subprocess.Popen[Any]") -> Iterator[None]:
-    """End a server and its workers with the block, also if this process is asked to end."""
-    import psutil
+    """End a server and its workers with the block, also if this process is asked to end.
+
+    The signal ends the server, and so the wait for it: an exception in a handler could be lost.
+    """
+    received: list[int] = []
 
     def end(number: int, frame: FrameType | None) -> None:
-        raise SystemExit(128 + number)
+        received.append(number)
+        _terminate(process)
 
     before = {number: signal.signal(number, end) for number in _SIGNALS}
     try:
@@ -98,9 +102,17 @@ def _ended(process: "subprocess.Popen[Any]") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-        with suppress(psutil.Error):
-            server = psutil.Process(process.pid)
-            for each in (*server.children(recursive=True), server):
-                with suppress(psutil.Error):
-                    each.terminate()
+        _terminate(process)
         process.wait()
+    if received:
+        raise SystemExit(128 + received[0])
+
+
+def _terminate(process: "subprocess.Popen[Any]") -> None:
+    import psutil
+
+    with suppress(psutil.Error):
+        server = psutil.Process(process.pid)
+        for each in (*server.children(recursive=True), server):
+            with suppress(psutil.Error):
+                each.terminate()
