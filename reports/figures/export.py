@@ -12,6 +12,9 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures.style import plain, styled
 from adbench_text.storage import atomic_path
 
+_AROUND_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
+_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
+
 
 @styled
 def svg(figure: Figure, title: str, prefix: str) -> str:
@@ -84,8 +87,14 @@ def _adapted(name: str, value: str, prefix: str) -> str:
         return f"{prefix}-{value}"
     if name == "href":
         return value.replace("#", f"#{prefix}-", 1)
+    if name in ("d", "x", "y"):  # a hundredth of a point cannot be seen
+        return _AROUND_COMMANDS.sub(r"\1", _DECIMALS.sub(_rounded, value)).strip()
     value = value.replace("url(#", f"url(#{prefix}-")
     return re.sub("'DejaVu Sans'[^;]*", "sans-serif", value).replace("#000000", "currentColor")
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 @styled

@@ -170,6 +170,14 @@ def test_an_svg_has_no_background_and_the_ink_of_the_page(name):
     assert "currentColor" in text
 
 
+def test_coordinates_are_short():
+    path = "M 40.954563 112.326 \nL 138.149999 0.0004 L -7.5 300 \nz \n"
+    assert export._adapted("d", path, "a") == "M40.95 112.33L138.15 0L-7.5 300z"
+    for name in DRAWN:
+        for element in parsed(drawn(name, *NAMES), name).iter("{http://www.w3.org/2000/svg}path"):
+            assert not re.search(r"\.\d{3}|\s[A-Za-z]|[A-Za-z]\s", element.attrib.get("d", ""))
+
+
 def test_ids_of_all_figures_differ_and_each_reference_has_its_id():
     ids, references = [], []
     for name in DRAWN:
