@@ -112,10 +112,9 @@ def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
                 for numbers, names in labels.items()
             )
             places.setdefault(listed, []).append(place)
-    is_everywhere = sum(map(len, places.values())) == len(used)
     return [
         "Not all figures are of the same seeds"
-        + ("" if is_everywhere else f" ({', '.join(where)})")
+        + ("" if len(where) == len(used) else f" ({', '.join(where)})")
         + f": {listed}."
         for listed, where in places.items()
     ]

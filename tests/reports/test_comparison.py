@@ -323,6 +323,11 @@ def test_different_seeds_have_a_note():
     assert expected in notes(*more)
     everywhere = [r for r in both if (r.detector, r.seed) != ("x", 1)]
     assert "Not all figures are of the same seeds: x: 0; y: 0, 1." in notes(*everywhere)
+    differing = [*everywhere, record("y", level=0.1, seed=2)]
+    assert notes(*differing)[-2:] == [
+        "Not all figures are of the same seeds (made-up at 0%): x: 0; y: 0, 1.",
+        "Not all figures are of the same seeds (made-up at 10%): x: 0; y: 0, 1, 2.",
+    ]
 
 
 def test_results_of_different_code_are_listed_apart_with_a_note():
