@@ -28,7 +28,10 @@ def provenance(
     n_ok = sum(record.is_ok for record in records)
     n_failed = len(records) - n_ok
     facts = [
-        ("results", f"{n_ok:,} cells" + (f", {n_failed:,} failed" if n_failed else "")),
+        (
+            "results",
+            f"{n_ok:,} cell{'' if n_ok == 1 else 's'}" + (f", {n_failed:,} failed" if n_failed else ""),
+        ),
         ("date", dates),
         ("version", _listed("version", records)),
         ("commit", _listed("commit", records)),

@@ -60,7 +60,7 @@ COLUMNS = [("20news", 0.0), ("20news", 0.1), ("agnews", 0.0), ("agnews", 0.1)]
 
 def name_of(words: str) -> str:
     """The name of a record in the words of README: ``"`llr`, preset `robust`"`` is ``"llr robust"``."""
-    names = re.findall(r"`([\w-]+)`", words)
+    names = re.findall(r"`([^`]+)`", words)
     return " ".join(names)
 
 

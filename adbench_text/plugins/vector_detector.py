@@ -22,8 +22,8 @@ class VectorDetector(TextDetector):
     Parameters
     ----------
     encoder : str, default "tfidf"
-        How a document becomes a vector; a name in `METHODS`, or the path of a folder of
-        sentence-transformers (a BERT encoder with mean pooling).
+        How a document becomes a vector; a name that ``adbench-text list encoders`` shows, or the path of
+        a folder of sentence-transformers (a BERT encoder with mean pooling).
     vectors : str, default "glove-wiki-gigaword-50"
         Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
         ``"fasttext-local"`` (trained on the training documents only). Some encoders need none.

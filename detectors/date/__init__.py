@@ -104,8 +104,10 @@ class DATE(TextDetector):
         hundred times memorises them and no longer generalises; chosen on ``pydocs``.
     batch_size : int, default 16
         Windows of a batch.
-    learning_rate, weight_decay : float
-        Of AdamW with AMSGrad; gradients are clipped to norm 1.
+    learning_rate : float, default 1e-5
+        Learning rate of AdamW with AMSGrad; gradients are clipped to norm 1.
+    weight_decay : float, default 0.1
+        Weight decay of AdamW.
     embedding_learning_rate : float, optional
         Learning rate of the token embeddings, if it is not `learning_rate`. The embedding of a piece
         moves only in steps that read it, so that a short training needs a higher rate there.

@@ -76,11 +76,13 @@ class LLR(TextDetector):
         Words of no evidence added to every document; at least 0.
     cap : float or None, default 4
         Largest evidence of one word for the training documents, as a natural logarithm; positive. None
-        for no limit.
+        (``null`` on the command line) for no limit.
     em_rounds : int, default 0
         Rounds in which training documents are set aside; 0 for none.
-    least_aside, most_aside : float, default 0.05 and 0.2
-        Shares of the training documents that are set aside at least and at most, in [0, 0.5].
+    least_aside : float, default 0.05
+        Smallest share of the training documents that is set aside, in [0, 0.5].
+    most_aside : float, default 0.2
+        Largest share of the training documents that is set aside, in [0, 0.5].
     aside_weight : float, default 0.3
         Weight of the background in the frequencies of the documents set aside, as a share of the words
         of the training documents; positive.

@@ -11,6 +11,8 @@ from adbench_text.sweep.cell import percent
 ORDER = 80
 NEEDS = "results"
 
+_OF_THE_PROCESS = "Peak memory is that of the process, with what its earlier cells left in caches."
+
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return the cost of each detector on each corpus: means over the splits, the peak over all of them.
@@ -33,7 +35,7 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         "data; peak memory is the maximum"
     )
     header = ["dataset", "detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
-    return [Table(title, header, rows, starts)]
+    return [Table(title, header, rows, starts, notes=[_OF_THE_PROCESS])]
 
 
 def _costs(records: Sequence[Record]) -> list[Entry]:

@@ -9,7 +9,7 @@ MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run -d
 def test_the_block_names_when_how_and_where_the_results_were_made():
     records = [record(started=DAY, made_by=MADE_BY), failed(started=3 * DAY, made_by=MADE_BY, seed=1)]
     assert provenance(records, {records[0].corpus: "made-up"}, "a store") == [
-        ("results", "1 cells, 1 failed"),
+        ("results", "1 cell, 1 failed"),
         ("date", "1970-01-02 to 1970-01-04"),
         *MADE_BY.items(),
         ("store", "a store"),
