@@ -6,7 +6,15 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import Choice, Source, announced, detector_options, document_options, read_all
+from adbench_text.cli.own_text import (
+    Choice,
+    Source,
+    announced,
+    detector_options,
+    document_options,
+    language_notes,
+    read_all,
+)
 
 
 @click.command("fit")
@@ -70,6 +78,8 @@ def command(
         for alpha, score in fitted.thresholds().items()
     ]
     click.echo(f"Odd is a score above, by false alarms: {', '.join(thresholds)}.")
+    for note in language_notes(choice.language):
+        click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model

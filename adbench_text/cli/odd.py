@@ -14,6 +14,7 @@ from adbench_text.cli.own_text import (
     announced,
     detector_options,
     document_options,
+    language_notes,
     print_table,
     read_all,
 )
@@ -81,9 +82,10 @@ def command(
         ],
         ("rank", "id" if has_ids else "row", "p", "why", "text"),
     )
-    _write_table(table, ranked, documents, columns.names)
-    _write_page(page, ranked, documents, different, top)
     n_odd = sum(document.is_odd for document in different)
+    explained = different[: max(n_odd, top, 1)]
+    _write_table(table, ranked, documents, explained, columns.names)
+    _write_page(page, ranked, documents, explained, n_odd)
     click.echo(
         f"{n_odd:,} of {len(documents):,} are odd at {100 * alpha:g} % false alarms (--alpha). "
         f"All documents: {table}. Page: {page}."
@@ -101,7 +103,7 @@ def _summary(ranked: "OddDocuments", n_documents: int) -> str:
 
 
 def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]:
-    notes = []
+    notes = language_notes(language)
     if ranked.alpha * n_different < 1:
         notes.append(
             f"with {n_different:,} different documents no p is below {1 / n_different:.2g}, so none is odd; "
@@ -116,25 +118,32 @@ def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]
 
 
 def _write_table(
-    path: Path, ranked: "OddDocuments", documents: "Sequence[Document]", columns: Sequence[str]
+    path: Path,
+    ranked: "OddDocuments",
+    documents: "Sequence[Document]",
+    explained: "Sequence[RankedDocument]",
+    columns: Sequence[str],
 ) -> None:
-    """Write all documents with all columns of the file, the most odd first, those without words last."""
+    """Write all documents with all columns of the file, the most odd first, those without words last.
+
+    The words that explain a document would take much longer for all of them.
+    """
     from adbench_text.escaping import cell
     from adbench_text.storage import atomic_path
 
     names = [f"input_{name}" if name in _OURS else name for name in columns]
+    why = {each.place: ", ".join(ranked.why(each)) for each in explained}
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         writer.writerow([*_OURS, *map(cell, names)])
         for each in ranked.documents:
-            why = ", ".join(ranked.why(each)) if each.is_odd and each.copy_of is None else ""
             copy_of = "" if each.copy_of is None else documents[each.copy_of].id
             ours: list[Any] = [
                 each.rank,
                 f"{each.score:.6g}",
                 f"{each.p:.4g}",
                 int(each.is_odd),
-                why,
+                why.get(each.place, ""),
                 copy_of,
             ]
             fields = documents[each.place].fields
@@ -148,15 +157,14 @@ def _write_page(
     path: Path,
     ranked: "OddDocuments",
     documents: "Sequence[Document]",
-    different: "Sequence[RankedDocument]",
-    top: int,
+    explained: "Sequence[RankedDocument]",
+    n_odd: int,
 ) -> None:
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
 
-    n_odd = sum(document.is_odd for document in different)
     shown = []
-    for each in different[: max(n_odd, top, 1)]:
+    for each in explained:
         words = ranked.words(each)
         own = documents[each.place]
         facts = [

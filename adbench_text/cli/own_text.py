@@ -105,6 +105,18 @@ def alpha_option(command: Any) -> Any:
     return click.option("--alpha", default=0.01, type=float, help=help_text)(command)
 
 
+def language_notes(language: str) -> list[str]:
+    """Return a note if nothing is known of the words of a language."""
+    from adbench_text.text.own import has_frequencies
+
+    if has_frequencies(language):
+        return []
+    return [
+        f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay, "
+        "and llr knows no ordinary language."
+    ]
+
+
 def _together(command: Any, name: str, kind: type[Any], *options: Any) -> Any:
     """Add options to a command, which receives them as one argument of a data class."""
 

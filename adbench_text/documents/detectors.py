@@ -10,6 +10,7 @@ from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.sweep.cell import Cell, text_of_settings
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.sweep import choose
+from adbench_text.text.own import check_language
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -45,8 +46,10 @@ def own_detector(
     Raises
     ------
     UnknownNameError, InvalidValueError
-        If the detector, the preset or a setting is not known, or the preset is a grid.
+        If the detector, the preset or a setting is not known, the preset is a grid, or the language is not a
+        code.
     """
+    check_language(language)
     offered: Mapping[str, Any]
     if preset is None:
         preset, offered = registry.detector(name).for_language(language)

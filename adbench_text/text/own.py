@@ -9,8 +9,10 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
+from adbench_text.errors import InvalidValueError
 from adbench_text.text import cleaning
 
+_CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\S+")
 _N_LOOKED_AT = 200  # documents from which the language is guessed
@@ -88,12 +90,25 @@ def _english(text: str) -> Iterator[tuple[str, int, int]]:
         yield word, origin[start], origin[end - 1] + 1
 
 
+def check_language(language: str) -> None:
+    """Raise InvalidValueError if a language is not given by a code."""
+    if not _CODE.fullmatch(language):
+        raise InvalidValueError(f"language must be a code such as 'en', 'de' or 'fr', got {language!r}.")
+
+
+def has_frequencies(language: str) -> bool:
+    """Return whether wordfreq knows the words of a language."""
+    from wordfreq import available_languages
+
+    return language in available_languages()
+
+
 @cache
 def frequent_words(language: str) -> frozenset[str]:
     """Return the most frequent words of a language; none if wordfreq does not have it."""
-    from wordfreq import available_languages, top_n_list
+    from wordfreq import top_n_list
 
-    if language not in available_languages():
+    if not has_frequencies(language):
         return frozenset()
     return frozenset(top_n_list(language, _N_STOP_WORDS))
 

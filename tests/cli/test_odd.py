@@ -81,6 +81,27 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     assert "give --language" not in odd(tmp_path / "a.csv", "--language", "de").stderr
 
 
+def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
+    note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
+    assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
+    assert "frequencies" not in odd(tmp_path / "a.csv", "--language", "de").stderr
+    result = odd(tmp_path / "a.csv", "--language", "german")
+    assert result.exit_code == 2
+    assert "language must be a code such as 'en', 'de' or 'fr', got 'german'." in result.stderr
+
+
+def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
+    cooks = ["preheat the oven", "beat the eggs", "boil the noodles"]
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *cooks]], ("text",))
+    assert odd(tmp_path / "a.csv", "--top", 2, "--alpha", 0.001).exit_code == 0
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["text"] for row in rows[:3]} == set(cooks)
+    assert {row["odd"] for row in rows} == {"0"}
+    assert [bool(row["why"]) for row in rows] == [True, True, *[False] * (len(rows) - 2)]
+
+
 def test_columns_of_the_file_keep_their_values_beside_ours(odd, tmp_path):
     rows = [(n, text) for n, text in enumerate(SEA)]
     assert odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine").exit_code == 0
