@@ -20,6 +20,13 @@ class InvalidValueError(AdbenchTextError, ValueError):
     exit_code = 2
 
 
+def listing(names: Iterable[str], most: int = 30) -> str:
+    """Return names for a message: ``"cvdd, date and 12 more"``, or ``"none"``."""
+    ordered = sorted(names)
+    more = f" and {len(ordered) - most} more" if len(ordered) > most else ""
+    return ", ".join(ordered[:most]) + more or "none"
+
+
 class UnknownNameError(InvalidValueError):
     """A name is not known; the message suggests the nearest known name.
 
@@ -43,8 +50,7 @@ class UnknownNameError(InvalidValueError):
         self.kind, self.name, self.known = kind, name, sorted(known)
         near = get_close_matches(name.lower(), self.known, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        listed = ", ".join(self.known[:30]) + (", ..." if len(self.known) > 30 else "")
-        super().__init__(f"No {kind} named {name!r}.{hint} Known: {listed or 'none'}.")
+        super().__init__(f"No {kind} named {name!r}.{hint} Known: {listing(self.known)}.")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:  # to send it between processes
         return type(self), (self.kind, self.name, self.known)

@@ -26,10 +26,12 @@ _KINDS = (
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(_KINDS), metavar="KIND")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(kind: str, as_json: bool) -> None:
     """List the available names of a KIND, with a short description of each.
+
+    KIND is detectors, datasets, vectors, encoders, presets, sweeps, engines, tables or formats.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """
@@ -47,7 +49,7 @@ def _plugins(kind: str) -> "Iterator[Row]":
     from adbench_text.plugins import registry
 
     for name, summary in registry.listing({"formats": "reports"}.get(kind, kind)):
-        yield {"name": name, "summary": summary}
+        yield {"name": name, "summary": summary.replace("``", "")}  # a docstring
 
 
 def _vectors() -> "Iterator[Row]":

@@ -115,7 +115,15 @@ class Seeds(click.ParamType[list[int]]):
             seeds = parse_seeds(value) if isinstance(value, str) else value
         except InvalidValueError as error:
             self.fail(str(error), param, ctx)
-        return [_SEED.convert(seed, param, ctx) for seed in ([value] if seeds is None else seeds)]
+        try:
+            return [_SEED.convert(seed, None, None) for seed in ([value] if seeds is None else seeds)]
+        except click.BadParameter:
+            self.fail(
+                f"expected a number of at most {_SEED.max}, a list such as 0,2,5 or a range such as 0-4, "
+                f"got {value!r}.",
+                param,
+                ctx,
+            )
 
 
 class Shares(click.ParamType[list[float]]):
@@ -131,8 +139,10 @@ class Shares(click.ParamType[list[float]]):
         """Return the numbers."""
         if isinstance(value, list):
             return value
-        parts: list[Any] = str(value).split(",")
-        return [click.FLOAT.convert(part, param, ctx) for part in parts]
+        try:
+            return [float(part) for part in str(value).split(",")]
+        except ValueError:
+            self.fail(f"expected numbers such as 0.05 or 0,0.1, got {value!r}.", param, ctx)
 
 
 def flat(values: "Iterable[Iterable[Any]]") -> list[Any]:

@@ -13,7 +13,7 @@ from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
     from adbench_text.run.engine import Engine
-    from adbench_text.sweep.sweep import Sweep
+    from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 
 class Jobs(click.ParamType[int]):
@@ -25,7 +25,10 @@ class Jobs(click.ParamType[int]):
         """Return the number; for ``auto``, that of the cores that this process may use."""
         if value == "auto":
             return _cores()
-        return click.IntRange(0).convert(value, param, ctx)
+        try:
+            return click.IntRange(0).convert(value, None, None)
+        except click.BadParameter:
+            self.fail(f"expected a number of at least 0, or auto, got {value!r}.", param, ctx)
 
 
 def _cores() -> int:
@@ -126,10 +129,9 @@ def sweep_of(
         _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
         for dataset in expand("dataset", datasets)
     ]
-    of_file = choices_of(content.get("detector", []), message)
-    choices = [] if options["detectors"] else of_file
-    for named in choices_of(options["detectors"], message):
-        choices += [choice for choice in of_file if choice.name == named.name] or [named]
+    choices = choices_of(content.get("detector", []), message)
+    if options["detectors"]:
+        choices = _chosen(choices, options["detectors"], message)
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
@@ -145,6 +147,23 @@ def sweep_of(
         value_of("limit", "limit", None),
         None if share is None else float(share),
     )
+
+
+def _chosen(
+    of_sweep: "Sequence[DetectorChoice]", texts: Sequence[str], message: Callable[[str], object]
+) -> "list[DetectorChoice]":
+    """Return the detectors of a sweep that texts name, and those that it lacks as they are by default."""
+    from adbench_text.sweep.names import choices_of, expand
+
+    if not of_sweep:
+        return choices_of(texts, message)
+    chosen: list[DetectorChoice] = []
+    known = list(dict.fromkeys(choice.name for choice in of_sweep))
+    for name in expand("detector", texts, lambda: known, " of the sweep"):
+        if name not in known:
+            message(f"{name} is not in the sweep; it is run as well.")
+        chosen += [choice for choice in of_sweep if choice.name == name] or choices_of([name], message)
+    return chosen
 
 
 def _classes(datasets: "Sequence[str]") -> list[str]:

@@ -54,8 +54,8 @@ _SECTIONS = {
     "--detector",
     "-d",
     "detectors",
-    help="Detectors to run: names, a pattern such as 'pyod-*', or all, likewise. Those of a sweep keep their "
-    "presets and settings.",
+    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all. With "
+    "--sweep, its detectors keep their presets and settings.",
 )
 @names_option(
     "--dataset",
@@ -99,7 +99,8 @@ _SECTIONS = {
 @click.option(
     "--preset",
     type=Name("presets", metavar="NAME"),
-    help="Named configuration of the detectors; see 'adbench-text list presets'.  [default: default]",
+    help="Named configuration of all detectors that are given; see 'adbench-text list presets'.  "
+    "[default: default]",
 )
 @click.option(
     "--set",
@@ -137,7 +138,7 @@ _SECTIONS = {
     "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"
 )
 @click.option("--engine", type=Name("engines"), help="Where cells run: local or dask.  [default: local]")
-@click.option("--address", help="Of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
+@click.option("--address", help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
 @click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
 @click.option(
     "--retry", type=click.Choice(["failed"]), help="Run cells again that failed, timed out or were killed."

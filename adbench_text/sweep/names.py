@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from pathlib import Path
 
-from adbench_text.errors import InvalidValueError, PluginError
+from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
 from adbench_text.sweep.sweep import DetectorChoice
 
@@ -67,8 +68,7 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
             continue
         matches = [name for name in lookup() if part == ALL or fnmatchcase(name, part)]
         if not matches:
-            listed = ", ".join(sorted(lookup())[:30]) or "none"
-            raise InvalidValueError(f"No {kind}{place} matches {part!r}. Known: {listed}.")
+            raise InvalidValueError(f"No {kind}{place} matches {part!r}. Known: {listing(lookup())}.")
         names += matches
     return names
 
@@ -90,6 +90,8 @@ def _check_kind(kind: str, name: str, lookup: Callable[[], Sequence[str]]) -> No
     """Raise InvalidValueError if a name is one of a dataset instead of a detector, or the reverse."""
     if kind not in _OPTIONS or name in registry.plugins(f"{kind}s") or name.startswith(registry.OWN):
         return
+    if kind == "dataset" and name not in lookup() and Path(name).is_file():
+        raise InvalidValueError(f"{name!r} is a file; use {registry.OWN}{name}.")
     other = "dataset" if kind == "detector" else "detector"
     if name in registry.names(f"{other}s") and name not in lookup():
         raise wrong_kind(name, other)

@@ -73,7 +73,8 @@ class DetectorChoice:
         grids = presets(detector, dataset)
         preset = self.preset or DEFAULT
         if preset not in grids:
-            raise UnknownNameError(f"preset of {self.name} on {dataset}", preset, grids)
+            place = f" on {dataset}" if dataset else ""
+            raise UnknownNameError(f"preset of {self.name}{place}", preset, grids)
         defaults = parameters(detector)
         configurations = [
             scoring_settings(detector, {**settings, **self.settings}) for settings in grids[preset]

@@ -393,6 +393,11 @@ def test_a_detector_that_is_named_is_chosen_from_the_sweep(here):
         "llr smoothing=2 on tiny/sea at 0%, seed 0",
         "iforest on tiny/sea at 0%, seed 0",
     ]
+    assert dry_run("--sweep sweep.toml -d c*") == ["counting heavy on tiny/sea at 0%, seed 0"]
+    result = adbench("run --dry-run --sweep sweep.toml -d llr,iforest")
+    assert result.stderr.startswith("iforest is not in the sweep; it is run as well.\n")
+    result = adbench("run --dry-run --sweep sweep.toml -d pyod-*")
+    assert "No detector of the sweep matches 'pyod-*'. Known: counting, llr." in result.stderr
     (cell,) = dry_run("--sweep sweep.toml -d llr --preset robust --set smoothing=3")
     assert cell == "llr robust smoothing=3 on tiny/sea at 0%, seed 0"
 
@@ -638,10 +643,11 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("run -s tiny -d llr --contamination 0.5", "contamination must be in [0, 0.5), got 0.5"),
         ("run -s tiny -d llr --contamination -0.1", "contamination must be in [0, 0.5), got -0.1"),
         ("run -s tiny -d llr --contamination nan", "contamination must be in [0, 0.5), got nan"),
-        ("run -s tiny -d llr --contamination much", "'much' is not a valid float"),
-        ("run -s tiny -d llr --seed -1", "-1 is not in the range"),
+        ("run -s tiny -d llr --contamination 5%", "expected numbers such as 0.05 or 0,0.1, got '5%'."),
+        ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
+        ("run -s tiny -d llr --seed 0..3", "or a range such as 0-4, got '0..3'."),
         ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
-        ("run -s tiny -d llr --jobs -1", "-1 is not in the range x>=0"),
+        ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
         ("run -s tiny -d llr --engine dusk", "No engine named 'dusk'. Did you mean 'dask'?"),
         ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
         ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),

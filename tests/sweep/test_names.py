@@ -1,6 +1,8 @@
+from pathlib import Path
+
 import pytest
 
-from adbench_text.errors import InvalidValueError, PluginError
+from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
 from adbench_text.sweep.names import choices_of, expand, parse_seeds
 from adbench_text.sweep.sweep import DetectorChoice
@@ -64,3 +66,17 @@ def test_seeds_are_numbers_lists_and_ranges():
     for text in ("4-0", "0-4294967295"):
         with pytest.raises(InvalidValueError, match="A range of seeds goes up"):
             parse_seeds(text)
+
+
+def test_a_file_that_is_given_as_a_dataset_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("posts.csv").touch()
+    with pytest.raises(InvalidValueError, match=r"'posts\.csv' is a file; use files:posts\.csv\."):
+        expand("dataset", ["posts.csv"])
+    assert expand("dataset", ["files:posts.csv"]) == ["files:posts.csv"]
+
+
+def test_long_lists_in_messages_state_how_many_names_they_leave_out():
+    assert listing("cab", most=2) == "a, b and 1 more"
+    assert listing("cab") == "a, b, c"
+    assert listing([]) == "none"
