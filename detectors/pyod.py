@@ -7,6 +7,7 @@ from contextlib import redirect_stdout
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 #: Modules of PyOD whose detectors are for other data than a matrix of unlabelled vectors.
@@ -24,13 +25,20 @@ def members() -> list[str]:
     return sorted(_classes())
 
 
+def summary(name: str) -> str:
+    """Return the first sentence on PyOD's detector of this name, without importing it."""
+    module, class_name = _classes()[name]
+    source = (_folder() / f"{module.rpartition('.')[2]}.py").read_bytes()
+    (node,) = [n for n in ast.parse(source).body if isinstance(n, ast.ClassDef) and n.name == class_name]
+    paragraph = " ".join((ast.get_docstring(node) or "").partition("\n\n")[0].split())
+    return shorten(paragraph.partition(". ")[0].rstrip("."), 100, placeholder=" ...")
+
+
 @cache
 def _classes() -> dict[str, tuple[str, str]]:
     """Map each name to module and class: the class that is called as its module is."""
-    spec = find_spec("pyod")
-    folder = Path(str((spec.submodule_search_locations or [""])[0])) / "models" if spec else Path()
     classes = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(_folder().glob("*.py")):
         if path.stem.startswith(_PREFIXES_OF_OTHER_DATA) or path.stem in _OTHER_DATA:
             continue
         for node in ast.parse(path.read_bytes()).body:
@@ -41,6 +49,12 @@ def _classes() -> dict[str, tuple[str, str]]:
             ):
                 classes[path.stem.replace("_", "-")] = (f"pyod.models.{path.stem}", node.name)
     return classes
+
+
+def _folder() -> Path:
+    """Return the folder of PyOD's detectors."""
+    spec = find_spec("pyod")
+    return Path(str((spec.submodule_search_locations or [""])[0])) / "models" if spec else Path()
 
 
 def _plain(name: str) -> str:

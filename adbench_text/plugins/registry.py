@@ -8,8 +8,8 @@ underscore, or an entry point of another package in the group ``adbench_text.det
 ``name`` that its class declares, otherwise the file's name. Finding and listing import nothing: the
 files are parsed.
 
-A detector file may define a family: ``members() -> list[str]`` and ``member(name) -> type``; its detectors
-are called ``family-member``.
+A detector file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and, for lists,
+``summary(name) -> str``; its detectors are called ``family-member``.
 """
 
 import ast
@@ -205,14 +205,18 @@ def listing(kind: str) -> list[tuple[str, str]]:
         try:
             if plugin.is_foreign:
                 summary = _summary(_load(plugin), plugin.summary)
-            members = (
-                [f"{plugin.name}-{member}" for member in _load(plugin).members()] if plugin.is_family else []
-            )
+            members = _described_members(plugin) if plugin.is_family else []
         except PluginError as error:
             summary, members = f"broken: {error}", []
         rows.append((plugin.name, summary) if not plugin.is_family else (f"{plugin.name}-...", summary))
-        rows += [(member, "") for member in members]
+        rows += members
     return rows
+
+
+def _described_members(plugin: Plugin) -> list[tuple[str, str]]:
+    family = _load(plugin)
+    summary = getattr(family, "summary", lambda name: "")
+    return [(f"{plugin.name}-{name}", summary(name)) for name in family.members()]
 
 
 def _summary(loaded: Any, origin: str) -> str:
