@@ -131,6 +131,8 @@ def sweep_of(
     ]
     choices = choices_of(content.get("detector", []), message)
     if options["detectors"]:
+        if options["preset"] and any(":" in text for text in options["detectors"]):
+            raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
         choices = _chosen(choices, options["detectors"], message)
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
@@ -159,10 +161,11 @@ def _chosen(
         return choices_of(texts, message)
     chosen: list[DetectorChoice] = []
     known = list(dict.fromkeys(choice.name for choice in of_sweep))
-    for name in expand("detector", texts, lambda: known, " of the sweep"):
-        if name not in known:
-            message(f"{name} is not in the sweep; it is run as well.")
-        chosen += [choice for choice in of_sweep if choice.name == name] or choices_of([name], message)
+    for named in choices_of(expand("detector", texts, lambda: known, " of the sweep"), message):
+        found = [c for c in of_sweep if c.name == named.name and named.preset in (None, c.preset)]
+        if not found:
+            message(f"{named.name} {named.label} is not in the sweep; it is run as well.")
+        chosen += found or [named]
     return chosen
 
 

@@ -54,8 +54,8 @@ _SECTIONS = {
     "--detector",
     "-d",
     "detectors",
-    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all. With "
-    "--sweep, its detectors keep their presets and settings.",
+    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; llr:robust "
+    "is one with a preset. With --sweep, its detectors keep their presets and settings.",
 )
 @names_option(
     "--dataset",
@@ -99,8 +99,7 @@ _SECTIONS = {
 @click.option(
     "--preset",
     type=Name("presets", metavar="NAME"),
-    help="Named configuration of all detectors that are given; see 'adbench-text list presets'.  "
-    "[default: default]",
+    help="Named configuration of all these detectors; see 'adbench-text list presets'.  [default: default]",
 )
 @click.option(
     "--set",

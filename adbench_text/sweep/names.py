@@ -110,7 +110,7 @@ def choices_of(
     Parameters
     ----------
     entries : iterable of str or DetectorChoice
-        The name of each is a text as `expand` takes it.
+        The name of each is a text as `expand` takes it; ``"llr:robust"`` is a detector with a preset.
     note : callable
         Receives a message on detectors that a pattern matches and that cannot be loaded; they are left out.
     """
@@ -120,8 +120,16 @@ def choices_of(
         names = expand("detector", [choice.name])
         if names != [choice.name]:
             names = _loadable(choice.name, names, note)
-        choices += [replace(choice, name=name) for name in names]
+        choices += [_with_preset(replace(choice, name=name)) for name in names]
     return choices
+
+
+def _with_preset(choice: DetectorChoice) -> DetectorChoice:
+    """Return a choice whose name contains a preset, ``"llr:robust"``, with both apart."""
+    name, _, preset = choice.name.partition(":")
+    if not preset or choice.preset or choice.name in registry.names("detectors"):
+        return choice
+    return replace(choice, name=name, preset=preset)
 
 
 def _loadable(text: str, names: Sequence[str], note: Callable[[str], object]) -> list[str]:

@@ -395,11 +395,33 @@ def test_a_detector_that_is_named_is_chosen_from_the_sweep(here):
     ]
     assert dry_run("--sweep sweep.toml -d c*") == ["counting heavy on tiny/sea at 0%, seed 0"]
     result = adbench("run --dry-run --sweep sweep.toml -d llr,iforest")
-    assert result.stderr.startswith("iforest is not in the sweep; it is run as well.\n")
+    assert result.stderr.startswith("iforest default is not in the sweep; it is run as well.\n")
+    assert dry_run("--sweep sweep.toml -d counting:heavy") == ["counting heavy on tiny/sea at 0%, seed 0"]
+    result = adbench("run --dry-run --sweep sweep.toml -d llr:robust")
+    assert result.stdout == "llr robust on tiny/sea at 0%, seed 0\n"
+    assert result.stderr.startswith("llr robust is not in the sweep; it is run as well.\n")
     result = adbench("run --dry-run --sweep sweep.toml -d pyod-*")
     assert "No detector of the sweep matches 'pyod-*'. Known: counting, llr." in result.stderr
     (cell,) = dry_run("--sweep sweep.toml -d llr --preset robust --set smoothing=3")
     assert cell == "llr robust smoothing=3 on tiny/sea at 0%, seed 0"
+
+
+def test_a_preset_may_belong_to_one_detector():
+    options = "-s tiny --inlier sea --contamination 0"
+    assert dry_run(options, "-d llr,llr:robust,iforest") == [
+        "llr on tiny/sea at 0%, seed 0",
+        "llr robust on tiny/sea at 0%, seed 0",
+        "iforest on tiny/sea at 0%, seed 0",
+    ]
+    for words, message in (
+        ("-d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
+        ("-d lrr:robust", "No detector named 'lrr'. Did you mean 'llr'?"),
+        ("-d llr:robust --preset batch", "give it or -d NAME:PRESET, not both."),
+        ("-d llr:", "No detector named 'llr:'. Did you mean 'llr'?"),
+    ):
+        result = adbench(f"run --dry-run {options} {words}")
+        assert result.exit_code == 2
+        assert message in result.stderr
 
 
 def test_values_of_settings_are_json_where_they_can_be():
