@@ -9,7 +9,8 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.sweep.cell import Cell, text_of_settings
 from adbench_text.sweep.construct import build_detector
-from adbench_text.sweep.sweep import choose
+from adbench_text.sweep.names import with_preset
+from adbench_text.sweep.sweep import DetectorChoice, choose
 from adbench_text.text.own import check_language
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def own_detector(
     Parameters
     ----------
     name : str
+        Also with a preset: ``"mean:llr-minilm"``.
     preset : str, optional
         Named configuration; by default the one that the detector offers for the language.
     settings : mapping, optional
@@ -50,6 +52,8 @@ def own_detector(
         code.
     """
     check_language(language)
+    chosen = with_preset(DetectorChoice(name, preset))
+    name, preset = chosen.name, chosen.preset
     offered: Mapping[str, Any]
     if preset is None:
         preset, offered = registry.detector(name).for_language(language)

@@ -120,11 +120,11 @@ def choices_of(
         names = expand("detector", [choice.name])
         if names != [choice.name]:
             names = _loadable(choice.name, names, note)
-        choices += [_with_preset(replace(choice, name=name)) for name in names]
+        choices += [with_preset(replace(choice, name=name)) for name in names]
     return choices
 
 
-def _with_preset(choice: DetectorChoice) -> DetectorChoice:
+def with_preset(choice: DetectorChoice) -> DetectorChoice:
     """Return a choice whose name contains a preset, ``"llr:robust"``, with both apart."""
     name, _, preset = choice.name.partition(":")
     if not preset or choice.preset or choice.name in registry.names("detectors"):

@@ -116,3 +116,10 @@ def test_a_word_is_odd_above_zero_or_above_the_median():
     assert centre([]) == 0
     assert odd_words(words(-1.0, 2.0, 3.0, 1.0), 0, 2) == ["w2", "w1"]
     assert odd_words(words(-1.0, 2.0, 3.0, 1.0), 2, 2) == ["w2"]
+
+
+def test_a_preset_may_come_with_the_name_of_the_detector():
+    texts = texts_about("sea", 20, 0)
+    assert odd_documents(texts, "llr:robust").detector == "llr (robust)"
+    with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
+        odd_documents(texts, "llr:robusst")
