@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from test_docs import COMMANDS
 
 from adbench_text.cli.main import main
+from adbench_text.errors import PluginError
+from adbench_text.text import pretrained
 
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
 NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads", "merge": "needs a server"}
@@ -57,6 +59,11 @@ def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
         pytest.skip(f"it {NOT_HERE[name]}")
     if "pytextad" in command:
         pytest.importorskip("pytextad")
+    if "minilm" in command and name != "run":
+        try:
+            pretrained.minilm(max_pieces=128)
+        except PluginError:
+            pytest.skip("MiniLM is not installed")
     if name != "new":
         command = command.replace("my-detector", "llr")
     folder = shutil.copytree(prepared, tmp_path / "here", ignore=shutil.ignore_patterns("cache"))

@@ -120,6 +120,6 @@ def test_a_word_is_odd_above_zero_or_above_the_median():
 
 def test_a_preset_may_come_with_the_name_of_the_detector():
     texts = texts_about("sea", 20, 0)
-    assert odd_documents(texts, "llr:robust").detector == "llr (robust)"
+    assert ranked(texts, detector="llr:robust").detector == "llr (robust, background=uniform coherence=0)"
     with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
         odd_documents(texts, "llr:robusst")
