@@ -669,6 +669,7 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
         ("run -s tiny -d llr --seed 0..3", "or a range such as 0-4, got '0..3'."),
         ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
+        ("run -s tiny -d llr --jobs -1", "expected a number of at least 0, or auto, got '-1'."),
         ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
         ("run -s tiny -d llr --engine dusk", "No engine named 'dusk'. Did you mean 'dask'?"),
         ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
