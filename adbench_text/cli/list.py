@@ -25,13 +25,11 @@ _KINDS = (
 )
 
 
-@click.command("list")
+@click.command("list", epilog=f"KIND is one of {', '.join(_KINDS)}.")
 @click.argument("kind", type=click.Choice(_KINDS), metavar="KIND")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 def command(kind: str, as_json: bool) -> None:
     """List the available names of a KIND, with a short description of each.
-
-    KIND is detectors, datasets, vectors, encoders, presets, sweeps, engines, tables or formats.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """

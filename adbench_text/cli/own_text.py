@@ -112,8 +112,7 @@ def language_notes(language: str) -> list[str]:
     if has_frequencies(language):
         return []
     return [
-        f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay, "
-        "and llr knows no ordinary language."
+        f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
     ]
 
 
