@@ -6,7 +6,6 @@
 import csv
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -28,19 +27,13 @@ from adbench_text.sweep.cell import Cell
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 FIGURES = RESULTS / "figures"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
-_TABLES = (
-    "main",
-    "published",
-    "levels",
-    "ranks",
-    "ablations",
-    "cost",
-)  # they need no scores of single documents
+# these need no scores of single documents
+_TABLES = ("main", "published", "levels", "ranks", "ablations", "cost")
 _MEASURED = (*METRICS, "fit_seconds", "score_seconds", "n_train", "n_test", "peak_memory_mb")
 _ORIGINS = ("version", "commit", "command", "machine")
 _DEFINITION = ("preset", "dataset", "inlier", "contamination", "seed", "dataset_digest", "code_version")
 _DEFINITION_IF_ANY = ("protocol", "libraries", "regime")
-_DRAWINGS = contamination, cost  # likewise
+_DRAWINGS = contamination, cost
 
 
 @cache
@@ -84,11 +77,12 @@ def page(sweep: str) -> str:
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 
-def drawings(sweep: str) -> Iterator[Drawing]:
-    """Yield the figures of a sweep."""
+@cache
+def drawings(sweep: str) -> list[Drawing]:
+    """Return the figures of a sweep."""
     comparison = Comparison(records(sweep), "auroc", _cells(sweep))
-    for module in _DRAWINGS:
-        yield from module.drawings(comparison, Ranking(comparison), evidence=None)
+    ranking = Ranking(comparison)
+    return [d for module in _DRAWINGS for d in module.drawings(comparison, ranking, evidence=None)]
 
 
 def write_figures(sweep: str, folder: Path) -> list[str]:
