@@ -129,17 +129,18 @@ def sweep_of(
         _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
         for dataset in expand("dataset", datasets)
     ]
-    choices = choices_of(content.get("detector", []), message)
-    if options["detectors"]:
-        if options["preset"] and any(":" in text for text in options["detectors"]):
-            raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+    if options["preset"] and any(":" in text for text in options["detectors"]):
+        raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+    choices = choices_of(content.get("detector", options["detectors"]), message)
+    # first the file's settings: one may belong to a detector that is not chosen
+    choices = choose(choices, content.get("preset"), content.get("set", {}))
+    if options["detectors"] and "detector" in content:
         choices = _chosen(choices, options["detectors"], message)
     share = options["test_outliers"]
     if share in (None, ()):  # a share of 0 is an error, which the sweep reports
         share = content.get("test_outliers")
     settings = dict(setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
-    choices = choose(choices, content.get("preset"), content.get("set", {}))
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,
@@ -155,14 +156,13 @@ def _chosen(
     of_sweep: "Sequence[DetectorChoice]", texts: Sequence[str], message: Callable[[str], object]
 ) -> "list[DetectorChoice]":
     """Return the detectors of a sweep that texts name, and those that it lacks as they are by default."""
+    from adbench_text.sweep.cell import DEFAULT
     from adbench_text.sweep.names import choices_of, expand
 
-    if not of_sweep:
-        return choices_of(texts, message)
     chosen: list[DetectorChoice] = []
     known = list(dict.fromkeys(choice.name for choice in of_sweep))
     for named in choices_of(expand("detector", texts, lambda: known, " of the sweep"), message):
-        found = [c for c in of_sweep if c.name == named.name and named.preset in (None, c.preset)]
+        found = [c for c in of_sweep if c.name == named.name and named.preset in (None, c.preset or DEFAULT)]
         if not found:
             message(f"{named.name} {named.label} is not in the sweep; it is run as well.")
         chosen += found or [named]

@@ -404,6 +404,23 @@ def test_a_detector_that_is_named_is_chosen_from_the_sweep(here):
     assert "No detector of the sweep matches 'pyod-*'. Known: counting, llr." in result.stderr
     (cell,) = dry_run("--sweep sweep.toml -d llr --preset robust --set smoothing=3")
     assert cell == "llr robust smoothing=3 on tiny/sea at 0%, seed 0"
+    result = adbench("run --dry-run --sweep sweep.toml -d llr:default")
+    assert result.stdout.startswith("llr on tiny/sea at 0%, seed 0\n")
+    assert "is not in the sweep" not in result.stderr
+
+
+def test_settings_of_a_sweep_belong_to_its_own_detectors(here):
+    (here / "sweep.toml").write_text(
+        """
+        dataset = "tiny"
+        detector = ["llr", "ocsvm"]
+        inlier = "sea"
+        contamination = 0
+        set = { ocsvm.nu = 0.2, smoothing = 5 }
+        """
+    )
+    assert dry_run("--sweep sweep.toml -d llr") == ["llr smoothing=5 on tiny/sea at 0%, seed 0"]
+    assert dry_run("--sweep sweep.toml -d llr:robust") == ["llr robust on tiny/sea at 0%, seed 0"]
 
 
 def test_a_preset_may_belong_to_one_detector():
