@@ -58,15 +58,13 @@ def is_file(path: Path) -> bool:
 
 
 @contextmanager
-def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> Iterator[Path]:
+def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to; move it to `path` only if the block succeeds.
 
     Parameters
     ----------
     path : Path
         Its folder is created if it does not exist.
-    advice : str
-        Last sentence of the error message: a remedy for the user.
 
     Raises
     ------
@@ -97,7 +95,7 @@ def atomic_path(path: Path, advice: str = f"Set {CACHE} to another folder.") -> 
         temporary.replace(path)
     except OSError as error:  # no permission, a full disk, or a folder at this path
         reason = error.strerror or error
-        raise DataError(f"Cannot write {path}: {reason}. {advice}".strip()) from error
+        raise DataError(f"Cannot write {path}: {reason}.") from error
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
@@ -132,7 +130,7 @@ def _optional() -> Iterator[None]:
         yield
     except DataError as error:
         if not _is_reported and multiprocessing.parent_process() is None:
-            print(f"Nothing is cached: {error}", file=sys.stderr)
+            print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
         _is_reported = True
 
 

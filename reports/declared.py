@@ -12,8 +12,6 @@ from typing import Any
 from adbench_text.errors import UnknownNameError
 from adbench_text.plugins import registry
 
-_ALL = "all"
-
 
 @dataclass(frozen=True)
 class Format:
@@ -95,8 +93,6 @@ def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
     """
     tables = names("tables")
     for name in chosen:
-        if name not in (*tables, _ALL):
-            raise UnknownNameError("table", name, [*tables, _ALL])
-    if _ALL in chosen or (everything and not chosen):
-        return tables
-    return chosen or brief_tables()
+        if name not in tables:
+            raise UnknownNameError("table", name, tables)
+    return chosen or (tables if everything else brief_tables())

@@ -63,7 +63,7 @@ def _published(comparison: Comparison, digest: str) -> tuple[str, float] | None:
 
 def _against(ours: float, theirs: float) -> str:
     """Return "1.2 points above", or "as high as" where the printed figures are equal."""
-    points = ours - theirs
+    points = round(ours, 1) - round(theirs, 1)
     if abs(points) < 0.05:
         return "as high as"
     return f"{abs(points):.1f} points {'above' if points > 0 else 'below'}"

@@ -141,7 +141,8 @@ def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> l
                 "run the sweep again to renew the older ones."
             )
     if n_superseded:
-        notes.append(f"Left out: {n_superseded} older results, made by other code, libraries or resources.")
+        results = f"{n_superseded} older result{'' if n_superseded == 1 else 's'}"
+        notes.append(f"Left out: {results}, made by other code, libraries or resources.")
     return notes
 
 

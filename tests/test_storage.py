@@ -90,9 +90,7 @@ def test_atomic_path_keeps_the_old_file_and_nothing_else_on_an_error(tmp_path, e
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path):
-    full = pytest.raises(
-        DataError, match=r"^Cannot write .*file: No space left on device\. Set ADBENCH_TEXT_"
-    )
+    full = pytest.raises(DataError, match=r"^Cannot write .*file: No space left on device\.$")
     with full, atomic_path(tmp_path / "file"):
         raise OSError(28, "No space left on device")
     assert everything_in(tmp_path) == []
@@ -103,9 +101,7 @@ def test_a_place_that_cannot_be_written_is_one_line(tmp_path, place):
     (tmp_path / "file").touch()
     (tmp_path / "folder").mkdir()
 
-    refused = pytest.raises(
-        DataError, match=r"^Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$"
-    )
+    refused = pytest.raises(DataError, match=r"^Cannot write .*: .*\w\.$")
     with refused, atomic_path(tmp_path / place) as temporary:
         temporary.touch()
     assert everything_in(tmp_path) == [tmp_path / "file"]

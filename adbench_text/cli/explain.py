@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import Source, document_options, read_all
+from adbench_text.cli.own_text import Source, alpha_option, document_options, read_all
 
 
 @click.command("explain")
@@ -15,7 +15,7 @@ from adbench_text.cli.own_text import Source, document_options, read_all
 )
 @click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
 @document_options
-@click.option("--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd.")
+@alpha_option
 def command(
     model: Path,
     file: str,
@@ -54,8 +54,8 @@ def command(
         f"{len(documents):,} documents, {sum(each.p is None for each in scored):,} without words; "
         f"{loaded.training.options.get('configuration', loaded.name)}, fitted on "
         f"{loaded.training.n_documents:,} documents.",
-        f"{n_odd:,} are odd at {100 * alpha:g} % false alarms; p is the share of normal documents that score "
-        "at least as high.",
+        f"Odd at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that score at "
+        "least as high.",
     ]
     with atomic_path(output) as temporary:
         temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")

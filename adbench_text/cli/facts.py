@@ -95,7 +95,7 @@ def _summary(name: str, kind: type) -> str:
     plugin = registry.plugins("detectors").get(name) or registry.plugins("datasets").get(name)
     if plugin is not None and not plugin.is_foreign:
         return plugin.summary
-    return one_line(((kind.__doc__ or "").strip().split("\n\n") or [""])[0].partition("\n")[0])
+    return one_line((kind.__doc__ or "").strip().partition("\n")[0])
 
 
 def _presets(name: str) -> list[dict[str, Any]]:

@@ -77,8 +77,8 @@ def command(
         else f"{100 * float(alpha):g} %: {score:.3g}"
         for alpha, score in fitted.thresholds().items()
     ]
-    click.echo(f"Odd is a score above, by false alarms: {', '.join(thresholds)}.")
-    for note in language_notes(choice.language):
+    click.echo(f"Scores above these are odd, by share of false alarms: {', '.join(thresholds)}.")
+    for note in language_notes(choice):
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
     if registered:

@@ -27,10 +27,9 @@ def command(kind: str, name: str) -> None:
         "kind": kind,
         "name": name,
         "module": module,
-        "title": "".join(part.capitalize() for part in name.split("-")),
+        "title": _title(name),
     }
-    code = templates.DETECTOR if kind == "detector" else templates.DATASET
-    files = {"pyproject.toml": templates.PYPROJECT, f"{module}.py": code}
+    files = {"pyproject.toml": templates.PYPROJECT, f"{module}.py": templates.CODE[kind]}
     _write(Path(name), {file: Template(text).substitute(values) for file, text in files.items()})
     click.echo(f"Wrote {' and '.join(f'{name}/{file}' for file in files)}. The next commands:\n")
     click.echo(Template(templates.NEXT[kind]).substitute(values))
@@ -44,6 +43,7 @@ def checked_name(kind: str, name: str) -> str:
     >>> checked_name("detector", "Unseen_Words")
     'unseen-words'
     """
+    from adbench_text.cli import templates
     from adbench_text.errors import InvalidValueError
     from adbench_text.plugins import registry
 
@@ -56,11 +56,17 @@ def checked_name(kind: str, name: str) -> str:
     families = [f"{plugin.name}-" for plugin in registry.plugins(f"{kind}s").values() if plugin.is_family]
     if tidy in registry.names(f"{kind}s") or tidy.startswith(tuple(families)):
         raise InvalidValueError(f"There is a {kind} named {tidy!r} already; use another name.")
-    module = tidy.replace("-", "_")
+    module, title = tidy.replace("-", "_"), _title(tidy)
     spec = find_spec(module)
+    if keyword.iskeyword(title) or re.search(rf"import .*\b{title}\b", templates.CODE[kind]):
+        raise InvalidValueError(f"The class of the {kind} cannot be named {title!r}; use another name.")
     if keyword.iskeyword(module) or (spec is not None and spec.origin):  # a folder alone has no origin
         raise InvalidValueError(f"{module!r} is the name of a Python module already; use another name.")
     return tidy
+
+
+def _title(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("-"))
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from adbench_text.cli.own_text import (
     print_table,
     read_all,
 )
+from adbench_text.cli.progress import count
 
 if TYPE_CHECKING:
     from adbench_text.documents.ranking import OddDocuments, RankedDocument
@@ -56,6 +57,8 @@ def command(
     from adbench_text.documents.ranking import odd_documents
     from adbench_text.errors import InvalidValueError
 
+    if not output.name:
+        raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     if file != "-" and any(Path(file).resolve() == path.resolve() for path in (table, page)):
         raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
@@ -68,6 +71,8 @@ def command(
         )
     click.echo(_summary(ranked, len(documents)))
     different = [document for document in ranked.documents if document.copy_of is None]
+    explained = different[: max(sum(document.is_odd for document in different), top, 1)]
+    ranked.explain(explained)
     has_ids = columns.id is not None
     print_table(
         [
@@ -82,28 +87,26 @@ def command(
         ],
         ("rank", "id" if has_ids else "row", "p", "why", "text"),
     )
-    n_odd = sum(document.is_odd for document in different)
-    explained = different[: max(n_odd, top, 1)]
     _write_table(table, ranked, documents, explained, columns.names)
-    _write_page(page, ranked, documents, explained, n_odd)
+    _write_page(page, ranked, documents, explained)
     click.echo(
-        f"{n_odd:,} of {len(documents):,} are odd at {100 * alpha:g} % false alarms (--alpha). "
+        f"Odd at {100 * alpha:g} % false alarms (--alpha): {len(ranked.odd):,} of {len(documents):,}. "
         f"All documents: {table}. Page: {page}."
     )
-    for note in _notes(ranked, choice.language, len(different)):
+    for note in _notes(ranked, choice, len(different)):
         click.echo(f"Note: {note}", err=True)
 
 
 def _summary(ranked: "OddDocuments", n_documents: int) -> str:
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     return (
-        f"{n_documents:,} documents, {ranked.n_copies:,} duplicates, {len(ranked.empty):,} empty; "
+        f"{n_documents:,} documents, {count(ranked.n_copies, 'duplicate')}, {len(ranked.empty):,} empty; "
         f"{ranked.detector}, {method}; {ranked.seconds:.1f} s"
     )
 
 
-def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]:
-    notes = language_notes(language)
+def _notes(ranked: "OddDocuments", choice: Choice, n_different: int) -> list[str]:
+    notes = language_notes(choice)
     if ranked.alpha * n_different < 1:
         notes.append(
             f"with {n_different:,} different documents no p is below {1 / n_different:.2g}, so none is odd; "
@@ -111,7 +114,7 @@ def _notes(ranked: "OddDocuments", language: str, n_different: int) -> list[str]
         )
     if ranked.other_language is not None:
         notes.append(
-            f"few of the words are common in the language {language!r}, more in "
+            f"few of the words are common in the language {choice.language!r}, more in "
             f"{ranked.other_language!r}; give --language {ranked.other_language}."
         )
     return notes
@@ -143,7 +146,7 @@ def _write_table(
                 f"{each.score:.6g}",
                 f"{each.p:.4g}",
                 int(each.is_odd),
-                why.get(each.place, ""),
+                why.get(each.place if each.copy_of is None else each.copy_of, ""),
                 copy_of,
             ]
             fields = documents[each.place].fields
@@ -158,7 +161,6 @@ def _write_page(
     ranked: "OddDocuments",
     documents: "Sequence[Document]",
     explained: "Sequence[RankedDocument]",
-    n_odd: int,
 ) -> None:
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
@@ -176,8 +178,8 @@ def _write_page(
         shown.append(PageDocument(facts, ", ".join(ranked.why(each)), own.text, words, ranked.centre))
     summary = [
         _summary(ranked, len(documents)),
-        f"{n_odd:,} documents are odd at {100 * ranked.alpha:g} % false alarms; p is the share of documents "
-        "that score at least as high.",
+        f"Odd at {100 * ranked.alpha:g} % false alarms: {len(ranked.odd):,}. "
+        "p is the share of documents that score at least as high.",
     ]
     with atomic_path(path) as temporary:
         temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")

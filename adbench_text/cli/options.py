@@ -129,6 +129,9 @@ def sweep_of(
         _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
         for dataset in expand("dataset", datasets)
     ]
+    for dataset in datasets:
+        if datasets.count(dataset) > 1:
+            raise click.UsageError(f"Two datasets have the name {dataset!r}; rename one of the files.")
     if options["preset"] and any(":" in text for text in options["detectors"]):
         raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
     choices = choices_of(content.get("detector", options["detectors"]), message)

@@ -105,15 +105,24 @@ def alpha_option(command: Any) -> Any:
     return click.option("--alpha", default=0.01, type=float, help=help_text)(command)
 
 
-def language_notes(language: str) -> list[str]:
-    """Return a note if nothing is known of the words of a language."""
+def language_notes(choice: Choice) -> list[str]:
+    """Return a note if nothing is known of the words of a language, and one if the detector ignores it."""
+    from adbench_text.documents.detectors import follows_language
     from adbench_text.text.own import has_frequencies
 
-    if has_frequencies(language):
-        return []
-    return [
-        f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
-    ]
+    notes = []
+    if not has_frequencies(choice.language):
+        notes.append(
+            f"wordfreq has no frequencies of the language {choice.language!r}: "
+            "frequent words such as articles stay."
+        )
+    if not follows_language(choice.detector, choice.preset, choice.language):
+        notes.append(
+            f"--language {choice.language} changes the cleaning only: this configuration of "
+            f"{choice.detector} is the same for every language. If it uses word frequencies, vectors or an "
+            "encoder, they may be English."
+        )
+    return notes
 
 
 def _together(command: Any, name: str, kind: type[Any], *options: Any) -> Any:
@@ -141,7 +150,7 @@ def announced(message: str) -> Iterator[None]:
 
 
 class Columns(NamedTuple):
-    """Names of the columns of a file, and those of text and identifiers."""
+    """Names of all columns of a file, and those of text and identifiers."""
 
     names: list[str]
     text: str
@@ -156,7 +165,8 @@ def read_all(file: str, source: Source) -> "tuple[list[Document], Columns]":
     documents = list(read)
     if read.id_column is not None:
         check_unique(documents, read.id_column)
-    return documents, Columns(read.columns, read.text_column, read.id_column)
+    names = dict.fromkeys(name for document in documents for name in document.fields)
+    return documents, Columns(list(names), read.text_column, read.id_column)
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:

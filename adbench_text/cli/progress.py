@@ -34,9 +34,9 @@ def duration(seconds: float) -> str:
     return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
-def count(n_cells: int) -> str:
-    """Return ``"1 cell"``, ``"24 cells"``."""
-    return f"{n_cells} cell{'' if n_cells == 1 else 's'}"
+def count(n: int, noun: str = "cell") -> str:
+    """Return ``"1 cell"``, ``"1,024 cells"``."""
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 class Watch:

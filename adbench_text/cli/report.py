@@ -12,6 +12,7 @@ import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import LazyHelp, names_option, sweep_of, tracking_options
+from adbench_text.cli.progress import count
 from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable
 from adbench_text.metrics import METRICS
@@ -187,8 +188,7 @@ def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
     """Return the line on a report that was written."""
     size = len(text.encode("utf-8", "surrogatepass"))
     readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
-    results = f"{n_results:,} result{'' if n_results == 1 else 's'}"
-    return f"Wrote {path}: {form}, {results}, {readable}"
+    return f"Wrote {path}: {form}, {count(n_results, 'result')}, {readable}"
 
 
 def _records(
@@ -246,7 +246,7 @@ def _write_report(text: str, path: Path | None) -> None:
         _written(lambda: path.write_text(text, encoding="utf-8"), path)
         return
     target = path.resolve() if path.is_symlink() else path
-    with atomic_path(target, advice="") as temporary:
+    with atomic_path(target) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

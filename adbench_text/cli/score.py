@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.own_text import Source, document_options
+from adbench_text.cli.own_text import Source, alpha_option, document_options
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
@@ -21,7 +21,7 @@ _MOST = 4096  # documents that are scored together
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @document_options
-@click.option("--alpha", default=0.01, type=float, help="Share of normal documents that may be called odd.")
+@alpha_option
 def command(
     model: Path,
     file: str,

@@ -19,7 +19,7 @@ $name = "$module:$title"
 py-modules = ["$module"]
 """
 
-DETECTOR = '''\
+_DETECTOR = '''\
 """$title: the share of a text's words that occur in few training texts."""
 
 from collections import Counter
@@ -66,7 +66,7 @@ class $title(TextDetector):
     # def token_scores(self, texts):  # one list of TokenScore(token, start, end, score) for each text
 '''
 
-DATASET = '''\
+_DATASET = '''\
 """$title: a corpus for adbench-text."""
 
 import numpy as np
@@ -103,7 +103,10 @@ class $title(Dataset):
         return Documents(texts, labels)
 '''
 
-#: The next commands, by the kind of the plug-in.
+#: The module, by the kind of the plug-in.
+CODE = {"detector": _DETECTOR, "dataset": _DATASET}
+
+#: The next commands, likewise.
 NEXT = {
     "detector": """\
     pip install --editable ./$name

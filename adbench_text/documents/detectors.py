@@ -72,6 +72,14 @@ def own_detector(
     return OwnDetector(name, f"{name} ({notes})" if notes else name, build_detector(cell))
 
 
+def follows_language(name: str, preset: str | None, language: str) -> bool:
+    """Return whether the configuration of `own_detector` is made for the language; any is for English."""
+    chosen = with_preset(DetectorChoice(name, preset))
+    if language == "en" or chosen.preset is not None:
+        return language == "en"
+    return registry.detector(chosen.name).for_language(language)[0] != "default"
+
+
 def check_scores_alone(own: OwnDetector) -> None:
     """Raise InvalidValueError if a document's score depends on what is scored together with it."""
     if own.detector.regime == TEST_BATCH:

@@ -1,7 +1,7 @@
 """Ranks the documents of one file against each other."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -103,20 +103,26 @@ class OddDocuments:
 
         The document has no part in them either.
         """
-        if document.place not in self._words:
-            try:
-                scored = self._left_out.token_scores([self._row_of[document.place]])[0]
-            except AdbenchTextError:  # the detector scores a document as a unit
-                scored = []
-            words = original_words(self._texts[document.place], self._cleaner, scored)
-            self._words[document.place] = words
+        self.explain([document])
         return self._words[document.place]
+
+    def explain(self, documents: Iterable[RankedDocument]) -> None:
+        """Look up the words of many documents at once, which takes less time than one after the other."""
+        places = [document.place for document in documents if document.place not in self._words]
+        try:
+            scored = self._left_out.token_scores([self._row_of[place] for place in places])
+        except AdbenchTextError:  # the detector scores a document as a unit
+            scored = [[] for _ in places]
+        for place, words in zip(places, scored, strict=True):
+            self._words[place] = original_words(self._texts[place], self._cleaner, words)
 
     @cached_property
     def centre(self) -> float:
         """Score above which a word speaks for odd."""
         step = max(len(self.documents) // N_TYPICAL, 1)
-        return centre([self.words(document) for document in self.documents[::step]])
+        sample = self.documents[::step]
+        self.explain(sample)
+        return centre([self.words(document) for document in sample])
 
     def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
         """Return the words that make a document odd, the strongest first."""
@@ -126,6 +132,7 @@ class OddDocuments:
         """Return the documents as a table with the columns place, rank, score, p, odd and why (if odd)."""
         import pandas as pd
 
+        self.explain(self.odd)
         rows = [
             (d.place, d.rank, d.score, d.p, d.is_odd, ", ".join(self.why(d)) if d.is_odd else "")
             for d in self.documents

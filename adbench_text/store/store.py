@@ -288,6 +288,8 @@ class Store:
         for dataset in datasets:
             for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 record = record_of(run, self.shown)
+                if record.dataset != dataset:  # of an experiment whose name begins with that of this one
+                    continue
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:
                     newest[record.cell] = record

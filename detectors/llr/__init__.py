@@ -368,5 +368,6 @@ class LLR(TextDetector):
             evidence = mixture.evidence_left_out(counts, ~is_aside, is_aside)
             ratio_of = dict(zip(vocabulary[counts.columns], evidence.tolist(), strict=True))
             words = word_positions(texts[place])
-            scored.append([TokenScore(*word, -ratio_of[word.word]) for word in words])
+            # a few letters, such as a capital I with a dot, are another word in lower case on their own
+            scored.append([TokenScore(*word, -ratio_of.get(word.word, 0.0)) for word in words])
         return scored

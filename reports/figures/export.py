@@ -116,6 +116,6 @@ def write(figure: Figure, stem: Path) -> list[Path]:
     files = []
     for kind, about in metadata.items():
         files.append(stem.with_name(f"{stem.name}.{kind}"))
-        with atomic_path(files[-1], advice="") as temporary:
+        with atomic_path(files[-1]) as temporary:
             figure.savefig(temporary, format=kind, metadata=about, dpi=200)
     return files

@@ -515,7 +515,7 @@ def test_other_code_runs_the_cell_again(store, monkeypatch):
     monkeypatch.setattr("adbench_text.sweep.definition.code_version", lambda kind: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
-    assert "1 older results, made by other code, libraries or resources" in adbench("report").stdout
+    assert "1 older result, made by other code, libraries or resources" in adbench("report").stdout
 
 
 # Detectors that go wrong

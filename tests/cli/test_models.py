@@ -48,7 +48,7 @@ def test_a_session(adbench, tmp_path):
     assert first.startswith(
         "120 documents, 0 empty; llr (robust, without word vectors), calibrated by leave-one-out"
     )
-    assert second.startswith("Odd is a score above, by false alarms: 1 %: ")
+    assert second.startswith("Scores above these are odd, by share of false alarms: 1 %: ")
     assert third == "Model: kept. Score documents: adbench-text score kept FILE"
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
     assert scored.exit_code == 0, scored.output

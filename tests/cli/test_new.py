@@ -92,6 +92,8 @@ def test_nothing_is_overwritten(here):
         ("pyod-mine", "There is a detector named 'pyod-mine' already"),
         ("json", "'json' is the name of a Python module already"),
         ("lambda", "'lambda' is the name of a Python module already"),
+        ("none", "The class of the detector cannot be named 'None'"),
+        ("counter", "The class of the detector cannot be named 'Counter'"),
         ("../mine", "A name must be letters, digits and hyphens"),
         ("1st", "A name must be letters, digits and hyphens"),
         ("größe", "A name must be letters, digits and hyphens"),

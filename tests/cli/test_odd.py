@@ -1,6 +1,7 @@
 """``adbench-text odd``: from a file of texts to the odd ones."""
 
 import csv
+import json
 import re
 import time
 
@@ -40,12 +41,12 @@ def test_a_session(odd, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
-        "153 documents, 1 duplicates, 1 empty; llr (robust, without word vectors), each left"
+        "153 documents, 1 duplicate, 1 empty; llr (robust, without word vectors), each left"
     )
     assert lines[1].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[2])
     assert lines[-1] == (
-        "1 of 153 are odd at 1 % false alarms (--alpha). All documents: odd.csv. Page: odd.html."
+        "Odd at 1 % false alarms (--alpha): 1 of 153. All documents: odd.csv. Page: odd.html."
     )
     with (tmp_path / "odd.csv").open(newline="") as stream:
         table = list(csv.DictReader(stream))
@@ -57,6 +58,32 @@ def test_a_session(odd, tmp_path):
     page = (tmp_path / "odd.html").read_text()
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
+
+
+def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
+    eggs = "Preheat the oven, beat the eggs"
+    result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
+    assert "Odd at 1 % false alarms (--alpha): 2 of 152." in result.stdout
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        first, second, third = list(csv.DictReader(stream))[:3]
+    assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
+    assert first["why"] == second["why"] != ""
+    assert "oven" in first["why"]
+
+
+def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
+    rows = [{"text": text} for text in SEA] + [{"text": "beat the eggs", "note": "breakfast"}]
+    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    assert odd(tmp_path / "a.jsonl").exit_code == 0
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        assert [row["note"] for row in csv.DictReader(stream) if row["note"]] == ["breakfast"]
+
+
+def test_a_letter_that_is_two_in_lower_case_is_no_obstacle(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, "İstanbul oven eggs"]], ("text",))
+    result = odd(tmp_path / "a.csv", "--no-clean", "--top", 1)
+    assert result.exit_code == 0, result.output
+    assert "İstanbul oven eggs" in result.stdout
 
 
 def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
@@ -85,7 +112,9 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
     note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
     assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
-    assert "frequencies" not in odd(tmp_path / "a.csv", "--language", "de").stderr
+    assert odd(tmp_path / "a.csv", "--language", "de").stderr == ""
+    note = "Note: --language de changes the cleaning only: this configuration of knn-words is the same for"
+    assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words").stderr
     result = odd(tmp_path / "a.csv", "--language", "german")
     assert result.exit_code == 2
     assert "language must be a code such as 'en', 'de' or 'fr', got 'german'." in result.stderr
@@ -114,6 +143,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours(odd, tmp_path):
     [
         (["none.csv"], 1, "There is no file none.csv."),
         (["odd.csv"], 2, "odd.csv would be overwritten by the result; give another --output."),
+        (["a.csv", "--output", "."], 2, "'.' is a folder; --output is a path without suffix."),
         (["a.csv", "--text", "subject"], 2, "No column named 'subject'. Known: id, text."),
         (["a.csv", "--alpha", "2"], 2, "alpha must be"),
         (["a.csv", "-d", "lrr"], 2, "No detector named 'lrr'. Did you mean 'llr'?"),

@@ -187,11 +187,12 @@ def test_no_more_than_the_largest_share_is_set_aside():
 def test_contaminated_training_data_hurt_the_robust_detector_less():
     texts = [*SEA, *LAW]
     test, outlier = texts_about("sea", 30, seed=5) + texts_about("law", 30, seed=6), np.arange(60) >= 30
+    test = [" ".join(text.split()[:5]) for text in test]
     plain, robust = (
         roc_auc_score(outlier, LLR(background="uniform", em_rounds=n).fit(texts).decision_function(test))
         for n in (0, 5)
     )
-    assert robust >= plain
+    assert plain < 0.8 < robust
 
 
 # Coherence

@@ -90,6 +90,17 @@ def test_run_and_report(home, tmp_path, monkeypatch):
     assert "files:tickets.csv,0,sea,100.0" in report.output
 
 
+def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for folder in ("2023", "2024"):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder / "tickets.csv")
+    command = "run -d llr -s files:2023/tickets.csv -s files:2024/tickets.csv --text body --label queue"
+    result = CliRunner().invoke(main, [*command.split(), "--dry-run"])
+    assert result.exit_code == 2
+    assert "Two datasets have the name 'files:tickets.csv'; rename one of the files." in result.stderr
+
+
 def test_without_classes_the_way_to_odd_is_named(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "tickets.csv")

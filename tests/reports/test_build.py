@@ -205,7 +205,6 @@ def test_tables_are_chosen_by_name():
     assert chosen_tables([], everything=False) == brief_tables() == ["main", "published", "levels"]
     assert chosen_tables([], everything=True) == TABLES
     assert chosen_tables(["cost"], everything=True) == ["cost"]
-    assert chosen_tables(["cost", "all"], everything=False) == TABLES
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
         chosen_tables(["costs"], everything=False)
 

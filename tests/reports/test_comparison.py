@@ -311,7 +311,7 @@ def test_each_corpus_begins_a_group():
 def test_a_result_of_other_code_or_resources_supersedes_the_older_one_with_a_note(change):
     records = [record(figure=0.5), record(figure=0.9, **change)]
     assert split_texts(*records)[0][2] == "90.0"
-    assert notes(*records)[-1] == "Left out: 1 older results, made by other code, libraries or resources."
+    assert notes(*records)[-1] == "Left out: 1 older result, made by other code, libraries or resources."
     assert len(current(records)) == 1
 
 

@@ -621,6 +621,14 @@ def test_experiments_of_others_are_not_ours(store):
     assert Store(store.uri, "my/adbench-text").datasets() == ["y"]
 
 
+def test_results_of_an_experiment_within_ours_are_not_ours(store):
+    for each in (store, Store(store.uri, f"{store.experiment}/pilot")):
+        log(each, result())
+    held = store.datasets()
+    assert held == ["pilot/tiny", "tiny"]
+    assert len(store.cells(held)) == len(store.cells(["tiny"])) == 1
+
+
 def test_a_dataset_without_results_has_no_cells(store):
     assert store.cells(["tiny", "absent"]) == []
     assert store.ended(["absent"]) == {}
