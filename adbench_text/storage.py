@@ -268,7 +268,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     algorithm : str
         A name that `hashlib` has.
     unpack : bool
-        Of a gzipped file, digest the content: it stays the same if the file is packed anew.
+        Of a gzipped file, digest the content: it stays the same if the file is packed again.
     """
     resolved = path.resolve()
     key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]

@@ -5,7 +5,7 @@ The score of a document is the mean over the members of
     (score - median) / (1.4826 * MAD)
 
 where median and MAD (median absolute deviation) are those of the scores that the member gives its own
-training documents: leave-one-out, where it has such. No label is used, and all members have equal weight.
+training documents: leave-one-out, if it has them. No label is used, and all members have equal weight.
 A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
 0 as well. Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and Sathe,
 2015, "Theoretical foundations and algorithms for outlier ensembles").
@@ -79,7 +79,7 @@ class Mean(Composite):
         return self._mean([member.decision_scores_ for member in self._members])
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of words of the first member that has such, in its units.
+        """Return the scores of words of the first member that has them, in its units.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Mean(Composite):
         return self._first_with_words(lambda member: member.token_scores(checked))
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of words of training documents, of the first member that has such."""
+        """Return the scores of words of training documents, of the first member that has them."""
         return self._first_with_words(lambda member: member.training_token_scores(places))
 
     def _first_with_words(

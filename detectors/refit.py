@@ -3,7 +3,7 @@
 The detector is fitted on all training documents. Those whose score lies more than `cutoff` robust standard
 deviations (1.4826 times the median absolute deviation) above the median are set aside, but never more
 than a share of `max_dropped`, and the detector is fitted on the rest. The scores are those that the
-detector gives its own training documents: leave-one-out, where it has such. In further rounds a document
+detector gives its own training documents: leave-one-out, if it has them. In further rounds a document
 that was set aside is scored as an unseen one, and may return. No label is used.
 
 This is trimming, as in the C-steps of least trimmed squares (Rousseeuw and Van Driessen, 2006), with a
@@ -143,7 +143,7 @@ class Refit(Composite):
         self._detector = detector.restore_fitted(state)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of words, where the detector has such."""
+        """Return the scores of words, where the detector has them."""
         return self._detector.token_scores(self._check_fitted(texts))
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":

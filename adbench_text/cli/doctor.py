@@ -19,7 +19,7 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     """Report versions, devices, downloaded data, folders, the store and broken plug-ins.
 
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
-    is a problem; data that is not downloaded is none.
+    is a problem. Data that is not downloaded is not a problem.
     """
     from adbench_text import gpus, storage
     from adbench_text.provenance import environment

@@ -146,13 +146,14 @@ _SECTIONS = {
     "--cell-timeout",
     type=click.FloatRange(0, min_open=True),
     metavar="SECONDS",
-    help="Stop a cell after this time; it has failed.  [default: no limit]",
+    help="Stop a cell after this time, and count it as failed.  [default: no limit]",
 )
 @click.option(
     "--cell-memory",
     type=click.FloatRange(0, min_open=True),
     metavar="MB",
-    help="Stop a cell whose process holds more memory than this; it has failed.  [default: no limit]",
+    help="Stop a cell whose process holds more memory than this, and count it as failed.  "
+    "[default: no limit]",
 )
 @click.option(
     "--trace",

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from adbench_text.run.expected import Expected
     from adbench_text.sweep.cell import Cell
 
-_FACTOR = (
-    5.0  # detectors that have not run yet are taken to be at most so much faster or slower than expected
-)
+_FACTOR = 5.0  # detectors that have not run yet may be faster or slower than expected by this factor at most
 
 
 @dataclass
@@ -37,8 +35,8 @@ class _Running:
 class TimeLeft:
     """Estimates the time that a sweep still takes.
 
-    A cell is expected to take what the store remembers of its like, times how much longer cells of the same
-    detector and dataset took in this sweep. For a training that reports its steps, those count.
+    A cell is expected to take what the store remembers of similar cells, times how much longer cells of the
+    same detector and dataset took in this sweep. For a training that reports its steps, those count.
     """
 
     def __init__(self) -> None:
@@ -63,7 +61,7 @@ class TimeLeft:
             self._expected, self._waiting = seconds, dict.fromkeys(seconds)
 
     def started(self, cell: "Cell") -> None:
-        """Receive a cell that begins, perhaps anew."""
+        """Receive a cell that begins, perhaps again."""
         with self._lock:
             if not self._n_done and not self._running:
                 self._begin = time.monotonic()  # without the start of worker processes
@@ -113,7 +111,7 @@ class TimeLeft:
             return any(self._expected_total(cell, now) is None for cell in (*self._waiting, *running))
 
     def _expected_total(self, cell: "Cell", now: float) -> float | None:
-        """Return the seconds that a cell takes in total by what is remembered and observed of its like."""
+        """Return the seconds that a cell takes in total, by what is known of similar cells."""
         if cell not in self._expected:
             return None
         expected, scale = self._expected[cell], self._scale(cell, now)

@@ -88,7 +88,7 @@ def _is_used(port: int) -> bool:
 def _ended(process: "subprocess.Popen[Any]") -> Iterator[None]:
     """End a server and its workers with the block, also if this process is asked to end.
 
-    The signal ends the server, and so the wait for it: an exception in a handler could be lost.
+    The handler ends the server, and with it the wait: an exception raised in a handler could be lost.
     """
     received: list[int] = []
 

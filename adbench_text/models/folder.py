@@ -209,7 +209,7 @@ def check_target(folder: Path, overwrite: bool) -> None:
     try:
         _read_description(folder)
     except ModelError as error:
-        raise ModelError(f"{folder} exists and is no model; choose another folder.") from error
+        raise ModelError(f"{folder} exists and is not a model; choose another folder.") from error
     if not overwrite:
         raise ModelError(
             f"{folder} contains a model already; overwrite it (--overwrite) or choose another folder."

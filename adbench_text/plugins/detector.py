@@ -212,7 +212,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         raise DetectorError(f"{type(self).__name__} has no scores that are chosen by the test labels.")
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of the words of each text, where the method has such.
+        """Return the scores of the words of each text, where the method has them.
 
         Raises
         ------

@@ -3,6 +3,6 @@
 FROM_SCRATCH = "from scratch"
 WORDS = "word frequencies or vectors"
 PRE_TRAINED = "pre-trained"
-#: The scores of a text depend on the other texts of the test set: it is compared with its like only.
+#: The scores of a text depend on the other texts of the test set: compare it with this kind only.
 TEST_BATCH = "unlabelled test batch"
 REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH

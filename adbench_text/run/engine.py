@@ -39,7 +39,7 @@ class Hooks:
     Parameters
     ----------
     started : callable
-        With each cell that begins; again if it begins anew because its process was lost.
+        With each cell that begins; again if it is restarted because its process was lost.
     step : callable
         With the progress of each training; never while several cells run at the same time.
     claim : callable

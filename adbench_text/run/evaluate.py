@@ -101,7 +101,7 @@ def _ran_on(detector: TextDetector | None) -> dict[str, str]:
     """Return device and precision; empty if they cannot be read."""
     try:
         return {str(name): str(value) for name, value in (detector.ran_on_ if detector else {}).items()}
-    except Exception:  # a detector of another package; it costs a tag
+    except Exception:  # a detector of another package; then the tag is missing
         return {}
 
 

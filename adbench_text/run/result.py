@@ -82,7 +82,7 @@ class Result:
     early : (int64 array of shape (n,), float64 array of shape (n,)), or None
         Places of some test documents, and their scores before the first step of a training.
     examples : list of Example
-        Documents with the score of each word, where the detector has such.
+        Documents with the score of each word, where the detector has them.
     ran_on : dict of str to str
         Device and precision, where the detector has a choice of them.
     documents : int64 array of shape (n_test,), or None

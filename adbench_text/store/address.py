@@ -50,7 +50,7 @@ def check_reachable(uri: str) -> None:
         elif scheme in ("postgresql", "mysql", "mssql"):
             _check_database(uri)
     except ValueError as error:  # no host, or a port that is no number
-        raise TrackingError(f"{without_password(uri)!r} is no address of a store: {error}.") from error
+        raise TrackingError(f"{without_password(uri)!r} is not an address of a store: {error}.") from error
     # the rest is a path (one letter is a drive), or another scheme of MLflow
     if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
         raise TrackingError(
@@ -173,7 +173,8 @@ def sqlite_tables(path: Path) -> set[str]:
                 f"Another process has locked {path.absolute()}; try again when it is done."
             ) from error
         raise TrackingError(
-            f"{path.absolute()} is no usable SQLite database ({error}); choose another with --tracking-uri."
+            f"{path.absolute()} is not a usable SQLite database ({error}); "
+            "choose another with --tracking-uri."
         ) from error
 
 

@@ -288,7 +288,9 @@ class Store:
         for dataset in datasets:
             for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 record = record_of(run, self.shown)
-                if record.dataset != dataset:  # of an experiment whose name begins with that of this one
+                if dataset.endswith(
+                    f"/{record.dataset}"
+                ):  # of another experiment, whose name begins like ours
                     continue
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:

@@ -225,7 +225,7 @@ def _check_modules(folder: Path) -> None:
 
 
 def _sentence_source(folder: Path, digest: str, max_pieces: int) -> Source:
-    # the digest is an argument so that a folder whose files have changed is loaded anew
+    # the digest is an argument so that a folder whose files have changed is loaded again
     return Source(
         f"{digest}-{max_pieces}", SentenceModel, lambda: _load_sentence(str(folder), digest, max_pieces)
     )

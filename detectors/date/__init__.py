@@ -8,7 +8,7 @@ document is abnormal where the discriminator takes its tokens for replaced ones.
 With a uniform generator the score is nearly a likelihood ratio of word pieces between training
 text and generator. A vocabulary trained on the inliers holds no foreign words, so a uniform
 generator over it cannot show the network any; BERT's, which is outside knowledge, is the default
-because it was better on ``pydocs`` (see the README).
+because it was better on ``pydocs`` (see docs/detectors.md).
 
 Differences from the paper (P) or its released code (C); the preset ``paper`` takes the side of
 the paper, and the effect of the code where the paper is silent:

@@ -232,8 +232,8 @@ class LLR(TextDetector):
         self.kept_ = ~self._aside if self.em_rounds else None
 
     def _get_state(self) -> State:
-        # The words come in the order of the first documents, which is nobody's business; the counts of all
-        # documents, which only the scores by a batch need, keep it.
+        # Sorted, so that the file does not show the order of the words in the training documents. The counts
+        # of each document, which only batch_rounds needs, belong to that order.
         order = slice(None) if self.batch_rounds else np.argsort(self._vocabulary)
         return {
             "vocabulary": self._vocabulary[order],

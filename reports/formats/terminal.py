@@ -19,7 +19,7 @@ def render(report: Report, width: int | None = None) -> str:
     ----------
     report : Report
     width : int or None
-        Columns of the terminal; None where there is none: as wide as need be, nothing in bold.
+        Columns of the terminal; None where there is none: as wide as needed, nothing in bold.
         A table that is wider is cut into parts, one below the other.
     """
     stream = StringIO()

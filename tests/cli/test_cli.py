@@ -793,7 +793,7 @@ def test_a_bad_sweep_file_is_one_line(text, code, message, here):
     [
         ("sqlite:///absent/mlflow.db", "There is no folder "),
         ("sqlite:///.", "is a folder; name a file in it"),
-        ("sqlite:///notes.txt", "notes.txt is no usable SQLite database"),
+        ("sqlite:///notes.txt", "notes.txt is not a usable SQLite database"),
         ("file:///mlruns", "MLflow keeps no runs in plain folders any more"),
         ("http://127.0.0.1:9", "No MLflow server answers at http://127.0.0.1:9 (ConnectionError)"),
     ],

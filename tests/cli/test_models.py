@@ -158,7 +158,7 @@ def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
         (["score", "none", "new.jsonl"], "There is no model at none"),
         (["score", ".", "new.jsonl"], "There is no model at ."),
         (["explain", "none", "new.jsonl"], "There is no model at none"),
-        (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is no model"),
+        (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "--preset", "batch"], "scores documents by the batch"),
         (["fit", "one.csv", "-m", "kept"], "At least 2 documents with words are needed for a model, got 1."),
     ],

@@ -249,7 +249,7 @@ def test_an_existing_folder_is_kept(saved, tmp_path):
     save(model, folder, overwrite=True)
     (tmp_path / "notes.txt").write_text("mine")
     for other in (tmp_path, tmp_path / "notes.txt"):
-        with pytest.raises(ModelError, match="exists and is no model"):
+        with pytest.raises(ModelError, match="exists and is not a model"):
             save(model, other, overwrite=True)
     (tmp_path / "empty").mkdir()
     assert load(save(model, tmp_path / "empty")).name == "ocsvm"

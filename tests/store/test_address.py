@@ -98,7 +98,7 @@ def test_a_sqlite_store_that_is_a_folder(tmp_path):
 def test_a_file_that_is_no_database_is_refused_and_left_alone(content, tmp_path):
     path = tmp_path / "notes.txt"
     path.write_bytes(content)
-    assert "notes.txt is no usable SQLite database (" in refused(f"sqlite:///{path}")
+    assert "notes.txt is not a usable SQLite database (" in refused(f"sqlite:///{path}")
     assert path.read_bytes() == content
     assert list(tmp_path.iterdir()) == [path]
 

@@ -138,7 +138,7 @@ class Cluster:
             result = running.future.result(timeout=60)
         except Exception as error:  # the worker was lost, or something between it and this process
             return self._lost(running, described(error))
-        if result is None:  # the worker was started anew, at the same address
+        if result is None:  # the worker was started again, at the same address
             self._workers.pop(running.address, None)
             self._asked.discard(running.address)
             self._again.append(running.cell)
