@@ -288,9 +288,7 @@ class Store:
         for dataset in datasets:
             for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 record = record_of(run, self.shown)
-                if dataset.endswith(
-                    f"/{record.dataset}"
-                ):  # of another experiment, whose name begins like ours
+                if dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
                     continue
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:
