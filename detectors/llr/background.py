@@ -37,7 +37,9 @@ def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
     """Return frequencies by Zipf's law over the order of a file of word vectors."""
     loaded = vectors.load(name, words)
     rows = loaded.rows(words)
-    ranks = np.where(rows >= 0, loaded.ranks[rows], _N_WORDS)
+    is_known = rows >= 0
+    ranks = np.full(len(rows), _N_WORDS, dtype=np.float64)
+    ranks[is_known] = loaded.ranks[rows[is_known]]
     return np.asarray(1 / (ranks + _ZIPF_SHIFT) / _ZIPF_TOTAL, dtype=np.float64)
 
 

@@ -47,7 +47,10 @@ class Directions:
     def _look_up(self, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
         loaded = vectors.load(self._name, words)
         rows = loaded.rows(words)
-        return loaded.matrix[rows].astype(np.float64), rows >= 0  # row -1 is any row; it is not used
+        is_known = rows >= 0
+        matrix = np.zeros((len(rows), loaded.matrix.shape[1]))
+        matrix[is_known] = loaded.matrix[rows[is_known]]
+        return matrix, is_known
 
     def of(self, words: NDArray[Any]) -> Array:
         """Return the direction of each word, zeros for an unknown one; of shape (n_words, n_dimensions)."""
