@@ -67,8 +67,8 @@ def message_of(error: BaseException) -> str:
 
 
 @contextmanager
-def as_plugin_error(problem: str, module: str) -> Iterator[None]:
-    """Turn any error of a plug-in's code in the block into a `PluginError` of one line.
+def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = PluginError) -> Iterator[None]:
+    """Turn any error of a plug-in's code in the block into one of this package, of one line.
 
     Errors of this package, which a plug-in raises on purpose, and Ctrl-C stay as they are.
 
@@ -78,13 +78,15 @@ def as_plugin_error(problem: str, module: str) -> Iterator[None]:
         Begin of the message: what could not be done.
     module : str
         Module of the plug-in; the message names file and line in it.
+    kind : type, default PluginError
+        Class of the new error.
     """
     try:
         yield
     except (AdbenchTextError, KeyboardInterrupt):
         raise
     except BaseException as error:  # a plug-in may raise anything, SystemExit too
-        raise PluginError(f"{problem}: {described(error, module)}") from error
+        raise kind(f"{problem}: {described(error, module)}") from error
 
 
 def _home(module: str) -> str:

@@ -116,7 +116,7 @@ def language_notes(choice: Choice) -> list[str]:
             f"wordfreq has no frequencies of the language {choice.language!r}: "
             "frequent words such as articles stay."
         )
-    if not follows_language(choice.detector, choice.preset, choice.language):
+    if not follows_language(choice.detector, choice.preset, choice.arguments["settings"], choice.language):
         notes.append(
             f"--language {choice.language} changes the cleaning only: this configuration of "
             f"{choice.detector} is the same for every language. If it uses word frequencies, vectors or an "

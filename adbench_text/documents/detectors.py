@@ -1,10 +1,12 @@
 """A detector for a user's own documents."""
 
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text.documents import DEFAULT_DETECTOR
-from adbench_text.errors import InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.sweep.cell import Cell, text_of_settings
@@ -23,6 +25,11 @@ class OwnDetector(NamedTuple):
     name: str
     label: str
     detector: "TextDetector"
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn any error of the detector in a block into a `DetectorError` of one line."""
+        module = self.detector.implementation.__module__
+        return as_plugin_error(f"{self.label} failed", module, DetectorError)
 
 
 def own_detector(
@@ -56,7 +63,8 @@ def own_detector(
     name, preset = chosen.name, chosen.preset
     offered: Mapping[str, Any]
     if preset is None:
-        preset, offered = registry.detector(name).for_language(language)
+        word_vectors = (settings or {}).get("vectors")
+        preset, offered = registry.detector(name).for_language(language, word_vectors)
     else:
         choice = choose([name], preset, {})[0]
         configurations = choice.configurations("")
@@ -72,12 +80,12 @@ def own_detector(
     return OwnDetector(name, f"{name} ({notes})" if notes else name, build_detector(cell))
 
 
-def follows_language(name: str, preset: str | None, language: str) -> bool:
+def follows_language(name: str, preset: str | None, settings: Mapping[str, Any], language: str) -> bool:
     """Return whether the configuration of `own_detector` is made for the language; any is for English."""
+    if language == "en" or "vectors" in settings:
+        return True
     chosen = with_preset(DetectorChoice(name, preset))
-    if language == "en" or chosen.preset is not None:
-        return language == "en"
-    return registry.detector(chosen.name).for_language(language)[0] != "default"
+    return chosen.preset is None and registry.detector(chosen.name).for_language(language)[0] != "default"
 
 
 def check_scores_alone(own: OwnDetector) -> None:

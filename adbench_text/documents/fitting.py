@@ -60,10 +60,11 @@ def fit_model(
         raise InvalidValueError(
             f"At least 2 documents with words are needed for a model, got {len(cleaned)}."
         )
-    own.detector.prepare(cleaned)
-    scored = left_out(own.detector, cleaned, n_folds, seed)
-    if not own.detector.leaves_out_self:
-        own.detector.fit(cleaned)
+    with own.errors():
+        own.detector.prepare(cleaned)
+        scored = left_out(own.detector, cleaned, n_folds, seed)
+        if not own.detector.leaves_out_self:
+            own.detector.fit(cleaned)
     try:
         middle = centre(scored.token_scores(range(0, len(cleaned), max(len(cleaned) // N_TYPICAL, 1))))
     except AdbenchTextError:  # it scores a document as a unit

@@ -206,8 +206,9 @@ def odd_documents(
         raise InvalidValueError(
             f"At least 2 different documents with words are needed to rank them, got {len(different)}."
         )
-    own.detector.prepare(different)
-    scored = left_out(own.detector, different, n_folds, seed)
+    with own.errors():
+        own.detector.prepare(different)
+        scored = left_out(own.detector, different, n_folds, seed)
     row_of_first = {place: row for row, place in enumerate(first_of.values())}
     row_of = {place: row_of_first[place if first is None else first] for place, first in copy_of.items()}
     return OddDocuments(
@@ -261,7 +262,8 @@ def _ranked(
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
-    if share_of_common_words(texts, language) >= _LEAST_COMMON:
+    share = share_of_common_words(texts, language)
+    if share >= _LEAST_COMMON:
         return None
     likely = likely_language(texts)
-    return likely if likely != language else None
+    return likely if share_of_common_words(texts, likely) > share else None

@@ -180,6 +180,7 @@ class _Reader:
             delimiter = max(_DELIMITERS, key=first.count)  # the first of equals: a comma
         csv.field_size_limit(_LONGEST_LINE)
         reader = csv.reader(_chained(first, lines), delimiter=delimiter, strict=True)
+        start = 1
         try:
             header = next(reader)
             if doubled := {name for name in header if header.count(name) > 1}:
@@ -199,7 +200,7 @@ class _Reader:
                     )
                 yield Row(dict(zip(header, values, strict=True)), place)
         except csv.Error as error:
-            raise DataError(f"{self._place}: {error}.") from error
+            raise DataError(f"{self._name}, line {start:,}: {error}.") from error
 
     def _tabs(self, lines: Iterator[str]) -> Iterator[Row]:
         return self._separated(lines, "\t")

@@ -152,13 +152,15 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {}
 
     @classmethod
-    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
+    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
         Parameters
         ----------
         language : str
             Code of their language, such as ``"en"``.
+        word_vectors : str, optional
+            Name or path of word vectors of this language.
         """
         return "default", {}
 

@@ -61,8 +61,8 @@ class PyODDetector(WrappedDetector, VectorDetector):
         if self.random_state is not None:
             seed_generators(self.random_state)
         self._n_features = int(X.shape[1])
-        self._detector = self._wrapped(self._n_features)
         try:
+            self._detector = self._wrapped(self._n_features)
             with redirect_stdout(sys.stderr):  # PyOD prints its epochs
                 self._detector.fit(np.asarray(X, dtype=np.float64))
         except ImportError as error:

@@ -67,10 +67,10 @@ class VectorDetector(TextDetector):
         self.max_pieces = max_pieces
 
     @classmethod
-    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
-        """Return the defaults, and the encoder ``svd`` where there are no English word vectors for them."""
+    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
+        """Return the defaults, and the encoder ``svd`` where there are no word vectors of the language."""
         defaults = cls.default_params()
-        if vectors.has_english(language, str(defaults["vectors"])):
+        if word_vectors or vectors.has_english(language, str(defaults["vectors"])):
             return "default", {}
         return "encoder svd", {"encoder": "svd"}
 

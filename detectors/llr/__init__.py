@@ -148,14 +148,12 @@ class LLR(TextDetector):
         return {"robust": [_ROBUST], "batch": [_BATCH]}
 
     @classmethod
-    def for_language(cls, language: str) -> tuple[str, Mapping[str, Any]]:
+    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust``, without coherence where there are no word vectors of the language."""
-        if vectors.has_english(language, LLR().vectors):
-            return "robust", _ROBUST
-        background = "wordfreq" if language in languages() else "uniform"
-        settings = {**_ROBUST, "background": background, "coherence": 0}
-        if background == "wordfreq":
-            settings["language"] = language
+        own = {"language": language} if language in languages() else {}
+        if word_vectors or vectors.has_english(language, LLR().vectors):
+            return "robust", {**_ROBUST, **own} if own else {**_ROBUST, "background": "vectors"}
+        settings = {**_ROBUST, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
         return "robust, without word vectors", settings
 
     def check_params(self) -> None:

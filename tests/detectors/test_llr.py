@@ -12,8 +12,10 @@ from adbench_text.detectors.llr.mixture import Counts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
+from adbench_text.text import vectors
 
 LLR = registry.detector("llr")
+(ROBUST,) = LLR.presets("any")["robust"]
 TRAIN = ["ship sails", "ship ship anchor"]
 
 
@@ -224,6 +226,29 @@ def test_the_weight_of_the_coherence_is_added_to_the_score(tmp_path):
     )
     extra = sqrt(max(np.linalg.norm(directions.sum(axis=0)) ** 2 - directions.any(axis=1).sum(), 0))
     assert coherent - plain == pytest.approx([3 * extra / 7, 0])
+
+
+@pytest.mark.parametrize("settings", [{"background": "mean"}, {"coherence": 2}])
+def test_documents_without_a_known_word_are_scored_and_fitted_on(tmp_path, settings):
+    path = vectors_file(tmp_path / "order.vec")
+    detector = LLR(vectors=path, **settings).fit(TRAIN)
+
+    def forget() -> None:  # as another process, in which no word has been looked up
+        vectors._memory.clear()
+        vectors._complete.clear()
+
+    known, unknown = detector.decision_function(["ship"]), detector.decision_function(["xqzj wvkk"])
+    forget()
+    assert detector.decision_function(["xqzj wvkk"]) == unknown > known
+    forget()
+    assert np.isfinite(LLR(vectors=path, **settings).fit(["xqzj wvkk", "wvkk"]).decision_scores_).all()
+
+
+def test_word_vectors_of_another_language_are_used_if_they_are_given():
+    assert LLR.for_language("de", "cc.de.300.vec") == ("robust", {**ROBUST, "language": "de"})
+    assert LLR.for_language("xx", "xx.vec") == ("robust", {**ROBUST, "background": "vectors"})
+    name, settings = LLR.for_language("de")
+    assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
 
 
 # The batch

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.words import centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
@@ -33,6 +34,27 @@ def test_the_odd_one_is_first_with_its_words():
         "heard",
         "witness",
     ]
+
+
+def test_no_language_is_proposed_for_words_of_none():
+    assert ranked(["qqx wvk", "wvk zzj", "zzj qqx"]).other_language is None
+
+
+def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
+    path = tmp_path / "de.vec"
+    path.write_text("schiff 1 0\nanker 1 0.1\nsturm 1 0.2\ngericht 0 1\n")
+    texts = ["Schiff Anker", "Anker Sturm", "Sturm Schiff", "Gericht"]
+    result = odd_documents(texts, "ocsvm", settings={"vectors": str(path)}, language="de", n_folds=4)
+    assert result.detector == f"ocsvm (vectors={path})"
+    assert result.documents[0].place == 3
+
+
+def test_an_error_of_another_library_is_one_line():
+    settings = {"encoder": "svd", "n_neighbors": 20}
+    with pytest.raises(DetectorError, match=r"^pyod-knn \(.*\) failed: ValueError: Expected n_neigh"):
+        odd_documents(SEA[:10], "pyod-knn", settings=settings)
+    with pytest.raises(DetectorError, match="failed: ValueError: Expected n_neigh"):
+        fit_model(SEA[:10], "pyod-knn", settings=settings)
 
 
 def test_copies_share_rank_and_score_and_do_not_support_each_other():

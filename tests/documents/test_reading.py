@@ -103,7 +103,7 @@ BAD = {
         {"text": "b"},
         "line 3 has 3 fields, but the header has 2",
     ),
-    "an open quote": ("a.csv", b'a,b\n1,"2\n', {"text": "b"}, "line 2: unexpected end of data"),
+    "an open quote": ("a.csv", b'a,b\n1,"2\n3,4\n5,6\n', {"text": "b"}, "line 2: unexpected end of data"),
     "two columns of one name": ("a.csv", b"a,a\n1,2\n", {}, "two columns named 'a'"),
     "no Parquet": ("a.parquet", b"text", {}, "not a Parquet file"),
     "an unknown suffix": ("a.docx", b"text", {}, "Cannot guess the format of a.docx"),
