@@ -3,10 +3,10 @@
 To add an encoder, edit only this file: a subclass of `Method`, and its line in `METHODS`.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -318,7 +318,7 @@ METHODS: dict[str, type[Method]] = {
 
 def find_method(name: Any) -> type[Method]:
     """Return a method by its name, or that of a folder by its path; otherwise raise UnknownNameError."""
-    if isinstance(name, str) and name not in METHODS and len(Path(name).parts) > 1:
+    if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep)):
         return SentenceFolder
     check_choice("encoder", name, METHODS)
     return METHODS[name]

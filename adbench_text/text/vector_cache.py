@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from adbench_text import memo, storage
 from adbench_text.code_version import code_version, libraries
-from adbench_text.text import words
+from adbench_text.text import vectors, words
 from adbench_text.text.pretrained import Encoded, Source
 
 Encode = Callable[[Sequence[str]], Encoded]
@@ -37,7 +37,7 @@ class VectorCache:
         self._parts: dict[Path, _Part] = {}
 
     def prepare(self, texts: Sequence[str], encode: Encode) -> None:
-        """Encode the texts whose vectors are not on disk, and write them."""
+        """Encode the texts whose vectors are not on disk; write them in a block of `vectors.caching`."""
         new = self._missing({_digest(text): text for text in texts})
         listed = list(new.items())
         for begin in range(0, len(listed), _CHUNK):
@@ -49,7 +49,8 @@ class VectorCache:
                 "matrix": encoded.matrix,
                 "seconds": encoded.seconds,
             }
-            storage.write_arrays(path, arrays)
+            if vectors.is_caching():
+                storage.write_arrays(path, arrays)
             self._parts[path] = _Part(_rows(digests), encoded)
 
     def look_up(self, texts: Sequence[str], encode: Encode) -> NDArray[np.float32]:

@@ -170,13 +170,18 @@ _is_caching = False
 
 @contextmanager
 def caching() -> Iterator[None]:
-    """Keep the vectors of all words that are looked up in the block in the cache directory."""
+    """Keep the vectors of all words and texts that are looked up in the block in the cache directory."""
     global _is_caching
     previous, _is_caching = _is_caching, True
     try:
         yield
     finally:
         _is_caching = previous
+
+
+def is_caching() -> bool:
+    """Return whether this is in a block of `caching`; a user's own documents are not."""
+    return _is_caching
 
 
 def _read(path: Path, words: set[str] | None) -> WordVectors:

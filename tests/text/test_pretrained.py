@@ -15,6 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from adbench_text import storage
 from adbench_text.detectors.ocsvm import OCSVM
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
 from adbench_text.plugins.regimes import PRE_TRAINED
@@ -213,6 +214,12 @@ def test_a_folder_of_sentence_transformers_is_an_encoder(packages, tmp_path):
     assert not np.allclose(vectors_of(other.encoder, TEXTS), vectors_of(folder, TEXTS))
 
 
+def test_a_relative_folder_is_an_encoder(packages, monkeypatch):
+    monkeypatch.chdir(packages / "tiny_minilm")
+    for folder in ("./model", "model/"):
+        np.testing.assert_array_equal(vectors_of(folder, TEXTS), vectors_of("minilm", TEXTS))
+
+
 def test_a_folder_whose_files_change_is_read_again(home, tmp_path):
     folder = str(write_model(tmp_path / "model"))
     first = vectors_of(folder, ["ship crew"])
@@ -281,6 +288,7 @@ def test_what_is_neither_a_name_nor_a_path_is_refused(home, encoder):
 # -- what is kept
 
 
+@pytest.mark.usefixtures("caching")
 @pytest.mark.parametrize("method", REAL)
 def test_a_corpus_is_encoded_once_for_all_cells_and_processes(packages, encoded, method):
     OCSVM(encoder=method).prepare(TRAIN + TEST + TRAIN)
@@ -294,6 +302,7 @@ def test_a_corpus_is_encoded_once_for_all_cells_and_processes(packages, encoded,
     assert len(encoded) == len(set(TRAIN + TEST))
 
 
+@pytest.mark.usefixtures("caching")
 def test_prepared_and_direct_vectors_are_the_same(packages):
     direct = vectors_of("minilm", TEXTS)
     OCSVM(encoder="minilm").prepare(TEXTS)
@@ -301,6 +310,7 @@ def test_prepared_and_direct_vectors_are_the_same(packages):
     np.testing.assert_allclose(vectors_of("minilm", TEXTS), direct, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.usefixtures("caching")
 def test_other_texts_and_other_settings_are_encoded(packages, encoded):
     OCSVM(encoder="minilm").prepare(TRAIN)
     encoded.clear()
@@ -310,11 +320,13 @@ def test_other_texts_and_other_settings_are_encoded(packages, encoded):
     assert encoded == ["ship law", "ship", "ship"]
 
 
-def test_without_preparation_nothing_is_written(packages, home):
+def test_without_preparation_or_for_own_text_nothing_is_written(packages, home):
     OCSVM(encoder="minilm").fit(TRAIN).decision_function(TEST)
+    odd_documents(TRAIN + TEST, "ocsvm", settings={"encoder": "minilm"}, n_folds=2)
     assert not (storage.cache_dir() / "encodings").exists()
 
 
+@pytest.mark.usefixtures("caching")
 def test_the_seconds_of_a_cell_contain_those_of_the_preparation(packages, monkeypatch):
     encode = pretrained.Model.encode
 
@@ -340,6 +352,7 @@ def test_the_seconds_of_the_texts_add_up(packages):
     assert (encoded.seconds > 0).all()
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_large_corpus_is_kept_in_parts(packages, encoded, monkeypatch):
     monkeypatch.setattr(vector_cache, "_CHUNK", 2)
     texts = ["ship", "crew", "sail", "law", "court"]
@@ -353,6 +366,7 @@ def test_a_large_corpus_is_kept_in_parts(packages, encoded, monkeypatch):
     assert 1 <= len(encoded) <= 2
 
 
+@pytest.mark.usefixtures("caching")
 @pytest.mark.parametrize("damage", [b"", b"PK", None])
 def test_a_damaged_file_is_made_again(packages, encoded, damage):
     OCSVM(encoder="minilm").prepare(TEST)
@@ -372,6 +386,7 @@ def test_a_damaged_file_is_made_again(packages, encoded, damage):
     assert len(encoded) == len(set(TEST))
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_file_that_somebody_edited_is_made_again(packages, encoded):
     OCSVM(encoder="minilm").prepare(TEST)
     direct = vectors_of("minilm", TEST)
@@ -383,6 +398,7 @@ def test_a_file_that_somebody_edited_is_made_again(packages, encoded):
     np.testing.assert_array_equal(vectors_of("minilm", TEST), direct)
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_file_of_another_shape_is_made_again(packages, encoded):
     OCSVM(encoder="minilm").prepare(TEST)
     (file,) = (storage.cache_dir() / "encodings").rglob("*.npz")
@@ -394,6 +410,7 @@ def test_a_file_of_another_shape_is_made_again(packages, encoded):
     assert len(encoded) == len(set(TEST))
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_cache_that_cannot_be_written_is_one_line(packages, monkeypatch, capsys):
     monkeypatch.setattr(storage, "_is_reported", False)
     storage.cache_dir().mkdir(exist_ok=True)

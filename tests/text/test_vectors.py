@@ -178,6 +178,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.usefixtures("caching")
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_line_is_named(write, what, zipped):
@@ -472,6 +473,7 @@ def test_words_that_another_process_wrote_to_the_cache_stay_in_it(write, reads):
     assert len(reads) == n_reads
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_cache_of_no_words_grows(write):
     path = write(TEXT)
     for words in ([], ["unknown"], ["cat"]):
@@ -481,6 +483,7 @@ def test_a_cache_of_no_words_grows(write):
     assert as_dict(loaded) == expected({"cat": WORDS["cat"]})
 
 
+@pytest.mark.usefixtures("caching")
 def test_files_with_the_same_words_do_not_mix(write):
     one, two = write(b"cat 1 2\n", "one"), write(b"cat 3 4 5\n", "two")
     for _ in range(2):
@@ -489,6 +492,7 @@ def test_files_with_the_same_words_do_not_mix(write):
         vectors._memory.clear()
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_file_that_changes_is_read_anew(write):
     path = write(b"cat 1 2\n")
     assert as_dict(vectors.load(path, ["cat"])) == {"cat": [1, 2]}
@@ -543,6 +547,7 @@ def test_a_cache_that_somebody_edited_is_read_anew(write):
     assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
 
 
+@pytest.mark.usefixtures("caching")
 def test_a_cache_that_cannot_be_written_is_one_line(write, monkeypatch, capsys):
     monkeypatch.setattr(storage, "_is_reported", False)
     path = write(TEXT)
