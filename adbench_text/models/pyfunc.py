@@ -55,7 +55,8 @@ class Predictor:
             if "text" not in model_input:
                 listed = ", ".join(map(str, model_input.columns))
                 raise InvalidValueError(f"The input needs a column 'text', got: {listed or 'no column'}.")
-            model_input, index = model_input["text"].tolist(), model_input.index
+            # a missing text has no words, as an empty one
+            model_input, index = model_input["text"].fillna("").tolist(), model_input.index
         results = Scorer(self._model, alpha).score(list(model_input))
         columns = {
             "score": [result.score for result in results],

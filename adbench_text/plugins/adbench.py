@@ -35,7 +35,8 @@ class ADBenchDetector:
     def fit(self, X_train: Sequence[str], y_train: object = None) -> Self:
         """Fit on documents; labels are ignored, as by ADBench's unsupervised models."""
         kind = registry.detector(self.model_name)
-        self._detector = kind(**self.settings, random_state=self.seed).fit(list(X_train))
+        seed = {"random_state": self.seed} if "random_state" in kind.default_params() else {}
+        self._detector = kind(**self.settings, **seed).fit(list(X_train))
         return self
 
     def predict_score(self, X: Sequence[str]) -> NDArray[np.float64]:

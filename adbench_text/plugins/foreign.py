@@ -9,11 +9,14 @@ once, so no other code asks whether a method exists.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from adbench_text.plugins.detector import Observer, TextDetector
-from adbench_text.plugins.scores import Scores
+from adbench_text.plugins.scores import Scores, TokenScore
 from adbench_text.plugins.state import State
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _PYOD = "pyod.models.base"
 
@@ -171,6 +174,16 @@ class Foreign(TextDetector):
     def trusted_types(self) -> frozenset[str]:
         """Classes of libraries in its state, where the detector lists them."""
         return frozenset(getattr(self.wrapped, "trusted_types", ()))
+
+    def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the scores of the words of each text, where the detector has them."""
+        if not hasattr(self.wrapped, "token_scores"):
+            return super().token_scores(texts)
+        return [[TokenScore(*token) for token in tokens] for tokens in self.wrapped.token_scores(list(texts))]
+
+    def tables(self) -> "Mapping[str, pd.DataFrame]":
+        """Return the tables that describe the fitted detector, if it has any."""
+        return dict(self._call("tables") or {})
 
     def _get_state(self) -> State:
         method = getattr(self.wrapped, "_get_state", None)

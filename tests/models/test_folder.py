@@ -1,5 +1,6 @@
 """A folder that is no model, or was changed, is refused with one clear line."""
 
+import dataclasses
 import hashlib
 import json
 import pickle
@@ -245,8 +246,9 @@ def test_an_existing_folder_is_kept(saved, tmp_path):
     folder = save(model, tmp_path / "deep" / "model")
     with pytest.raises(ModelError, match="contains a model already"):
         save(model, folder)
-    (folder / "model.json").touch()
-    save(model, folder, overwrite=True)
+    assert len(load(folder).calibration) == len(model.calibration)
+    save(dataclasses.replace(model, calibration=model.calibration[1:]), folder, overwrite=True)
+    assert len(load(folder).calibration) == len(model.calibration) - 1
     (tmp_path / "notes.txt").write_text("mine")
     for other in (tmp_path, tmp_path / "notes.txt"):
         with pytest.raises(ModelError, match="exists and is not a model"):

@@ -35,6 +35,12 @@ def test_a_table_of_texts_becomes_a_table_of_scores(folder):
     assert predicted["p"].tolist()[2:] == [1 / 201] * 2
 
 
+def test_a_missing_text_is_an_empty_one(folder):
+    predicted = _load_pyfunc(str(folder)).predict(pd.DataFrame({"text": [TEXTS[2], None, float("nan")]}))
+    assert predicted["score"].isna().tolist() == [False, True, True]
+    assert predicted["odd"].tolist() == [True, False, False]
+
+
 def test_a_list_of_texts_and_another_alpha(folder):
     predictor = _load_pyfunc(str(folder))
     assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
