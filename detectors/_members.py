@@ -65,7 +65,7 @@ class Composite(TextDetector):
         if member.is_oracle:
             raise InvalidValueError(
                 f"{name} in {self._given!r} cannot be a member: its scores are chosen by the test labels, "
-                "so its training documents have none."
+                "so it cannot score its training documents."
             )
         return member
 

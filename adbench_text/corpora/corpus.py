@@ -65,7 +65,7 @@ class Corpus:
                 if index not in present:
                     raise DataError(
                         f"Class {name!r} of {self.name} has no {part} documents after cleaning. "
-                        f"Check the data files in {storage.data_dir()}."
+                        "Check its files, and what splits them into training and test documents."
                     )
 
     @cached_property

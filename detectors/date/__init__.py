@@ -27,7 +27,7 @@ the paper, and the effect of the code where the paper is silent:
 - The random generator draws from all ids from 5 on (C leaves out the last), and nothing but it
   is run. C runs the learned generator too, and throws its work away.
 - The last window of a long document ends with it. C adds windows while they begin inside the document,
-  so that a few pieces of the window before can make one of their own, which weighs as much.
+  so that its last window may hold only pieces of the window before, and weighs as much as the others.
 - Batches hold windows of similar length, and are computed in bfloat16 where the hardware has it;
   scores are computed in fp32, so that they depend only on the document.
 - The result is that of the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
