@@ -177,13 +177,16 @@ class Foreign(TextDetector):
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the scores of the words of each text, where the detector has them."""
-        if not hasattr(self.wrapped, "token_scores"):
+        method = getattr(self.wrapped, "token_scores", None)
+        if not callable(method):
             return super().token_scores(texts)
-        return [[TokenScore(*token) for token in tokens] for tokens in self.wrapped.token_scores(list(texts))]
+        return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return the tables that describe the fitted detector, if it has any."""
-        return dict(self._call("tables") or {})
+        method = getattr(self.wrapped, "tables", None)
+        tables = method() if callable(method) else None
+        return tables if isinstance(tables, Mapping) else {}
 
     def _get_state(self) -> State:
         method = getattr(self.wrapped, "_get_state", None)

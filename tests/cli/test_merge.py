@@ -59,7 +59,7 @@ def test_merge_prints_what_it_copied_from_each_store(stores):
     [
         (["sqlite:///absent.db"], "There are no results in sqlite:///absent.db yet"),
         (["sqlite:///nowhere/mlflow.db"], "There is no folder "),
-        (["sqlite:///notes.db"], "is no usable SQLite database"),
+        (["sqlite:///notes.db"], "is not a usable SQLite database"),
         (["node"], "MLflow keeps no runs in plain folders any more, got 'node'"),
         (["sqlite:///mlflow.db"], "sqlite:///mlflow.db is the store to merge into"),
         (["sqlite:///empty.db"], "There are no results of 'adbench-text' in sqlite:///empty.db"),
