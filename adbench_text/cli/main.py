@@ -55,8 +55,24 @@ class LazyCommands(UserDict[str, click.Command]):
         return command
 
 
+def _options(command: click.Command) -> set[str]:
+    return {name for param in command.params for name in param.opts}
+
+
 class Group(click.Group):
     """A group that turns errors of this package into one line and an exit code."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options before the command; name the commands that an option belongs to instead."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            name = error.option_name
+            owners = [owner for owner in self.commands if name in _options(self.commands[owner])]
+            if not owners:
+                raise
+            belongs = f"It belongs to {', '.join(owners)}: give it after the name of the command."
+            raise click.UsageError(f"No such option {name!r} before the command. {belongs}", ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""

@@ -702,6 +702,8 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("fetch", "Missing argument"),
         ("ui --port 0", "0 is not in the range"),
         ("rum", "No such command 'rum'"),
+        ("--inlier rec run", "It belongs to run: give it after the name of the command."),
+        ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
         ("", "Find out which detector"),
     ],
 )
