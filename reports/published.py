@@ -71,6 +71,11 @@ def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
     return {("date", preset): {"agnews": figures[key][0]} for preset, key in _ABLATIONS.items()}
 
 
+def is_ablation(detector: str, preset: str) -> bool:
+    """Return whether Table 3 has a figure of its own for a configuration, so that Table 1 is of another."""
+    return detector == "date" and preset in _ABLATIONS and preset != "paper"
+
+
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:
     """Bound the chance that two of N random patterns share at least p masked positions.
 

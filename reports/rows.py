@@ -105,6 +105,7 @@ def compared(comparison: Comparison) -> list[Column]:
         column
         for column in comparison.columns
         if comparison.has_published
+        and not published.is_ablation(column.detector, column.preset)
         and any(
             comparison.figures_of_paper(labels.get(column.detector, ""), digest)
             for digest in comparison.corpora

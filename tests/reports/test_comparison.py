@@ -446,6 +446,14 @@ def test_a_grid_differs_from_what_was_chosen_in_the_same_way_without_a_mark():
     assert texts(table)[3] == ["agnews", "sci", "+1.0"]
 
 
+def test_a_configuration_of_table_3_is_not_compared_with_the_figure_of_date():
+    presets = ("paper", "paper score=mp", "paper steps=100")
+    records = [record("date", "sci", dataset="agnews", preset=name, configuration=name) for name in presets]
+    (table,) = published_tables(*records)
+    assert table.header[2:] == ["date paper", "date paper steps=100"]
+    assert published_tables(records[1]) == []
+
+
 def test_there_is_no_difference_from_what_was_not_published_or_not_finished():
     assert published_tables(record("date")) == []
     assert published_tables(record("llr", "sci", dataset="agnews")) == []
