@@ -56,7 +56,7 @@ class LazyCommands(UserDict[str, click.Command]):
 
 
 def _options(command: click.Command) -> set[str]:
-    return {name for param in command.params for name in param.opts}
+    return {name for param in command.params for name in [*param.opts, *param.secondary_opts]}
 
 
 class Group(click.Group):

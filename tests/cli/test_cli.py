@@ -703,6 +703,7 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("ui --port 0", "0 is not in the range"),
         ("rum", "No such command 'rum'"),
         ("--inlier rec run", "It belongs to run: give it after the name of the command."),
+        ("--no-clean odd x.txt", "No such option '--no-clean' before the command. It belongs to "),
         ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
         ("", "Find out which detector"),
     ],
