@@ -85,7 +85,8 @@ class LLR(TextDetector):
         Largest share of the training documents that is set aside, in [0, 0.5].
     aside_weight : float, default 0.3
         Weight of the background in the frequencies of the documents set aside, as a share of the words
-        of the training documents; positive.
+        of the training documents; positive. It is at least the share of the background in the
+        frequencies of the inliers.
     coherence : float, default 0
         Weight of the coherence of a document's word vectors; at least 0.
     batch_rounds : int, default 0
@@ -272,9 +273,14 @@ class LLR(TextDetector):
         aside_smoothing: float | None = None,
     ) -> Mixture:
         """Return the mixture of counts of all words of both sets."""
+        n_inliers, n_aside = float(inliers.sum()), float(aside.sum())
+        if aside_smoothing is None:
+            # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
+            # equally frequent in both would be evidence against a document.
+            aside_smoothing = max(self._aside_smoothing, self.smoothing * n_aside / max(n_inliers, 1.0))
         return Mixture(
-            Side(inliers, float(inliers.sum()), self.smoothing),
-            Side(aside, float(aside.sum()), aside_smoothing or self._aside_smoothing),
+            Side(inliers, n_inliers, self.smoothing),
+            Side(aside, n_aside, aside_smoothing),
             background,
             np.inf if self.cap is None else self.cap,
             self.shrinkage,

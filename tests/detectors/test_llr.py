@@ -155,9 +155,10 @@ def by_hand(texts: list[str], n_rounds: int, least: float, most: float, *, a=1e4
     def evidence(doc, is_out):
         kept = sum((d for d, o in zip(docs, out, strict=True) if not o), Counter())
         aside = sum((d for d, o in zip(docs, out, strict=True) if o), Counter())
+        b_smoothing = max(weight * total, a * sum(aside.values()) / sum(kept.values()))
         (aside if is_out else kept).subtract(doc)
         p = {w: (kept[w] + a * q) / (sum(kept.values()) + a) for w in doc}
-        b = {w: (aside[w] + weight * total * q) / (sum(aside.values()) + weight * total) for w in doc}
+        b = {w: (aside[w] + b_smoothing * q) / (sum(aside.values()) + b_smoothing) for w in doc}
         return sum(n * min(log(p[w] / b[w]), cap) for w, n in doc.items())
 
     for _ in range(n_rounds):
@@ -184,6 +185,29 @@ def test_no_more_than_the_largest_share_is_set_aside():
     )
     assert (~detector.kept_).mean() <= 0.1
     assert LLR().fit(SEA).kept_ is None
+
+
+@pytest.mark.parametrize("n_texts", [15, 50])
+def test_words_of_a_small_corpus_do_not_speak_for_odd(n_texts):
+    same = ["ship crew storm captain"] * n_texts  # those set aside have the words of those that are kept
+    detector = LLR(background="uniform", em_rounds=5).fit(same)
+    detector._n_aside, detector._n_inliers = detector._n_inliers / 9, detector._n_inliers
+    assert all(token.score <= 1e-9 for token in detector.token_scores(same[:1])[0])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_small_corpus_of_few_words_is_not_scored_upside_down(seed):
+    words = {
+        "law": "judge court trial lawyer verdict jury plea bench",
+        "sea": "ship sail tide anchor crew deck",
+    }
+    draw = np.random.default_rng(seed)
+    train, law, sea = (
+        [" ".join(draw.choice(words[topic].split(), 8)) for _ in range(n)]
+        for topic, n in (("law", 28), ("law", 20), ("sea", 20))
+    )
+    detector = LLR(em_rounds=5).fit(train)
+    assert roc_auc_score([0] * 20 + [1] * 20, detector.decision_function([*law, *sea])) > 0.7
 
 
 def test_contaminated_training_data_hurt_the_robust_detector_less():
