@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
 
 _PATIENCE = 1.0  # seconds
+_WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
 
 @dataclass(frozen=True)
@@ -106,11 +107,16 @@ def alpha_option(command: Any) -> Any:
 
 
 def language_notes(choice: Choice) -> list[str]:
-    """Return a note if nothing is known of the words of a language, and one if the detector ignores it."""
+    """Return what is missing for a language: spaces, word frequencies, a detector that follows it."""
     from adbench_text.documents.detectors import follows_language
     from adbench_text.text.own import has_frequencies
 
     notes = []
+    if choice.language in _WITHOUT_SPACES:
+        notes.append(
+            f"the language {choice.language!r} has no spaces between words, so that a phrase counts as one "
+            "word. Put spaces between the words first."
+        )
     if not has_frequencies(choice.language):
         notes.append(
             f"wordfreq has no frequencies of the language {choice.language!r}: "

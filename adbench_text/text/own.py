@@ -1,19 +1,21 @@
 """Cleaning of a user's own documents, with the way back to the text as it was written.
 
 English is cleaned as the corpora are. In other languages a document becomes its words in lower case,
-without digits, punctuation and the most frequent words of the language.
+without digits, punctuation and the most frequent words of the language. A Chinese character or Hiragana
+is a word.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.text import cleaning
+from adbench_text.text.words import word_pattern, words
 
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
-_LETTERS = re.compile(r"[^\W\d_]+")
 _WORDS = re.compile(r"\S+")
 _N_LOOKED_AT = 200  # documents from which the language is guessed
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
@@ -56,19 +58,13 @@ class Cleaner:
             return text
         if self.language == "en":
             return cleaning.clean(text)
-        stop_words = frequent_words(self.language)
-        return " ".join([word for word in _LETTERS.findall(_lower(text)) if word not in stop_words])
+        return " ".join([word for word, _, _ in _words(text, self.language)])
 
     def places(self, text: str) -> list[Place]:
         """Return the place of each word of the cleaned document, in its order."""
         if self.language is None:
             return [Place(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
-        if self.language == "en":
-            kept = list(_english(text))
-        else:
-            stop_words = frequent_words(self.language)
-            matches = _LETTERS.finditer(_lower(text))
-            kept = [(m.group(), m.start(), m.end()) for m in matches if m.group() not in stop_words]
+        kept = _english(text) if self.language == "en" else _words(text, self.language)
         places, begin = [], 0
         for word, start, end in kept:
             places.append(Place(begin, begin + len(word), start, end))
@@ -76,9 +72,13 @@ class Cleaner:
         return places
 
 
-def _lower(text: str) -> str:
-    # Python's lower case of this letter is an i and a combining dot, which would end the word.
-    return text.replace("\u0130", "i").lower()
+def _words(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    stop_words = frequent_words(language)
+    # Python's lower case of this letter is two, an i and a combining dot, which would move all places.
+    for match in word_pattern(r"\d_").finditer(text.replace("\u0130", "i").lower()):
+        word = unicodedata.normalize("NFC", match.group())  # as in lists of words
+        if word not in stop_words:
+            yield word, match.start(), match.end()
 
 
 def _english(text: str) -> Iterator[tuple[str, int, int]]:
@@ -120,8 +120,8 @@ def share_of_common_words(texts: Sequence[str], language: str) -> float:
     if language not in available_languages("small"):
         return 1.0
     table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
-    words = [word for text in texts for word in text.split()]
-    return sum(word in table for word in words) / len(words) if words else 1.0
+    found = [word for text in texts for word in words(text)]
+    return sum(word in table for word in found) / len(found) if found else 1.0
 
 
 def likely_language(texts: Sequence[str]) -> str:

@@ -2,9 +2,11 @@
 
 import hashlib
 import re
+import unicodedata
 from array import array
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text.memo import remember
@@ -14,11 +16,32 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-_WORD = re.compile(r"\w+")
+# Chinese characters and Hiragana: no spaces separate them, so each is a word, as in Unicode's UAX 29.
+_IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINERS = "\u200c\u200d"
+_END_OF_MARKS = 0x1F000  # those above belong to no letter
+
+
+@cache
+def word_pattern(without: str = "") -> re.Pattern[str]:
+    """Return the pattern of a word: letters, digits and underscores, each with its combining marks.
+
+    The marks are vowels in the scripts of India, and accents in decomposed text (NFD).
+
+    Parameters
+    ----------
+    without : str, default ""
+        Characters that end a word, as in a character class of `re`, such as digits.
+    """
+    marks = [mark for mark in map(chr, range(_END_OF_MARKS)) if unicodedata.category(mark) in ("Mn", "Mc")]
+    marks_class = f"[{''.join(marks)}{_JOINERS}]"
+    return re.compile(rf"[{_IDEOGRAPHS}]{marks_class}*|(?:[^\W{_IDEOGRAPHS}{without}]+{marks_class}*)+")
 
 
 def words(text: str) -> list[str]:
     """Split a document into lower-case words: runs of letters, digits and underscores.
+
+    A Chinese character or Hiragana is a word.
 
     Examples
     --------
@@ -26,9 +49,9 @@ def words(text: str) -> list[str]:
     ['the', 'ship', 's', 'crew']
     """
     text = text.lower()
-    if text.replace(" ", "").isalnum():  # a cleaned document: nothing but words and spaces
+    if text.isascii() and text.replace(" ", "").isalnum():  # a cleaned document: only words and spaces
         return text.split()
-    return _WORD.findall(text)
+    return word_pattern().findall(text)
 
 
 class Word(NamedTuple):
@@ -41,7 +64,7 @@ class Word(NamedTuple):
 
 def word_positions(text: str) -> Iterator[Word]:
     """Yield the words of a document as `words` splits it, with their places in the original."""
-    for match in _WORD.finditer(text):
+    for match in word_pattern().finditer(text):
         yield Word(match.group().lower(), match.start(), match.end())
 
 

@@ -113,6 +113,10 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
     note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
     assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
     assert odd(tmp_path / "a.csv", "--language", "de").stderr == ""
+    note = (
+        "Note: the language 'th' has no spaces between words, so that a phrase counts as one word. Put spaces"
+    )
+    assert note in odd(tmp_path / "a.csv", "--language", "th").stderr
     note = "Note: --language de changes the cleaning only: this configuration of knn-words is the same for"
     assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words").stderr
     result = odd(tmp_path / "a.csv", "--language", "german")

@@ -12,12 +12,28 @@ def test_words_are_where_word_positions_finds_them():
 
 
 @pytest.mark.parametrize(
-    "text", ["plain words", "  Two   spaces ", "", " ", "a_b c", "tab\there", "été 東京 ß ²", "x\u3000y"]
+    "text", ["plain words", "  Two   spaces ", "", " ", "a_b c", "tab\there", "été ß ²", "x\u3000y"]
 )
 def test_words_are_runs_of_word_characters(text):
     import re
 
     assert words(text) == re.findall(r"\w+", text.lower())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("जहाज बंदरगाह", ["जहाज", "बंदरगाह"]),  # Hindi: vowels are marks
+        ("e\u0301le\u0300ve", ["e\u0301le\u0300ve"]),  # decomposed
+        ("می\u200cخواهم", ["می\u200cخواهم"]),  # Persian: a joiner within a word
+        ("我们在北京, 42 年", ["我", "们", "在", "北", "京", "42", "年"]),
+        ("東京のタワー", ["東", "京", "の", "タワー"]),  # Katakana words stay together
+        ("x\u0301 \u0301", ["x\u0301"]),  # a mark alone is no word
+    ],
+)
+def test_letters_keep_their_marks_and_ideographs_are_words(text, expected):
+    assert words(text) == expected
+    assert [text[w.start : w.end] for w in word_positions(text)] == expected
 
 
 def test_digest_knows_order_and_borders():
