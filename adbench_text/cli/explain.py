@@ -25,7 +25,6 @@ def command(
     alpha: float,
 ) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
-    from adbench_text.checks import check_number
     from adbench_text.errors import InvalidValueError
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
@@ -33,7 +32,6 @@ def command(
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
 
-    check_number("alpha", alpha, "(0, 1)")
     if file != "-" and Path(file).resolve() == output.resolve():
         raise InvalidValueError(f"{file} would be overwritten by the page; give another --output.")
     loaded = load(model)

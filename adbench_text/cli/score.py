@@ -33,12 +33,10 @@ def command(
     Prints one JSON object for each document, in their order: id, score, p (the share of normal documents
     that score at least as high), odd (whether p is at most --alpha) and why (the words that make it odd).
     """
-    from adbench_text.checks import check_number
     from adbench_text.documents.reading import Documents
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
 
-    check_number("alpha", alpha, "(0, 1)")
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
     documents = Documents(file, **vars(source))

@@ -6,7 +6,6 @@ MLflow calls `_load_pyfunc` of this module with the folder of the model, so that
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.checks import check_number
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.folder import load
 from adbench_text.models.model import Model
@@ -34,8 +33,8 @@ class Predictor:
 
         Parameters
         ----------
-        model_input : DataFrame or list of str
-            The texts, in a table in the column ``text``.
+        model_input : DataFrame
+            The texts, in the column ``text``.
         params : dict, optional
             ``alpha``: the largest p-value of an odd text, in (0, 1); 0.01 by default.
 
@@ -49,7 +48,6 @@ class Predictor:
         import pandas as pd
 
         alpha = (params or {}).get("alpha", ALPHA)
-        check_number("alpha", alpha, "(0, 1)")
         index = None
         if isinstance(model_input, pd.DataFrame):
             if "text" not in model_input:
@@ -57,7 +55,7 @@ class Predictor:
                 raise InvalidValueError(f"The input needs a column 'text', got: {listed or 'no column'}.")
             # a missing text has no words, as an empty one
             model_input, index = model_input["text"].fillna("").tolist(), model_input.index
-        results = Scorer(self._model, alpha).score(list(model_input))
+        results = Scorer(self._model, alpha).score(model_input)
         columns = {
             "score": [result.score for result in results],
             "p": [result.p for result in results],

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from adbench_text.calibration import p_values
+from adbench_text.checks import check_number
 from adbench_text.errors import AdbenchTextError
 from adbench_text.models.model import Model
-from adbench_text.plugins.scores import TokenScore
+from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.plugins.words import N_WHY, odd_words, original_words
 from adbench_text.text.own import Cleaner
 
@@ -40,10 +41,19 @@ class Scorer:
     model : Model
         Its training options say how documents are cleaned.
     alpha : float
-        Share of normal documents that may be called odd.
+        Share of normal documents that may be called odd, in (0, 1).
+
+    Examples
+    --------
+    >>> from adbench_text import fit_model
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"] * 40
+    >>> scorer = Scorer(fit_model(tickets))
+    >>> [document.is_odd for document in scorer.score(["the password fails", "a lion sleeps tonight"])]
+    [False, True]
     """
 
     def __init__(self, model: Model, alpha: float = 0.01) -> None:
+        check_number("alpha", alpha, "(0, 1)")
         self._model, self._alpha = model, alpha
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
@@ -55,9 +65,12 @@ class Scorer:
 
         Raises
         ------
+        InvalidValueError
+            If `texts` holds anything but strings.
         DetectorError
             If the detector returns unusable scores.
         """
+        texts = check_texts(texts, may_be_empty=True)
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
         results = [ScoredDocument(None, None, False, [])] * len(texts)

@@ -1,6 +1,6 @@
 """Scores of documents and of single tokens, and the checks of both; it imports no library but numpy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,18 +20,25 @@ class TokenScore(NamedTuple):
     score: float
 
 
-def check_texts(texts: Sequence[str]) -> list[str]:
+def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
     """Return documents as a list.
 
     Raises
     ------
     InvalidValueError
-        If `texts` is a bare string, empty, or holds anything but strings.
+        If `texts` is a bare string, a table, empty, or holds anything but strings.
     """
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
+    if isinstance(texts, Mapping) or hasattr(
+        texts, "columns"
+    ):  # it would be read as the names of its columns
+        raise InvalidValueError(
+            f"texts must be a sequence of strings, got a {type(texts).__name__}; give one column, as in "
+            "table['text']."
+        )
     checked = list(texts)
-    if not checked:
+    if not checked and not may_be_empty:
         raise InvalidValueError("texts must hold at least one document, got none.")
     for position, text in enumerate(checked):
         if not isinstance(text, str):
