@@ -9,8 +9,11 @@ once, so no other code asks whether a method exists.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from adbench_text.errors import InvalidValueError
+from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import Observer, TextDetector
 from adbench_text.plugins.scores import Scores, TokenScore
 from adbench_text.plugins.state import State
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _PYOD = "pyod.models.base"
+_VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 
 
 def adapted(kind: Any) -> type[TextDetector]:
@@ -55,6 +59,11 @@ def _vector_adapter(kind: Any) -> type[TextDetector]:
         "wrapped": kind,
     }
     return type(kind.__name__, (PyODDetector,), members)
+
+
+def _is_share(contamination: Any) -> bool:
+    """Return whether this is a share of outliers, as PyOD's; others take words such as "auto"."""
+    return isinstance(contamination, Real) and 0 < contamination <= 0.5
 
 
 def _restored(kind: Any, state: Mapping[str, Any]) -> TextDetector:
@@ -96,9 +105,10 @@ class Foreign(TextDetector):
     kind: ClassVar[Callable[..., Any]]
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__()
         self.wrapped = self.kind(**settings)
         self._settings = settings
+        contamination = getattr(self.wrapped, "contamination", None)
+        super().__init__(**{"contamination": contamination} if _is_share(contamination) else {})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.kind, vars(self))
@@ -113,12 +123,28 @@ class Foreign(TextDetector):
         """Return the hyper-parameters by name, with their defaults."""
         if hasattr(cls.kind, "get_params"):
             return dict(cls.kind().get_params())
-        return {name: p.default for name, p in inspect.signature(cls.kind).parameters.items()}
+        return {p.name: cls._default_of(p) for p in inspect.signature(cls.kind).parameters.values()}
+
+    @classmethod
+    def _default_of(cls, parameter: inspect.Parameter) -> Any:
+        if parameter.default is parameter.empty and parameter.kind not in _VARIABLE:
+            raise InvalidValueError(
+                f"{cls.__name__} cannot be built without arguments: give {parameter.name!r} a default value"
+                f"{place_of_method(cls.kind, '__init__')}."
+            )
+        return parameter.default
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the hyper-parameters; those that were given, if the detector has no method for it."""
         method = getattr(self.wrapped, "get_params", None)
         return dict(method() if method else self._settings)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set hyper-parameters; the detector has to be fitted again."""
+        settings = {**self._settings, **params}
+        self.__dict__.clear()
+        type(self).__init__(self, **settings)
+        return self
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -187,6 +213,11 @@ class Foreign(TextDetector):
         method = getattr(self.wrapped, "tables", None)
         tables = method() if callable(method) else None
         return tables if isinstance(tables, Mapping) else {}
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether it defines `_get_state`."""
+        return hasattr(self.wrapped, "_get_state")
 
     def _get_state(self) -> State:
         method = getattr(self.wrapped, "_get_state", None)

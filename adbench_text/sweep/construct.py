@@ -38,9 +38,8 @@ def build_detector(cell: Cell) -> "TextDetector":
             raise
         except (TypeError, ValueError) as error:
             place = place_of_error(error, detector.__module__)
-            raise InvalidValueError(
-                f"{cell.detector} {cell.configuration}: {message_of(error)}{place}"
-            ) from error
+            named = f"{cell.detector} {cell.configuration}".strip()
+            raise InvalidValueError(f"{named}: {message_of(error)}{place}") from error
     return built
 
 
@@ -78,6 +77,8 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
         If the detector rejects one of the latter.
     """
     of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
+    if not of_threshold:
+        return dict(settings)
     with as_plugin_error(f"{detector.__name__} cannot be built", detector.__module__):
         try:
             detector(**of_threshold)

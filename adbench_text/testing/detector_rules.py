@@ -48,6 +48,9 @@ def keeps_parameters(subject: Subject) -> Iterator[str]:
     copied = clone(detector).get_params()
     if not _equal(copied, parameters):
         yield f"a clone has other hyper-parameters: {copied!r:.80}{subject.at()}"
+    again = subject.kind().set_params(**parameters).get_params()
+    if not _equal(again, parameters):
+        yield f"set_params leads to other hyper-parameters: {again!r:.80}{subject.at('set_params')}"
 
 
 def learns_and_scores(subject: Subject) -> Iterator[str]:
@@ -244,6 +247,8 @@ def describes_itself(subject: Subject) -> Iterator[str]:
     for name, table in detector.tables().items():
         if not hasattr(table, "to_csv"):
             yield f"table {name!r} must be a DataFrame, got {type(table).__name__}{subject.at('tables')}"
+    if not detector.can_be_saved:
+        yield Note("fit cannot save it: it defines no _get_state")
 
 
 def has_token_scores_in_place(subject: Subject) -> Iterator[str]:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
 from adbench_text.plugins.foreign import adapted
@@ -40,6 +40,16 @@ def test_scores_of_words_and_tables_are_used_if_they_exist():
     assert plain.tables() == {}
     with pytest.raises(DetectorError, match="it has no scores of words"):
         plain.token_scores(["law"])
+
+
+def test_set_params_changes_the_scores_and_asks_for_another_fit():
+    detector = adapted(Long)(least=1).fit(["sea"])
+    assert detector.set_params(least=3) is detector
+    assert detector.get_params() == {"least": 3}
+    with pytest.raises(InvalidValueError, match="not fitted"):
+        detector.decision_function(["a long storm"])
+    assert detector.fit(["sea"]).decision_function(["a long storm"]).tolist() == [0]
+    assert adapted(Long)().set_params(least=2).wrapped.least == 2
 
 
 def test_adbench_gives_a_seed_only_to_what_takes_one(monkeypatch):

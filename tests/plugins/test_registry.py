@@ -10,9 +10,11 @@ import pytest
 
 from adbench_text import source_code
 from adbench_text.code_version import code_version
-from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.reports import declared
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector
 from adbench_text.testing import check_detector
 
 PLUGINS = Path(__file__).parents[1] / "toy"
@@ -323,6 +325,25 @@ def test_a_pyod_detector_whose_fit_takes_texts_gets_texts(install):
     assert detector.decision_function(["ten", "eleven"]).tolist() == [0, 9]
     again = pickle.loads(pickle.dumps(detector))
     assert again.decision_function(["eleven"]).tolist() == [9]
+
+
+def test_the_threshold_of_a_pyod_detector_of_texts_is_that_of_its_contamination(install):
+    install("other", "[adbench_text.detectors]\nlong = vectorial:Long\n", vectorial=OF_VECTORS)
+    texts = ["x" * length**2 for length in range(1, 41)]
+    detector = registry.detector("long")(contamination=0.3).fit(texts)
+    assert detector.labels_.sum() == detector.wrapped.labels_.sum() == 12
+
+
+def test_a_detector_without_a_default_is_named_with_its_line(install):
+    code = "class Demanding:\n  def __init__(self, size): ...\n  def fit(self, texts): ...\n"
+    install(
+        "other",
+        "[adbench_text.detectors]\ndemanding = strict:Demanding\n",
+        strict=code + "  def decision_function(self, texts): ...\n",
+    )
+    message = r"Demanding cannot be built without arguments: give 'size' a default value \(.*strict.py:2\)"
+    with pytest.raises(InvalidValueError, match=message):
+        build_detector(Cell("demanding", "default", {}, "pydocs", "torch", 0, 0))
 
 
 def test_the_code_of_a_wrapped_pyod_detector_decides_its_version(install):

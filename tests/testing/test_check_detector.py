@@ -48,6 +48,15 @@ class Renaming(Sound):
         self.k = k + 1
 
 
+class Stubborn(Sound):
+    def __init__(self, *, k=1, **shared):
+        super().__init__(**shared)
+        self.k = k
+
+    def set_params(self, **params):
+        return self
+
+
 class Unseeded(Sound):
     def _fit(self, texts):
         super()._fit(texts)
@@ -146,6 +155,7 @@ def test_a_wrong_sign_is_named():
         (Constant, "all 40 scores are 7", line_of(Constant._score)),
         (Raising, "RuntimeError: no luck", line_of(Raising._fit, 1)),
         (Renaming, "Cannot clone|other hyper-parameters", ""),
+        (Stubborn, "set_params leads to other hyper-parameters", line_of(Stubborn.set_params)),
         (Unseeded, "two fits with the same seed differ by up to .*random_state", line_of(Unseeded._fit)),
         (Ranking, "scored alone, a text has another score, by up to", line_of(Ranking._score)),
         (NotRanking, "but the scores do not depend on the batch", ""),
