@@ -74,6 +74,11 @@ class Composite(TextDetector):
         super().check_params()
         self._build()
 
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether it and all members can be saved."""
+        return super().can_be_saved and all(member.can_be_saved for member in self._build())
+
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
         for member in self._build():
@@ -172,7 +177,7 @@ class RobustScale(NamedTuple):
     def fit(cls, scores: Scores) -> Self:
         """Return the scale of scores."""
         median = float(np.median(scores))
-        zero = 1e-12 * float(np.abs(scores).max())  # differences by rounding
+        zero = max(1e-12 * float(np.abs(scores).max()), 1e-15)  # differences by rounding
         scale = 1.4826 * float(np.median(np.abs(scores - median)))
         if scale <= zero:
             scale = float(scores.std())

@@ -30,6 +30,14 @@ def test_the_class_of_every_detector_of_ours_can_be_imported(plugin):
     assert plugin.class_name in dir(adbench_text)
 
 
+def test_the_help_names_the_detectors():
+    classes = {plugin.class_name for plugin in registry.plugins("detectors").values() if plugin.class_name}
+    listed = (
+        adbench_text.__doc__.split("Classes of detectors:")[1].replace(",", " ").replace(".", " ").split()
+    )
+    assert set(listed) == classes
+
+
 def test_other_names_are_errors():
     with pytest.raises(AttributeError, match="no attribute 'LRR'"):
         adbench_text.LRR  # noqa: B018
@@ -50,6 +58,14 @@ def test_a_detector_ends_a_pipeline():
     assert scores[1] > scores[0]
     assert pipeline.set_params(detector__k=5).get_params()["detector__k"] == 5
     assert clone(pipeline).get_params()["detector__k"] == 5
+
+
+def test_predictions_of_an_iterator():
+    detector = adbench_text.KNNWords(contamination=np.float32(0.25)).fit(SEA)
+    for call in (detector.predict, detector.predict_proba):
+        expected = call(SEA[:5], return_confidence=True)
+        for one, other in zip(call(iter(SEA[:5]), return_confidence=True), expected, strict=True):
+            assert np.array_equal(one, other)
 
 
 def test_scikit_learn_knows_whether_a_detector_is_fitted():

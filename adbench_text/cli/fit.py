@@ -49,12 +49,14 @@ def command(
 
     The documents should be normal, or mostly: odd ones among them make the model more lenient.
     """
+    from adbench_text.documents.detectors import check_can_be_saved
     from adbench_text.documents.fitting import fit_model
     from adbench_text.models.folder import check_target, save
 
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
+    check_can_be_saved(choice.detector, choice.preset, choice.arguments["settings"])
     # identifiers play no part in a fit: two documents may share one
     documents, _ = read_all(file, replace(source, id=source.id or ""))
     begin = time.perf_counter()

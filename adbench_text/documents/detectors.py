@@ -88,6 +88,16 @@ def follows_language(name: str, preset: str | None, settings: Mapping[str, Any],
     return chosen.preset is None and registry.detector(chosen.name).for_language(language)[0] != "default"
 
 
+def check_can_be_saved(name: str, preset: str | None, settings: Mapping[str, Any]) -> None:
+    """Raise DetectorError if a detector cannot be saved: better before it is fitted than after."""
+    own = own_detector(name, preset, settings)
+    if not own.detector.can_be_saved:
+        raise DetectorError(
+            f"{own.label} cannot be saved: it defines no _get_state, see CONTRIBUTING.md. To rank documents "
+            f"without a model: adbench-text odd -d {name}"
+        )
+
+
 def check_scores_alone(own: OwnDetector) -> None:
     """Raise InvalidValueError if a document's score depends on what is scored together with it."""
     if own.detector.regime == TEST_BATCH:

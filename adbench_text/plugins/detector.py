@@ -7,6 +7,7 @@ library scores normality negates it where it calls that library.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from inspect import Parameter, signature
+from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
@@ -118,6 +119,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
         _check_threshold(contamination)  # with our message, before PyOD does
+        if isinstance(contamination, Real):
+            contamination = float(contamination)  # PyOD takes NumPy's short floats for thresholders
         super().__init__(contamination=contamination)
         self.random_state = random_state
 
@@ -363,6 +366,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             self._process_decision_scores()
         return self
 
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether it can be saved once it is fitted: it defines `_get_state`."""
+        return type(self)._get_state is not TextDetector._get_state
+
     def _get_state(self) -> State:
         """Return what `_fit` learned; a detector without this method cannot be saved."""
         raise DetectorError(f"{type(self).__name__} cannot be saved: it defines no _get_state.")
@@ -384,6 +392,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 f"This {type(self).__name__} was saved without the scores of its training texts."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:
+        """Return 1 for each document above the threshold, else 0; see PyOD."""
+        return super().predict(check_texts(X), return_confidence)  # a list: PyOD reads it twice
 
     def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
         """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""

@@ -112,6 +112,11 @@ class VectorDetector(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         return self._score_vectors(self._encoder(texts))
 
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether it can be saved once it is fitted: it defines `_get_state_of_vectors`."""
+        return type(self)._get_state_of_vectors is not VectorDetector._get_state_of_vectors
+
     def _get_state(self) -> State:
         return {"encoder": self._encoder._get_state(), "vectors": self._get_state_of_vectors()}
 

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from adbench_text.cli import score
 from adbench_text.cli.main import main
+from adbench_text.documents.detectors import own_detector
 from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.scoring import Scorer
@@ -169,6 +170,44 @@ def test_one_clear_line(adbench, tmp_path, arguments, message):
     assert result.exit_code in (1, 2)
     assert message in result.stderr
     assert not (tmp_path / "kept").exists()
+
+
+def test_a_detector_that_cannot_be_saved_is_not_fitted(adbench, toy_path):
+    result = adbench("fit", "normal.csv", "-m", "kept", "-d", "counting")
+    assert result.exit_code == 3
+    assert result.stderr.startswith("Error: counting cannot be saved: it defines no _get_state")
+    assert "adbench-text odd -d counting" in result.stderr
+    assert "fitting" not in result.stderr
+    assert not own_detector("refit", None, {"detector": "counting"}).detector.can_be_saved
+    assert own_detector("mean", None, {"members": "llr, pyod-knn"}).detector.can_be_saved
+
+
+def test_the_rows_of_a_column_are_scored_in_their_order(home):
+    scorer = Scorer(fit_model(SEA), alpha=0.1)
+    shuffled = pd.Series(NEW, index=range(len(NEW) - 1, -1, -1))
+    assert scorer.score(shuffled) == scorer.score(NEW) == scorer.score(iter(NEW))
+    assert scorer.score([]) == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        ("ship sail", "got one bare string"),
+        ([None], "got NoneType at position 0"),
+        (pd.DataFrame({"text": ["ship"]}), r"got a DataFrame; give one column, as in table\['text'\]"),
+        ({"text": "ship"}, "got a dict"),
+    ],
+)
+def test_what_is_no_list_of_texts_is_refused(home, texts, message):
+    model = fit_model(SEA)
+    for call in (Scorer(model).score, model.detector.decision_function, model.detector.fit, fit_model):
+        with pytest.raises(InvalidValueError, match=message):
+            call(texts)
+
+
+def test_alpha_is_a_share(home):
+    with pytest.raises(InvalidValueError, match=r"alpha must be in \(0, 1\), got 7"):
+        Scorer(fit_model(SEA), alpha=7)
 
 
 @pytest.mark.parametrize(

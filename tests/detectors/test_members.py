@@ -75,6 +75,10 @@ def test_the_scale_of_scores_most_of_which_are_equal_is_their_standard_deviation
     assert RobustScale.fit(scores) == (0.3, scores.std())
 
 
+def test_scores_that_are_nothing_but_rounding_have_scale_zero():
+    assert RobustScale.fit(np.array([1e-17, 0, 2e-17])).scale == 0
+
+
 @pytest.mark.parametrize("value", [0, 0.3, -7])
 def test_equal_scores_have_scale_zero_and_every_score_is_usual(value):
     scale = RobustScale.fit(np.full(9, value))
