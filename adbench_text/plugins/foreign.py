@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
@@ -61,9 +61,9 @@ def _vector_adapter(kind: Any) -> type[TextDetector]:
     return type(kind.__name__, (PyODDetector,), members)
 
 
-def _is_share(contamination: Any) -> bool:
+def _is_share(contamination: Any) -> TypeGuard[float]:
     """Return whether this is a share of outliers, as PyOD's; others take words such as "auto"."""
-    return isinstance(contamination, Real) and 0 < contamination <= 0.5
+    return isinstance(contamination, Real) and 0 < float(contamination) <= 0.5
 
 
 def _restored(kind: Any, state: Mapping[str, Any]) -> TextDetector:
@@ -108,7 +108,7 @@ class Foreign(TextDetector):
         self.wrapped = self.kind(**settings)
         self._settings = settings
         contamination = getattr(self.wrapped, "contamination", None)
-        super().__init__(**{"contamination": contamination} if _is_share(contamination) else {})
+        super().__init__(contamination=contamination if _is_share(contamination) else 0.1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restored, (self.kind, vars(self))

@@ -372,6 +372,6 @@ class LLR(TextDetector):
             evidence = mixture.evidence_left_out(counts, ~is_aside, is_aside)
             ratio_of = dict(zip(vocabulary[counts.columns], evidence.tolist(), strict=True))
             words = word_positions(texts[place])
-            # a few letters, such as a capital I with a dot, are another word in lower case on their own
+            # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
             scored.append([TokenScore(*word, -ratio_of.get(word.word, 0.0)) for word in words])
         return scored
