@@ -79,11 +79,12 @@ def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
         assert [row["note"] for row in csv.DictReader(stream) if row["note"]] == ["breakfast"]
 
 
-def test_a_letter_that_is_two_in_lower_case_is_no_obstacle(odd, tmp_path):
-    write(tmp_path / "a.csv", [[text] for text in [*SEA, "İstanbul oven eggs"]], ("text",))
+@pytest.mark.parametrize("word", ["İstanbul", "ΟΔΟΣ'Α"])  # two letters in lower case; another one in a text
+def test_letters_that_change_in_lower_case_are_no_obstacle(odd, tmp_path, word):
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, f"{word} oven eggs"]], ("text",))
     result = odd(tmp_path / "a.csv", "--no-clean", "--top", 1)
     assert result.exit_code == 0, result.output
-    assert "İstanbul oven eggs" in result.stdout
+    assert f"{word} oven eggs" in result.stdout
 
 
 def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
