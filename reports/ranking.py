@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import accumulate, combinations_with_replacement, starmap
+from operator import and_
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +23,7 @@ _Split = tuple[str, str]  # label of the corpus, and inlier class
 class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
-    Columns chosen on the test labels or scored by the test batch are left out, and so are columns with few
+    Columns chosen on the test labels or scored by the test batch are left out, and so are columns that lack
     splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
     published one, otherwise the one with most figures; thinned test sets only if there are no others.
 
@@ -32,7 +34,7 @@ class Ranking:
     columns : list of Column
         The ranked ones.
     left_out : list of Column
-        Columns with fewer splits.
+        Columns that lack some of the splits.
     by_batch : list of Column
         Columns that use the unlabelled test batch.
     other_editions : list of str
@@ -68,16 +70,10 @@ class Ranking:
             column: {split: value for split, value in of_column.items() if split[0] in counted}
             for column, of_column in figures.items()
         }
-        # The more columns, the fewer splits they share: take the number of columns that keeps most figures.
-        by_splits = sorted(figures, key=lambda column: -len(figures[column]))  # stable
-        shared = {
-            n: set.intersection(*(set(figures[c]) for c in by_splits[:n])) for n in range(1, len(figures) + 1)
-        }
-        best = max(shared, key=lambda n: (n > 1, n * len(shared[n])), default=0)
-        chosen = by_splits[:best] if best and shared[best] else []
-        self.columns = [column for column in figures if column in chosen]
-        self.left_out = [column for column in figures if column not in chosen]
-        self.splits = sorted(shared[best]) if chosen else []
+        shared = _shared(figures)
+        self.columns = [column for column in figures if shared <= figures[column].keys()]
+        self.left_out = [column for column in figures if column not in self.columns]
+        self.splits = sorted(shared)
         self.figures: NDArray[np.float64] = np.array(
             [[figures[column][split] for column in self.columns] for split in self.splits]
         ).reshape(len(self.splits), len(self.columns))
@@ -151,6 +147,24 @@ def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
     }
     values = {split: entry.complete_value for split, entry in entries.items()}
     return {split: value for split, value in values.items() if value is not None}
+
+
+def _shared(figures: Mapping[Column, Mapping[_Split, float]]) -> frozenset[_Split]:
+    """Return the splits that rank the columns that have all of them; empty if there are none.
+
+    The more columns, the fewer splits they share. So these keep most figures, among the splits that two
+    columns share and those that the columns with most splits share.
+    """
+    of_columns = sorted(map(frozenset, figures.values()), key=len, reverse=True)  # stable
+    distinct = list(dict.fromkeys(of_columns))
+    candidates = [*accumulate(distinct, and_), *starmap(and_, combinations_with_replacement(distinct, 2))]
+
+    def n_figures(splits: frozenset[_Split]) -> int:
+        n_columns = sum(splits <= of_column for of_column in of_columns)
+        return n_columns * len(splits) if min(n_columns, len(splits)) > 1 else 0
+
+    best = max(candidates, key=n_figures, default=frozenset[_Split]())
+    return best if n_figures(best) else frozenset()
 
 
 def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_Split, float]]) -> set[str]:

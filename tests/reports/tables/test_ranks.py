@@ -84,6 +84,23 @@ def test_a_detector_that_has_more_splits_than_the_others_is_ranked_over_theirs()
     assert ranked.splits == [("made-up", f"c{i}") for i in range(6)]
 
 
+def test_a_detector_with_most_splits_on_a_dataset_of_its_own_is_not_ranked_and_the_others_are():
+    alone = [record("alone", f"d{i}", dataset="other", dataset_digest="d2") for i in range(9)]
+    ranked = ranking(*alone)
+    assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
+    assert ranked.splits == [("made-up", f"c{i}") for i in range(6)]
+    assert ranked.notes == ["Not ranked, because they lack splits that the others have: alone."]
+
+
+def test_splits_that_two_detectors_share_are_found_whatever_the_others_have():
+    inliers = {"w": "abcdefgh", "x": "abijklm", "y": "abijnop", "z": "q"}  # x and y: a, b, i, j
+    each = [record(name, inlier) for name, of_name in inliers.items() for inlier in of_name]
+    ranked = Ranking(Comparison(each, "auroc"))
+    assert [column.label for column in ranked.columns] == ["x", "y"]
+    assert [inlier for _, inlier in ranked.splits] == list("abij")
+    assert [column.label for column in ranked.left_out] == ["w", "z"]
+
+
 def test_one_edition_of_a_dataset_counts_in_the_ranking():
     other = [of_another_edition(r) for r in records()]
     ranked = ranking(*other)
