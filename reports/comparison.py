@@ -142,6 +142,10 @@ class Comparison:
         """Return the records behind the figures of a column on a corpus at a level."""
         return self._of.get((column, digest, level), [])
 
+    def levels_of(self, digest: str) -> list[float]:
+        """Return the contamination levels that a corpus has results at, the lowest first."""
+        return sorted({level for _, of_corpus, level in self._of if of_corpus == digest})
+
     def finished(self, column: Column, digest: str) -> list[Record]:
         """Return the finished cells of a column on a corpus at the lowest level, the lowest seed first."""
         records = self.records_of(column, digest, self.lowest)
@@ -230,8 +234,24 @@ class Comparison:
         if self.blocks():
             notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
         notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])
+        notes += notes_on.other_levels(self.lowest, self._other_levels)
         notes += notes_on.seeds(self._seeds)
         return notes + notes_on.versions(self.records, self.n_superseded, are_apart=True)
+
+    @property
+    def _other_levels(self) -> dict[str, list[float]]:
+        """The levels of corpora, and of columns on the other corpora, that lack the lowest level."""
+        levels: dict[str, list[float]] = {}
+        for digest, label in self.corpora.items():
+            of_corpus = self.levels_of(digest)
+            if self.lowest not in of_corpus:
+                levels[label] = of_corpus
+                continue
+            for column in self.columns:
+                of_column = [level for level in of_corpus if self.records_of(column, digest, level)]
+                if of_column and self.lowest not in of_column:
+                    levels[f"{column.label} on {label}"] = of_column
+        return levels
 
     @cached_property
     def _seeds(self) -> dict[str, dict[str, frozenset[int]]]:

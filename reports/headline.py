@@ -14,8 +14,14 @@ def headlines(comparison: Comparison) -> list[str]:
 
 
 def _headline(comparison: Comparison, digest: str, label: str) -> str:
-    ranked = _complete(comparison, digest)
     metric, level = comparison.metric.title, percent(comparison.lowest)
+    levels = comparison.levels_of(digest)
+    if comparison.lowest not in levels:
+        listed = ", ".join(map(percent, levels))
+        return (
+            f"{label}: not run at {level} of outliers in the training data; the table 'levels' has {listed}."
+        )
+    ranked = _complete(comparison, digest)
     if not ranked:
         return f"{label}: no detector has a complete {metric} yet."
     (best, value), others = ranked[0], ranked[1:]

@@ -93,6 +93,14 @@ def direction(metrics: Iterable[Metric]) -> list[str]:
     return [f"{metric.title}: lower is better." for metric in metrics if not metric.higher_is_better]
 
 
+def other_levels(lowest: float, levels: Mapping[str, Sequence[float]]) -> list[str]:
+    """Return what has no results at the lowest contamination level; `levels` are those that it has."""
+    if not levels:
+        return []
+    listed = ", ".join(f"{name} ({', '.join(map(percent, of_name))})" for name, of_name in levels.items())
+    return [f"Not run at {percent(lowest)} of outliers, so only in the table 'levels': {listed}."]
+
+
 def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
     """Return where neighbouring figures come from different seeds.
 

@@ -385,6 +385,17 @@ def test_the_second_table_has_the_means_at_each_level():
     assert report.tables[1].title == title
 
 
+def test_what_lacks_the_lowest_level_is_named_with_the_table_that_has_it():
+    both = [record("x", level=level) for level in (0, 0.05)]
+    late = [record("y", level=level) for level in (0.05, 0.1)]
+    elsewhere = [record(name, dataset="other", dataset_digest="d2", level=0.1) for name in "xy"]
+    expected = (
+        "Not run at 0% of outliers, so only in the table 'levels': y on made-up (5%, 10%), other (10%)."
+    )
+    assert expected in notes(*both, *late, *elsewhere)
+    assert not any("'levels'" in note for note in notes(*both))
+
+
 def test_with_one_level_there_is_no_second_table():
     report = build([record(level=0.05)], "auroc")
     assert [table.title for table in report.tables] == ["AUROC (%), 5% of outliers in the training data"]

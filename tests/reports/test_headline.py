@@ -53,6 +53,13 @@ def test_the_best_published_figure_is_named_on_clean_data_only():
     assert "published" not in headline(*dirty)
 
 
+def test_a_dataset_without_the_lowest_level_names_its_own():
+    dirty = [record(name, dataset="other", dataset_digest="d2", level=0.1) for name in "xy"]
+    assert headlines(Comparison([record("x"), *dirty], "auroc"))[1] == (
+        "other: not run at 0% of outliers in the training data; the table 'levels' has 10%."
+    )
+
+
 def test_there_is_a_sentence_for_each_dataset():
     records = [record("x", "a"), record("x", "a", dataset="other", dataset_digest="d2")]
     assert [text.partition(":")[0] for text in headlines(Comparison(records, "auroc"))] == [
