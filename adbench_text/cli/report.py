@@ -194,27 +194,32 @@ def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
 def _records(
     store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
 ) -> tuple[list[Any], list["Cell"]]:
-    """Return the records to report on, and all cells of the sweep if there is one."""
+    """Return the records to report on, and the cells of the sweep that have these datasets and detectors."""
     from adbench_text.errors import UnknownNameError
     from adbench_text.reports.build import held_records, of_sweep
     from adbench_text.sweep.names import expand
 
     place = f" with results in {store.shown}"
     try:
-        records = held_records(store, expand("dataset", datasets, store.datasets, place) if datasets else ())
+        datasets = expand("dataset", datasets, store.datasets, place) if datasets else ()
+        records = held_records(store, datasets)
         if detectors:
             present = sorted({record.detector for record in records})
-            chosen = expand("detector", detectors, lambda: present, place)
-            for name in chosen:
+            detectors = expand("detector", detectors, lambda: present, place)
+            for name in detectors:
                 if name not in present:
                     raise UnknownNameError(f"detector{place}", name, present)
-            records = [record for record in records if record.detector in chosen]
+            records = [record for record in records if record.detector in detectors]
     except UnknownNameError as error:
         raise _of_other_kind(error) or error from None
     if sweep is None:
         return records, []
     described = sweep_of(sweep, defaultdict(tuple))
-    cells = described.expand()
+    cells = [
+        cell
+        for cell in described.expand()
+        if (not datasets or cell.dataset in datasets) and (not detectors or cell.detector in detectors)
+    ]
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells
 
 

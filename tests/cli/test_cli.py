@@ -1016,6 +1016,18 @@ def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_p
     assert "3 of the 4 cells of the sweep were not run, the first: llr on pydocs/torch at 5%" in result.stdout
 
 
+def test_a_report_of_some_detectors_or_datasets_of_a_sweep_misses_no_others(store):
+    Path("two.toml").write_text(
+        'detector = ["knn-words", "ocsvm"]\ndataset = ["tiny", "pydocs"]\ncontamination = 0\n'
+    )
+    assert adbench("run --jobs 0 --sweep two.toml -d knn-words -s tiny").exit_code == 0
+    assert "17 of the 20 cells of the sweep were not run" in adbench("report --sweep two.toml").output
+    some = adbench("report --sweep two.toml -d knn-words").output
+    assert "7 of the 10 cells of the sweep were not run, the first: knn-words on pydocs/" in some
+    assert "3 of the 6 cells" in adbench("report --sweep two.toml -s tiny").output
+    assert "were not run" not in adbench("report --sweep two.toml -d knn-words -s tiny").output
+
+
 def test_single_cells_go_without_tables(store):
     result = adbench("report --cells --table ranks")
     assert result.exit_code == 2
