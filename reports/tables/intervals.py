@@ -1,10 +1,12 @@
 """Bootstrap intervals over the test documents."""
 
 from collections import Counter
+from dataclasses import replace
 from statistics import mean
 
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.headline import ranges
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table
 from adbench_text.reports.resampling import estimate
@@ -18,8 +20,8 @@ NEEDS = "a metric that has them"
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return the 95 % bootstrap interval of each split at the lowest level, of one seed.
 
-    It is the seed that most cells have, the lowest of several. The intervals of means are those of
-    resamples that all splits of a dataset share.
+    It is the seed that most cells have, the lowest of several; a note names the detectors that lack it. The
+    intervals of means are those of resamples that all splits of a dataset share.
     """
     if not comparison.metric.of_counts:
         return []
@@ -37,7 +39,19 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         return [_interval(comparison, column, digest, inlier, seed) for column in comparison.columns]
 
     has_means = ranking.resampling is not None
-    return [by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means)]
+    table = by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means)
+    return [replace(table, notes=_without(comparison, seed))]
+
+
+def _without(comparison: Comparison, seed: int) -> list[str]:
+    """Name the columns that have finished cells of a corpus, but none of this seed."""
+    absent = []
+    for digest, label in comparison.corpora.items():
+        for column in comparison.columns:
+            seeds = {record.seed for record in comparison.finished(column, digest)}
+            if seeds and seed not in seeds and not column.is_oracle:
+                absent.append(f"{column.label} on {label} (seed {ranges(list(seeds))})")
+    return [f"Not run with seed {seed}, so without intervals: {', '.join(absent)}."] if absent else []
 
 
 def _interval(comparison: Comparison, column: Column, digest: str, inlier: str | None, seed: int) -> Entry:

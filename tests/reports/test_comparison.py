@@ -211,6 +211,7 @@ def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
         ["made-up", "b", "–", "–", "–"],
     ]
     assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
+    assert table.notes == ["Not run with seed 0, so without intervals: y on made-up (seed 1)."]
 
 
 def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():
