@@ -51,12 +51,15 @@ def summary(group: Sequence[Record]) -> dict[str, float]:
     """Average cells: seeds within each split first, then the splits.
 
     ``..._std`` is the spread of the splits (of all there are), ``..._std_seeds`` that of the seeds'
-    means (as a sample), where there are several seeds and each has every split.
+    means (as a sample), where there are several seeds; NaN unless each has every split.
     """
     good = [record for record in group if record.is_ok]
     means: dict[str, float] = {}
     splits, seeds = {record.inlier for record in good}, {record.seed for record in good}
+    has_seeds = len({record.seed for record in group}) > 1
     for metric in (*METRICS, "fit_seconds", "score_seconds"):
+        if has_seeds:
+            means[f"{metric}_std_seeds"] = math.nan  # unless each seed has every split
         # NaN where no cell is left that is finished: a number would be that of an earlier summary.
         # And where a cell was run before the metric was measured: the mean would be of fewer cells.
         if not good or any(metric not in record.metrics for record in good):

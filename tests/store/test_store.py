@@ -380,7 +380,21 @@ def test_splits_count_the_same_however_many_seeds_they_have(store):
     log(store, result(0.9, seed=0), result(0.7, seed=1), result(0.4, inlier="law"))
     metrics = runs(store, "summary")[0].data.metrics
     assert metrics["auroc"] == pytest.approx(0.6)  # of 0.8 and 0.4
-    assert "auroc_std_seeds" not in metrics  # one of the seeds lacks a split
+    assert math.isnan(metrics["auroc_std_seeds"])  # one of the seeds lacks a split
+
+
+def test_the_spread_of_the_seeds_is_none_while_a_further_seed_lacks_splits(store):
+    log(store, *(result(inlier=inlier, seed=seed) for inlier in ("sea", "law") for seed in (0, 1)))
+    assert runs(store, "summary")[0].data.metrics["auroc_std_seeds"] == pytest.approx(0)
+    log(store, result(0.1, inlier="sea", seed=2))
+    assert math.isnan(runs(store, "summary")[0].data.metrics["auroc_std_seeds"])
+    log(store, result(0.1, inlier="law", seed=2))
+    assert runs(store, "summary")[0].data.metrics["auroc_std_seeds"] > 0.1
+
+
+def test_a_summary_of_one_seed_has_no_spread_of_seeds(store):
+    log(store, result(inlier="sea"), result(inlier="law"))
+    assert "auroc_std_seeds" not in runs(store, "summary")[0].data.metrics
 
 
 def test_there_is_a_summary_for_each_detector_and_level(store):
