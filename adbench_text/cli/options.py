@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 
+_COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
+
+
 class Jobs(click.ParamType[int]):
     """A number of processes, or ``auto``."""
 
@@ -125,10 +128,9 @@ def sweep_of(
     for kind, names in (("detector", value_of("detectors", "detector", [])), ("dataset", datasets)):
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
-    datasets = [
-        _own(dataset, options) if dataset.startswith(registry.OWN) else dataset
-        for dataset in expand("dataset", datasets)
-    ]
+    datasets = expand("dataset", datasets)
+    _check_columns(datasets, options)
+    datasets = [_own(name, options) if name.startswith(registry.OWN) else name for name in datasets]
     for dataset in datasets:
         if datasets.count(dataset) > 1:
             raise click.UsageError(f"Two datasets have the name {dataset!r}; rename one of the files.")
@@ -209,12 +211,26 @@ def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -
     return engine
 
 
+def _check_columns(datasets: "Sequence[str]", options: Mapping[str, Any]) -> None:
+    """Raise an error if the columns of the user's own documents are named, and there are none."""
+    from adbench_text.plugins import registry
+
+    if any(name.startswith(registry.OWN) for name in datasets):
+        return
+    for option in _COLUMNS:
+        if options[option]:
+            raise click.UsageError(
+                f"--{option} {options[option]} names a column of your own documents: "
+                f"give these as --dataset {registry.OWN}PATH."
+            )
+
+
 def _own(name: str, options: Mapping[str, Any]) -> str:
     """Read the user's own labelled documents, ``files:labelled.csv``; return the name of the dataset."""
     from adbench_text.documents.labelled import LabelledFiles
     from adbench_text.plugins import registry
 
-    columns = {option: options[option] or None for option in ("text", "label", "split")}
+    columns = {option: options[option] or None for option in _COLUMNS}
     return registry.add_dataset(LabelledFiles(name.removeprefix(registry.OWN), **columns))
 
 

@@ -107,3 +107,11 @@ def test_without_classes_the_way_to_odd_is_named(home, tmp_path, monkeypatch):
     result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "files:tickets.csv", "--text", "body"])
     assert result.exit_code == 2
     assert "adbench-text odd tickets.csv" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--text", "--label", "--split"])
+def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
+    result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "pydocs", option, "nonsense", "--dry-run"])
+    assert result.exit_code == 2
+    assert f"{option} nonsense names a column of your own documents" in result.stderr
+    assert "give these as --dataset files:PATH." in result.stderr
