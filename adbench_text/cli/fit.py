@@ -15,6 +15,7 @@ from adbench_text.cli.own_text import (
     language_notes,
     read_all,
 )
+from adbench_text.cli.progress import count
 
 
 @click.command("fit")
@@ -68,10 +69,12 @@ def command(
         )
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
-    n_empty = len(documents) - fitted.training.n_documents
+    n_copies = fitted.training.options["n_copies"]
+    n_empty = len(documents) - n_copies - fitted.training.n_documents
     click.echo(
-        f"{len(documents):,} documents, {n_empty:,} empty; {fitted.training.options['configuration']}, "
-        f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
+        f"{len(documents):,} documents, {count(n_copies, 'duplicate')}, {n_empty:,} empty; "
+        f"{fitted.training.options['configuration']}, calibrated by {fitted.calibrated_by} scores; "
+        f"{time.perf_counter() - begin:.1f} s"
     )
     thresholds = [
         f"{100 * float(alpha):g} %: too few documents"

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents.copies import grouped
 from adbench_text.documents.detectors import check_scores_alone, own_detector
 from adbench_text.documents.left_out import N_FOLDS, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
@@ -32,7 +33,7 @@ def fit_model(
     Parameters
     ----------
     texts : sequence of str
-        Normal documents, or mostly; those without words are left out.
+        Normal documents, or mostly. Those without words are left out, and so are copies of a document.
     detector, preset, settings, language, clean, n_folds, seed
         See `odd_documents`.
     source : str
@@ -41,34 +42,42 @@ def fit_model(
     Raises
     ------
     InvalidValueError
-        If there are fewer than two documents with words, or the detector scores by the batch.
+        If there are fewer than two different documents with words, or the detector scores by the batch.
     DetectorError
         If the detector fails.
 
     Examples
     --------
-    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"] * 5
-    >>> model = fit_model(tickets)
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
+    >>> model = fit_model([*tickets, "Cannot log in!"])
     >>> model.calibrated_by, len(model.calibration)
-    ('leave-one-out', 15)
+    ('leave-one-out', 3)
     """
     own = own_detector(detector, preset, settings, language, seed)
     check_scores_alone(own)
     cleaner = Cleaner(language if clean else None)
-    cleaned = [text for text in map(cleaner, check_texts(texts)) if text and not text.isspace()]
-    if len(cleaned) < 2:
+    first_of, copy_of, _ = grouped([cleaner(text) for text in check_texts(texts)])
+    # Without copies, or else they would take part in each other's score: all would look too normal.
+    different = list(first_of)
+    if len(different) < 2:
         raise InvalidValueError(
-            f"At least 2 documents with words are needed for a model, got {len(cleaned)}."
+            f"At least 2 different documents with words are needed for a model, got {len(different)}."
         )
     with own.errors():
-        own.detector.prepare(cleaned)
-        scored = left_out(own.detector, cleaned, n_folds, seed)
+        own.detector.prepare(different)
+        scored = left_out(own.detector, different, n_folds, seed)
         if not own.detector.leaves_out_self:
-            own.detector.fit(cleaned)
+            own.detector.fit(different)
     try:
-        middle = centre(scored.token_scores(range(0, len(cleaned), max(len(cleaned) // N_TYPICAL, 1))))
+        middle = centre(scored.token_scores(range(0, len(different), max(len(different) // N_TYPICAL, 1))))
     except AdbenchTextError:  # it scores a document as a unit
         middle = 0.0
-    options = {"configuration": own.label, "language": language, "clean": clean, "centre": middle}
-    training = Training.of(cleaned, source, options)
+    options = {
+        "configuration": own.label,
+        "language": language,
+        "clean": clean,
+        "centre": middle,
+        "n_copies": len(copy_of) - len(different),
+    }
+    training = Training.of(different, source, options)
     return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import p_values_within
 from adbench_text.checks import check_number
 from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents.copies import grouped
 from adbench_text.documents.detectors import own_detector
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
@@ -200,7 +201,7 @@ def odd_documents(
     check_number("alpha", alpha, "(0, 1)")
     own = own_detector(detector, preset, settings, language, seed)
     cleaner = Cleaner(language if clean else None)
-    first_of, copy_of, empty = _grouped([cleaner(text) for text in texts])
+    first_of, copy_of, empty = grouped([cleaner(text) for text in texts])
     different = list(first_of)
     if len(different) < 2:
         raise InvalidValueError(
@@ -224,20 +225,6 @@ def odd_documents(
         scored,
         row_of,
     )
-
-
-def _grouped(cleaned: Sequence[str]) -> tuple[dict[str, int], dict[int, int | None], list[int]]:
-    """Return the first place of each text, of which document each is a copy, and the places without words."""
-    first_of: dict[str, int] = {}
-    copy_of: dict[int, int | None] = {}
-    empty = []
-    for place, text in enumerate(cleaned):
-        if not text or text.isspace():
-            empty.append(place)
-            continue
-        first = first_of.setdefault(text, place)
-        copy_of[place] = first if first != place else None
-    return first_of, copy_of, empty
 
 
 def _ranked(

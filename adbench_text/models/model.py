@@ -25,7 +25,7 @@ class Training:
     source : str
         Name of the dataset or file.
     options : dict of str to object
-        How the source was read, such as its language and the column of the texts; values of JSON.
+        How the source was read, such as its language and the number of copies left out; values of JSON.
 
     Examples
     --------

@@ -47,7 +47,7 @@ def test_a_session(adbench, tmp_path):
     assert fitted.exit_code == 0, fitted.output
     first, second, third = fitted.stdout.splitlines()
     assert first.startswith(
-        "120 documents, 0 empty; llr (robust, without word vectors), calibrated by leave-one-out"
+        "120 documents, 0 duplicates, 0 empty; llr (robust, without word vectors), calibrated by leave"
     )
     assert second.startswith("Scores above these are odd, by share of false alarms: 1 %: ")
     assert third == "Model: kept. Score documents: adbench-text score kept FILE"
@@ -161,7 +161,10 @@ def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
         (["explain", "none", "new.jsonl"], "There is no model at none"),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "--preset", "batch"], "scores documents by the batch"),
-        (["fit", "one.csv", "-m", "kept"], "At least 2 documents with words are needed for a model, got 1."),
+        (
+            ["fit", "one.csv", "-m", "kept"],
+            "At least 2 different documents with words are needed for a model",
+        ),
     ],
 )
 def test_one_clear_line(adbench, tmp_path, arguments, message):
@@ -225,5 +228,7 @@ def test_documents_without_cleaning(home):
     texts = [f"{text} THE" for text in SEA]
     assert Scorer(fit_model(texts, clean=False)).words(["THE ship"])[0][0].token == "THE"
     assert Scorer(fit_model(texts)).words(["THE ship"])[0][0].token == "ship"
-    with pytest.raises(InvalidValueError, match="At least 2 documents"):
+    with pytest.raises(InvalidValueError, match="At least 2 different documents"):
         fit_model(["", "..."])
+    with pytest.raises(InvalidValueError, match="a model, got 1"):
+        fit_model(["The ship sails", "ship sails!"])

@@ -6,6 +6,7 @@ import pytest
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.models.scoring import Scorer
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.words import centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
@@ -67,6 +68,17 @@ def test_copies_share_rank_and_score_and_do_not_support_each_other():
     ]
     assert len({d.score for d in result.documents[:3]}) == 1
     assert result.documents[0].score == ranked([*SEA, ODD]).documents[0].score
+
+
+@pytest.mark.parametrize(
+    ("detector", "settings"),
+    [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", {"encoder": "svd"})],
+)
+def test_a_model_is_the_same_with_and_without_copies(detector, settings):
+    once, thrice = (fit_model(texts, detector, settings=settings) for texts in (SEA, [*SEA, *SEA, *SEA]))
+    assert thrice.calibration.tolist() == once.calibration.tolist()
+    assert Scorer(thrice).score([ODD]) == Scorer(once).score([ODD])
+    assert (thrice.training.n_documents, thrice.training.options["n_copies"]) == (60, 120)
 
 
 def test_the_frame_has_a_row_for_each_document_with_words():
