@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import Source, alpha_option, document_options, read_all
+from adbench_text.cli.own_text import Source, alpha_option, check_outputs, document_options, read_all
 
 
 @click.command("explain")
@@ -25,15 +25,13 @@ def command(
     alpha: float,
 ) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
-    from adbench_text.errors import InvalidValueError
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
     from adbench_text.plugins.words import N_WHY, odd_words
     from adbench_text.reports.odd_page import PageDocument, render
     from adbench_text.storage import atomic_path
 
-    if file != "-" and Path(file).resolve() == output.resolve():
-        raise InvalidValueError(f"{file} would be overwritten by the page; give another --output.")
+    check_outputs(file, output)
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
     documents, _ = read_all(file, source)

@@ -12,6 +12,7 @@ from adbench_text.cli.own_text import (
     Source,
     alpha_option,
     announced,
+    check_outputs,
     detector_options,
     document_options,
     language_notes,
@@ -60,8 +61,7 @@ def command(
     if not output.name:
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
-    if file != "-" and any(Path(file).resolve() == path.resolve() for path in (table, page)):
-        raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
+    check_outputs(file, table, page)
     documents, columns = read_all(file, source)
     with announced(f"ranking {len(documents):,} documents with {choice.detector}"):
         ranked = odd_documents(

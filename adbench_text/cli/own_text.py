@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
+from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -173,6 +174,24 @@ def read_all(file: str, source: Source) -> "tuple[list[Document], Columns]":
         check_unique(documents, read.id_column)
     names = dict.fromkeys(name for document in documents for name in document.fields)
     return documents, Columns(list(names), read.text_column, read.id_column)
+
+
+def check_outputs(file: str, *outputs: Path) -> None:
+    """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
+    from adbench_text.errors import InvalidValueError
+
+    if file in ("-", ""):  # an empty path is an error when it is read
+        return
+    source = Path(file).expanduser().resolve()
+    for output in outputs:
+        if output.resolve() == source:
+            raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
+        # Every file of a folder is a document: the next run would rank this output with the others.
+        if source.is_dir() and source in output.resolve().parents:
+            raise InvalidValueError(
+                f"{output} would be among the documents of the folder {file}; give an --output outside of "
+                f"it, for example in {source.parent}."
+            )
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:

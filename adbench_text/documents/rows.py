@@ -56,9 +56,11 @@ def rows(path: str, kind: str | None = None, encoding: str = "utf-8") -> Iterato
     DataError
         If the file cannot be read; the message names the line.
     InvalidValueError
-        If the kind cannot be guessed, or the encoding is not known.
+        If the path is empty, the kind cannot be guessed, or the encoding is not known.
     """
     _check_encoding(encoding)
+    if not path:  # of an unset variable of the shell; as a path it is the current folder
+        raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
     if path == STDIN:
         return _Reader("standard input", encoding).rows(sys.stdin.buffer, kind)
     file = Path(path).expanduser()

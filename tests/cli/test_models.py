@@ -158,6 +158,8 @@ def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
     [
         (["score", "none", "new.jsonl"], "There is no model at none"),
         (["score", ".", "new.jsonl"], "There is no model at ."),
+        (["explain", "kept", "."], "explained.html would be among the documents of the folder .; give an"),
+        (["fit", "", "-m", "kept"], "The path of the documents is empty (''); give a file, a folder, or - ."),
         (["explain", "none", "new.jsonl"], "There is no model at none"),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "--preset", "batch"], "scores documents by the batch"),

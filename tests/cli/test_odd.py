@@ -148,6 +148,8 @@ def test_columns_of_the_file_keep_their_values_beside_ours(odd, tmp_path):
     [
         (["none.csv"], 1, "There is no file none.csv."),
         (["odd.csv"], 2, "odd.csv would be overwritten by the result; give another --output."),
+        (["."], 2, "odd.csv would be among the documents of the folder .; give an --output outside of it"),
+        ([""], 2, "The path of the documents is empty (''); give a file, a folder, or - ."),
         (["a.csv", "--output", "."], 2, "'.' is a folder; --output is a path without suffix."),
         (["a.csv", "--text", "subject"], 2, "No column named 'subject'. Known: id, text."),
         (["a.csv", "--alpha", "2"], 2, "alpha must be"),
@@ -168,6 +170,22 @@ def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, message):
     assert message in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(tmp_path.iterdir()) == before
+
+
+def test_the_results_are_no_documents_of_the_folder(odd, tmp_path):
+    folder = tmp_path / "tickets"
+    folder.mkdir()
+    for number, text in enumerate(SEA):
+        (folder / f"{number}.txt").write_text(text)
+    result = odd("tickets", "-o", "tickets/mine")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "Error: tickets/mine.csv would be among the documents of the folder tickets; give an --output "
+        f"outside of it, for example in {tmp_path}.\n"
+    )
+    for _ in range(2):
+        assert odd("tickets").stdout.startswith("150 documents, ")
+    assert len(list(folder.iterdir())) == 150
 
 
 def test_a_slow_ranking_is_announced(monkeypatch, capsys):
