@@ -83,6 +83,18 @@ def check_contamination(contamination: float) -> None:
         raise InvalidValueError(f"contamination must be in [0, 0.5), got {contamination}.")
 
 
+def check_has_outliers(split: Split, contamination: float) -> None:
+    """Raise InvalidValueError if a split of dirty data has no outlier: its results were those of clean data.
+
+    `contaminate` does not check it: its code is part of the protocol, and a change outdates all results.
+    """
+    if contamination > 0 and not split.train_outlier.any():
+        raise InvalidValueError(
+            f"contamination {contamination:g} leaves no outlier beside {len(split.train):,} inliers: their "
+            "number is rounded down. Choose a higher one, or use more documents."
+        )
+
+
 def check_test_outliers(share: float) -> None:
     """Raise InvalidValueError unless the share of outliers in the test set is in (0, 1)."""
     if not 0 < share < 1:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.split import Split, contaminate, one_vs_rest, thinned
+from adbench_text.corpora.split import Split, check_has_outliers, contaminate, one_vs_rest, thinned
 from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
@@ -56,6 +56,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
     detector, training = None, None
     try:
         split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
+        check_has_outliers(split, cell.contamination)
         documents = None
         if cell.test_outliers is not None:
             documents = thinned(split.outlier, cell.test_outliers, cell.seed)

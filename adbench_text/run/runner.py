@@ -7,7 +7,7 @@ from threading import Timer
 from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
+from adbench_text.corpora.split import check_has_outliers, contaminate, one_vs_rest, thinned
 from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
@@ -217,7 +217,7 @@ class _Logging:
 
 
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
-    """Return the cells that cannot run on these corpora, and why: a split has too few outliers."""
+    """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
     reasons: dict[tuple[object, ...], str] = {}
     refused = {}
     for cell in cells:
@@ -228,6 +228,7 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
                 split = contaminate(
                     one_vs_rest(corpora[cell.dataset], cell.inlier), cell.contamination, seed=0
                 )
+                check_has_outliers(split, cell.contamination)
                 if cell.test_outliers is not None:
                     thinned(split.outlier, cell.test_outliers, seed=0)
             except AdbenchTextError as error:

@@ -896,8 +896,8 @@ def test_options_of_the_command_line_go_before_the_sweep_file(tmp_path):
 
 
 def test_a_level_is_shown_as_it_is():
-    shown = adbench("run --dry-run -d llr -s tiny --inlier sea --contamination 0.025").stdout
-    assert shown == "llr on tiny/sea at 2.5%, seed 0\n"
+    shown = adbench("run --dry-run -d llr -s tiny --inlier sea --contamination 0.075").stdout
+    assert shown == "llr on tiny/sea at 7.5%, seed 0\n"
 
 
 def test_the_notes_of_a_csv_are_printed_on_stderr(store):
@@ -984,6 +984,16 @@ def test_a_sweep_file_can_thin_the_outliers_of_the_test_set(store):
     assert "tiny, 20% outliers in the test set" in report
     assert "10% outliers" not in report
     assert "20% outliers in the test set" in adbench("run --sweep thin.toml --dry-run").stdout
+
+
+def test_a_contamination_that_leaves_no_outlier_is_refused(store):
+    message = "contamination 0.01 leaves no outlier beside 20 inliers: their number is rounded down."
+    assert message in run("-d llr --contamination 0.01 --dry-run").stdout
+    result = run("-d llr --contamination 0.01")  # and 0
+    assert result.exit_code == 3
+    assert message in result.stderr
+    statuses = {(row["contamination"], row["status"]) for row in cells()}
+    assert statuses == {("0", "ok"), ("0.01", "failed")}
 
 
 @pytest.mark.parametrize(
