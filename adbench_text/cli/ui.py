@@ -30,10 +30,11 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(s
 def command(port: int, tracking_uri: str, experiment: str) -> None:
     """Start MLflow's web interface for the store, and print a link to the comparison of each dataset."""
     from adbench_text.errors import AdbenchTextError
-    from adbench_text.store.address import mlflow_uri, without_password
+    from adbench_text.store.address import check_reachable, mlflow_uri, without_password
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, experiment, create=False)
+    check_reachable(tracking_uri)  # MLflow's server writes to its store
     if tracking_uri.startswith(("http://", "https://")):
         click.echo(f"The store is a server; open {without_password(tracking_uri)} in a browser:")
         _print_links(store, without_password(tracking_uri))

@@ -36,8 +36,8 @@ def checked_experiment(name: str) -> str:
     return name
 
 
-def check_reachable(uri: str) -> None:
-    """Raise TrackingError if the store cannot be used.
+def check_reachable(uri: str, writes: bool = True) -> None:
+    """Raise TrackingError if the store cannot be used; if nothing is written, its file may be read-only.
 
     MLflow itself would retry for many minutes first.
     """
@@ -46,7 +46,7 @@ def check_reachable(uri: str) -> None:
         if scheme in ("http", "https"):
             _check_server(uri)
         elif scheme == "sqlite":
-            _check_sqlite(uri)
+            _check_sqlite(uri, writes)
         elif scheme in ("postgresql", "mysql", "mssql"):
             _check_database(uri)
     except ValueError as error:  # no host, or a port that is no number
@@ -130,7 +130,7 @@ def mlflow_uri(uri: str) -> str:
     raise TrackingError(f"A SQLite store cannot be at {file}; use a path without ? and %.")
 
 
-def _check_sqlite(uri: str) -> None:
+def _check_sqlite(uri: str, writes: bool) -> None:
     path = sqlite_file(uri)
     if path is None:
         raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {uri!r}.")
@@ -140,8 +140,9 @@ def _check_sqlite(uri: str) -> None:
         raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
     if path.is_dir():
         raise TrackingError(f"{path.absolute()} is a folder; name a file in it for the store.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise TrackingError(f"Cannot write the store {path.absolute()}; choose another with --tracking-uri.")
+    verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
+    if not os.access(path if path.exists() else path.parent, mode):
+        raise TrackingError(f"Cannot {verb} the store {path.absolute()}; choose another with --tracking-uri.")
     tables = sqlite_tables(path)
     if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
         raise TrackingError(

@@ -56,7 +56,7 @@ class Store:
     experiment : str, default "adbench-text"
         What the names of the experiments begin with; the dataset follows.
     create : bool, default True
-        Make the database if it is not there. Without it an absent one is an error.
+        Make the database if it is not there. Without it an absent one is an error, and it is only read.
 
     Raises
     ------
@@ -69,7 +69,7 @@ class Store:
     ) -> None:
         self.uri, self.experiment = tracking_uri(uri), checked_experiment(experiment)
         self.shown = without_password(self.uri)
-        check_reachable(self.uri)
+        check_reachable(self.uri, writes=create)
         file = sqlite_file(self.uri)
         self._file = file.absolute() if file else None  # here, even if a detector goes elsewhere
         if not create and self._file is not None and not (self._file.exists() and self._file.stat().st_size):

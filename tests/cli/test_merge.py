@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import shutil
 from pathlib import Path
 
@@ -37,6 +38,30 @@ def cells(*words: str) -> list[tuple[str, str, str]]:
     assert done.exit_code == 0, done.output
     rows = csv.DictReader(io.StringIO(done.stdout))
     return sorted((row["seed"], row["auroc"], row["status"]) for row in rows)
+
+
+def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
+    laptop = stores[0].uri
+    before = contents(Path("my laptop"))
+    access = os.access
+    monkeypatch.setattr(  # root may write everything
+        "os.access",
+        lambda path, mode: access(path, mode) and not (mode & os.W_OK and "my laptop" in str(path)),
+    )
+    assert [row[:2] for row in cells("--tracking-uri", laptop)] == [("0", "0.9"), ("1", "0.8")]
+    page = adbench("report", "--format", "html", "--output", "page.html", "--tracking-uri", laptop)
+    assert page.exit_code == 0, page.output
+    assert adbench("merge", laptop).stdout.startswith(f"{laptop}: 2 cells copied, ")
+    assert contents(Path("my laptop")) == before
+    for command in (["merge", "sqlite:///node/mlflow.db"], ["ui"]):
+        refused = adbench(*command, "--tracking-uri", laptop)
+        assert refused.exit_code == 1
+        assert "Cannot write the store" in refused.stderr
+
+
+def contents(folder):
+    """The files of a folder with their bytes."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_merge_prints_what_it_copied_from_each_store(stores):
