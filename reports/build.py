@@ -70,7 +70,8 @@ def of_sweep(
     of_cells = [r for r in records if r.identity in identities and r.limit == limit]
     if not of_cells:
         raise TrackingError(
-            f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}."
+            f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}. "
+            "Cells that were run with other options than those of its file, such as --limit, do not count."
         )
     return of_cells
 

@@ -129,8 +129,9 @@ def sweep_of(
         if not names:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
     datasets = expand("dataset", datasets)
-    _check_columns(datasets, options)
-    datasets = [_own(name, options) if name.startswith(registry.OWN) else name for name in datasets]
+    columns = {option: value_of(option, option, None) or None for option in _COLUMNS}
+    _check_columns(datasets, columns)
+    datasets = [_own(name, columns) if name.startswith(registry.OWN) else name for name in datasets]
     for dataset in datasets:
         if datasets.count(dataset) > 1:
             raise click.UsageError(f"Two datasets have the name {dataset!r}; rename one of the files.")
@@ -211,26 +212,25 @@ def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -
     return engine
 
 
-def _check_columns(datasets: "Sequence[str]", options: Mapping[str, Any]) -> None:
+def _check_columns(datasets: "Sequence[str]", columns: Mapping[str, str | None]) -> None:
     """Raise an error if the columns of the user's own documents are named, and there are none."""
     from adbench_text.plugins import registry
 
     if any(name.startswith(registry.OWN) for name in datasets):
         return
-    for option in _COLUMNS:
-        if options[option]:
+    for option, column in columns.items():
+        if column:
             raise click.UsageError(
-                f"--{option} {options[option]} names a column of your own documents: "
+                f"--{option} {column} names a column of your own documents: "
                 f"give these as --dataset {registry.OWN}PATH."
             )
 
 
-def _own(name: str, options: Mapping[str, Any]) -> str:
+def _own(name: str, columns: Mapping[str, str | None]) -> str:
     """Read the user's own labelled documents, ``files:labelled.csv``; return the name of the dataset."""
     from adbench_text.documents.labelled import LabelledFiles
     from adbench_text.plugins import registry
 
-    columns = {option: options[option] or None for option in _COLUMNS}
     return registry.add_dataset(LabelledFiles(name.removeprefix(registry.OWN), **columns))
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from adbench_text.errors import InvalidValueError, UnknownNameError
     from adbench_text.store.reading import Results
     from adbench_text.sweep.cell import Cell
+    from adbench_text.sweep.sweep import Sweep
 
 
 def _tables() -> str:
@@ -214,13 +215,29 @@ def _records(
         raise _of_other_kind(error) or error from None
     if sweep is None:
         return records, []
-    described = sweep_of(sweep, defaultdict(tuple))
+    described = _described(sweep)
     cells = [
         cell
         for cell in described.expand()
         if (not datasets or cell.dataset in datasets) and (not detectors or cell.detector in detectors)
     ]
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells
+
+
+def _described(sweep: str) -> "Sweep":
+    """Return a sweep of the package or a file; a report has no options for the columns of own documents."""
+    from adbench_text.errors import InvalidValueError
+
+    try:
+        return sweep_of(sweep, defaultdict(tuple))
+    except InvalidValueError as error:
+        for key in ("text", "label"):
+            if f"--{key} " in str(error):
+                raise InvalidValueError(
+                    f"The sweep {sweep} does not name the column that run was given by --{key}; write it "
+                    f'into the file: {key} = "COLUMN".'
+                ) from error
+        raise
 
 
 def _of_other_kind(error: "UnknownNameError") -> "InvalidValueError | None":

@@ -15,7 +15,8 @@
 
 A detector is a name, or a table of ``name``, ``preset`` and ``set``: so one detector can run
 with several settings. A list with one entry may be written without brackets. The name of a detector or
-dataset may be a pattern such as ``"pyod-*"`` or ``"all"``, and seeds a range such as ``"0-4"``.
+dataset may be a pattern such as ``"pyod-*"`` or ``"all"``, and seeds a range such as ``"0-4"``. The columns
+``text``, ``label`` and ``split`` are those of datasets ``files:PATH``.
 """
 
 import tomllib
@@ -39,6 +40,9 @@ _SINGLES: dict[str, tuple[type, ...]] = {
     "preset": (str,),
     "limit": (int,),
     "test_outliers": (int, float),
+    "text": (str,),
+    "label": (str,),
+    "split": (str,),
     "set": (dict,),
     "engine": (dict,),
 }

@@ -1,6 +1,7 @@
 """The user's own labelled documents as a dataset."""
 
 import csv
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -87,6 +88,25 @@ def test_run_and_report(home, tmp_path, monkeypatch):
     }
     assert [cell.metrics["auroc"] for cell in cells] == [1.0, 1.0]
     report = CliRunner().invoke(main, ["report", "--format", "csv"])
+    assert "files:tickets.csv,0,sea,100.0" in report.output
+
+
+def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "tickets.csv")
+    sweep = 'detector = "knn-words"\ndataset = "files:tickets.csv"\ncontamination = 0\ntext = "body"\n'
+    Path("mine.toml").write_text(sweep)
+    command = ["run", "--sweep", "mine.toml", "--label", "queue", "--no-report"]
+    assert CliRunner().invoke(main, command).exit_code == 0
+    refused = CliRunner().invoke(main, ["report", "--sweep", "mine.toml"])
+    assert refused.exit_code == 2
+    assert refused.stderr == (
+        "Error: The sweep mine.toml does not name the column that run was given by --label; write it into "
+        'the file: label = "COLUMN".\n'
+    )
+    Path("mine.toml").write_text(f'{sweep}label = "queue"\n')
+    report = CliRunner().invoke(main, ["report", "--sweep", "mine.toml", "--format", "csv"])
+    assert report.exit_code == 0, report.output
     assert "files:tickets.csv,0,sea,100.0" in report.output
 
 

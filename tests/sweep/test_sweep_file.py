@@ -28,6 +28,9 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         preset = "default"
         limit = 50
         test_outliers = 0.05
+        text = "body"
+        label = "queue"
+        split = "fold"
 
         [set]
         vectors = "glove-wiki-gigaword-300"
@@ -43,6 +46,9 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         "preset": "default",
         "limit": 50,
         "test_outliers": 0.05,
+        "text": "body",
+        "label": "queue",
+        "split": "fold",
         "set": {"vectors": "glove-wiki-gigaword-300", "normalize": False},
     }
 
