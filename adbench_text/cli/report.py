@@ -215,21 +215,22 @@ def _records(
         raise _of_other_kind(error) or error from None
     if sweep is None:
         return records, []
-    described = _described(sweep)
+    described, cells = _expanded(sweep)
     cells = [
         cell
-        for cell in described.expand()
+        for cell in cells
         if (not datasets or cell.dataset in datasets) and (not detectors or cell.detector in detectors)
     ]
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells
 
 
-def _described(sweep: str) -> "Sweep":
-    """Return a sweep of the package or a file; a report has no options for the columns of own documents."""
+def _expanded(sweep: str) -> "tuple[Sweep, list[Cell]]":
+    """Return a sweep and its cells; a report has no options for the columns of own documents."""
     from adbench_text.errors import InvalidValueError
 
     try:
-        return sweep_of(sweep, defaultdict(tuple))
+        described = sweep_of(sweep, defaultdict(tuple))
+        return described, described.expand()
     except InvalidValueError as error:
         for key in ("text", "label"):
             if f"--{key} " in str(error):

@@ -46,9 +46,9 @@ class Scorer:
     Examples
     --------
     >>> from adbench_text import fit_model
-    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"] * 40
-    >>> scorer = Scorer(fit_model(tickets))
-    >>> [document.is_odd for document in scorer.score(["the password fails", "a lion sleeps tonight"])]
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
+    >>> scorer = Scorer(fit_model(tickets), alpha=0.3)
+    >>> [document.is_odd for document in scorer.score(["cannot log in", "a lion sleeps tonight"])]
     [False, True]
     """
 
