@@ -46,9 +46,9 @@ class Scorer:
     Examples
     --------
     >>> from adbench_text import fit_model
-    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
-    >>> scorer = Scorer(fit_model(tickets), alpha=0.3)
-    >>> [document.is_odd for document in scorer.score(["cannot log in", "a lion sleeps tonight"])]
+    >>> tickets = ["cannot log in", "login rejected", "the login fails", "cannot log in again"]
+    >>> scorer = Scorer(fit_model(tickets, "llr", preset="default"), alpha=0.3)
+    >>> [document.is_odd for document in scorer.score(["login fails again", "a lion sleeps tonight"])]
     [False, True]
     """
 
