@@ -8,8 +8,6 @@ when it is first used:
 >>> near, far = LLR().fit(sea).decision_function(["the ship and its crew", "the court heard a witness"])
 >>> bool(far > near)
 True
-
-Classes of detectors: CVDD, DATE, IForest, KNNWords, LLR, Mean, OCSVM, Refit.
 """
 
 from importlib import import_module
