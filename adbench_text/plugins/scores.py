@@ -30,9 +30,8 @@ def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str
     """
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
-    if isinstance(texts, Mapping) or hasattr(
-        texts, "columns"
-    ):  # it would be read as the names of its columns
+    # a table would be read as the names of its columns
+    if isinstance(texts, Mapping) or hasattr(texts, "columns"):
         raise InvalidValueError(
             f"texts must be a sequence of strings, got a {type(texts).__name__}; give one column, as in "
             "table['text']."
