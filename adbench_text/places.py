@@ -10,6 +10,9 @@ from typing import Any
 from adbench_text.errors import AdbenchTextError, PluginError
 from adbench_text.escaping import one_line
 
+#: What a plug-in raises when it fails. Other exceptions are not its own: Ctrl-C, or the skip of a test.
+FAILURES = (Exception, SystemExit)
+
 
 def place_of_error(error: BaseException, module: str) -> str:
     """Return where in a plug-in an error was raised, to be appended to its message.
@@ -60,17 +63,15 @@ def message_of(error: BaseException) -> str:
     """Return the message of an error in one line; a plug-in's error may fail to print itself."""
     try:
         return one_line(str(error))
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
+    except FAILURES:
         return "(an error whose text cannot be printed)"
 
 
 @contextmanager
 def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = PluginError) -> Iterator[None]:
-    """Turn any error of a plug-in's code in the block into one of this package, of one line.
+    """Turn any of `FAILURES` of a plug-in's code in the block into an error of this package, of one line.
 
-    Errors of this package, which a plug-in raises on purpose, and Ctrl-C stay as they are.
+    Errors of this package, which a plug-in raises on purpose, stay as they are.
 
     Parameters
     ----------
@@ -83,9 +84,9 @@ def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = Pl
     """
     try:
         yield
-    except (AdbenchTextError, KeyboardInterrupt):
+    except AdbenchTextError:
         raise
-    except BaseException as error:  # a plug-in may raise anything, SystemExit too
+    except FAILURES as error:
         raise kind(f"{problem}: {described(error, module)}") from error
 
 

@@ -52,7 +52,7 @@ def test_one_of_our_plug_ins_is_its_own_file_or_folder():
     assert place_of_error(caught.value, "adbench_text.detectors.ocsvm") == ""
 
 
-class Unprintable(BaseException):
+class UnprintableError(Exception):
     def __str__(self):
         raise SystemExit
 
@@ -60,12 +60,12 @@ class Unprintable(BaseException):
 
 
 def test_an_error_is_one_printable_line_whatever_its_text():
-    assert described(Unprintable()) == "Unprintable: (an error whose text cannot be printed)"
+    assert described(UnprintableError()) == "UnprintableError: (an error whose text cannot be printed)"
     assert described(ValueError("a\n b \x1b[2J \udcff")) == "ValueError: a b \ufffd[2J \ufffd"
     assert message_of(ValueError(" a\n b ")) == "a b"
 
 
-@pytest.mark.parametrize("error", [RuntimeError("no luck"), SystemExit(3), GeneratorExit(), Unprintable()])
+@pytest.mark.parametrize("error", [RuntimeError("no luck"), SystemExit(3), UnprintableError()])
 def test_any_error_of_a_plug_in_is_one_of_ours(error):
     with (
         pytest.raises(PluginError, match=f"^It fails: {type(error).__name__}"),
@@ -74,8 +74,10 @@ def test_any_error_of_a_plug_in_is_one_of_ours(error):
         raise error
 
 
-@pytest.mark.parametrize("error", [DataError("a file is missing"), KeyboardInterrupt()])
-def test_errors_on_purpose_and_interruptions_stay(error):
+@pytest.mark.parametrize(
+    "error", [DataError("a file is missing"), KeyboardInterrupt(), GeneratorExit(), pytest.skip.Exception()]
+)
+def test_errors_on_purpose_and_those_of_the_program_stay(error):
     with pytest.raises(type(error)) as caught, as_plugin_error("It fails", ""):
         raise error
     assert caught.value is error

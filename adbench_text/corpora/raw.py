@@ -7,7 +7,7 @@ import numpy as np
 
 from adbench_text.errors import AdbenchTextError, DataError
 from adbench_text.escaping import one_line
-from adbench_text.places import described, message_of, place_of_error, place_of_method
+from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 
@@ -26,9 +26,7 @@ def edition_of(dataset: Dataset) -> Edition:
         edition = dataset.edition()
     except AdbenchTextError:
         raise
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a plug-in may fail in any way
+    except FAILURES as error:
         reason = described(error, type(dataset).__module__)
         raise DataError(f"{dataset.name} cannot find its edition: {reason}") from error
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
@@ -55,9 +53,7 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
             raise
         reason = message_of(error).rstrip(".") + place_of_error(error, module)
         raise DataError(f"{dataset.name} cannot be read: {reason}") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a plug-in may fail in any way
+    except FAILURES as error:
         raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
     if problem := _problem(parts, len(dataset.classes)):
         raise DataError(f"{dataset.name}: {problem}{place_of_method(type(dataset), 'read')}")

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import PluginError, UnknownNameError
 from adbench_text.isolation import preserved
-from adbench_text.places import as_plugin_error, described, place_of_error
+from adbench_text.places import FAILURES, as_plugin_error, described, place_of_error
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -262,9 +262,7 @@ def _load(plugin: Plugin) -> Any:
             f"{plugin.name} needs the package {error.name!r}, which is not installed; "
             f"run: pip install {(error.name or '').partition('.')[0]}"
         ) from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # a plug-in may fail in any way
+    except FAILURES as error:
         reason = described(error, plugin.module)
         raise PluginError(
             f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"

@@ -15,7 +15,7 @@ from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import all_metrics, auroc
-from adbench_text.places import described
+from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import check_scores
 from adbench_text.run.examples import examples_of
@@ -86,7 +86,7 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         )
     except KeyboardInterrupt:  # the user's
         raise
-    except BaseException as error:  # a faulty detector fails its cell, not the sweep
+    except FAILURES as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # an error of ours needs no file and line: its message was written for the user
         if detector is not None and not isinstance(error, AdbenchTextError):
             module = detector.implementation.__module__

@@ -21,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("toy_path")
 RUN = ["run", "-s", "tiny", "-d", "counting", "--inlier", "sea", "--contamination", "0", "--jobs", "0"]
 
 
-class Base(BaseException):
+class BareError(Exception):
     def __str__(self):
         raise RuntimeError
 
 
-ERRORS = [Base(), SystemExit(0), ValueError("red \x1b[31m \udcff")]
+ERRORS = [BareError(), SystemExit(0), ValueError("red \x1b[31m \udcff")]
 
 
 @pytest.fixture

@@ -426,17 +426,24 @@ def test_an_edition_is_one_printable_line(home):
 
 @pytest.mark.parametrize("method", ["edition", "read"])
 def test_any_error_of_a_dataset_is_one_line(method, home, monkeypatch):
-    class Base(BaseException):
+    class BareError(Exception):
         def __str__(self):
             raise RuntimeError
 
     def fail(self):
-        raise Base
+        raise BareError
 
     monkeypatch.setattr(Colours, method, fail)
     with pytest.raises(
-        DataError, match=r"^colours cannot .*: Base: .* cannot be printed.*\(test_corpus.py:\d+\)"
+        DataError, match=r"^colours cannot .*: BareError: .* cannot be printed.*\(test_corpus.py:\d+\)"
     ):
+        corpus.load(Colours())
+
+
+@pytest.mark.parametrize("method", ["edition", "read"])
+def test_a_skipped_test_is_no_error_of_the_dataset(method, home, monkeypatch):
+    monkeypatch.setattr(Colours, method, lambda self: pytest.skip("no data"))
+    with pytest.raises(pytest.skip.Exception):
         corpus.load(Colours())
 
 
