@@ -1,164 +1,233 @@
-"""Digests of code: of a detector, of a dataset's reader, and of the protocol that measures all detectors.
+"""What identifies code: the version of the protocol, the digest of a plug-in's files, and its libraries.
 
-A digest covers the definitions (functions, classes, constants) that a detector reaches, step by step,
-in its own package and in this one. Only what can change a score counts. Comments, docstrings, layout,
-annotations, messages, the names of modules and the place of a definition do not.
+The code of a plug-in is its own files, complete, without comments and docstrings. It begins with the
+module of the plug-in and follows its imports: of a plug-in of ours within ``detectors/`` and ``datasets/``,
+of another one to every module that belongs to no installed release, such as a module beside it, on the path,
+or of an editable installation. A release counts by its version, the harness by `PROTOCOL`.
+
+Not seen: a module that is imported by a computed name and kept in no global of its importer, and files of
+other kinds that the code reads (a detector returns their digests from `resources`).
 """
 
+import ast
 import hashlib
 import sys
-from collections.abc import Iterable, Set
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from typing import Annotated, Any, TypeVar
+from importlib.util import find_spec
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
 
-from adbench_text.normal_form import normal_form
-from adbench_text.source_code import is_within, read_source, resolve
+#: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
+#: (`corpora.split`), metrics, and evaluation (`run.evaluate`, `run.intervals`). Raise it when a change there
+#: changes results; all stored cells are outdated then. `tests/test_protocol.py` fails if that is forgotten.
+PROTOCOL = 1
 
-T = TypeVar("T")
-#: Annotation of a constant that cannot change a score: ``DOWNLOADS: Fact[dict[str, str]] = ...``.
-Fact = Annotated[T, "decides no score"]
-
-# Modules that cannot change a score. A digest covers the calls of their functions, not their code.
-_PLUMBING = {
-    *("adbench_text.checks", "adbench_text.code_version", "adbench_text.errors", "adbench_text.isolation"),
-    *("adbench_text.memo", "adbench_text.normal_form", "adbench_text.plugins.registry"),
-    *(
-        "adbench_text.provenance",
-        "adbench_text.run.memory",
-        "adbench_text.source_code",
-        "adbench_text.storage",
-        "adbench_text.text.packed",
-        "adbench_text.text.glove_wheel",  # its files are verified
-    ),
-}
-# Base classes that compute no score.
-_INTERFACES = ("abc", "pyod.models.base", "sklearn.base")
-# Cleaning, splits, contamination, and the measurement of a cell.
-_PROTOCOL = (
-    "adbench_text.text.cleaning.clean",
-    "adbench_text.plugins.dataset.Documents",
-    "adbench_text.corpora.split.one_vs_rest",
-    "adbench_text.corpora.split.contaminate",
-    "adbench_text.run.evaluate.measure",
-)
+_OURS = "adbench_text."
+_PLUGINS = ("adbench_text.detectors.", "adbench_text.datasets.")
+_INTERFACES = ("abc", "pyod.models.base", "sklearn.base")  # base classes that compute no score
+_RELEASES = {"site-packages", "dist-packages"}  # folders that installers write to
 
 
-# What is evaluated in addition, where the outliers of the test set are thinned. It is no part of the
-# protocol, so that it outdates no result of a complete test set.
-_THINNING = ("adbench_text.corpora.split.thinned",)
+@dataclass
+class Code:
+    """The code of a plug-in.
+
+    Attributes
+    ----------
+    files : dict of str to Path
+        The file of each of its modules.
+    libraries : set of str
+        The packages of other people that it imports: their top-level names.
+    """
+
+    files: dict[str, Path] = field(default_factory=dict)
+    libraries: set[str] = field(default_factory=set)
 
 
-@cache
-def code_version(kind: Any) -> str:
-    """Return the digest of the code that decides the scores of a detector or the texts of a dataset.
+def code_version(*plugin: Any) -> str:
+    """Return the digest of the code of a plug-in.
 
     Parameters
     ----------
-    kind : type
-        Class of the detector or dataset.
+    *plugin : type or str
+        Its classes, and the names of modules; the release of the first one counts, if it has one.
 
     Returns
     -------
     str
         16 hexadecimal digits.
     """
-    reached = _reach(_roots(kind), _tops(kind))
-    return _digest([str(kind.__qualname__), *sorted(reached.definitions)])
+    state = hashlib.sha256()
+    for module, path in sorted(code_of(*plugin).files.items()):
+        state.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
+    names = sorted({kind.__qualname__ for kind in plugin if isinstance(kind, type)})
+    state.update(f"{names} {_installed(_module(plugin[0]).partition('.')[0])}".encode())
+    return state.hexdigest()[:16]
 
 
-@cache
-def libraries(kind: Any) -> str:
+def unseen(*plugin: Any) -> list[str]:
+    """Return loaded modules that lie beside the code of a plug-in and do not count as its code."""
+    files = set(code_of(*plugin).files.values())
+    folders = {path.parent for path in files}
+    loaded = {
+        Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", ""))
+    }
+    return sorted(path.name for path in loaded - files if path.parent in folders)
+
+
+def libraries(*plugin: Any) -> str:
     """Return the libraries that a detector computes with: ``"numpy 2.4, scikit-learn 1.9"``.
 
-    Of each version, the major and minor release are given.
+    Of each version, the major and minor release are given. See `code_version` for the parameters.
     """
-    names = set(_reach(_roots(kind), _tops(kind)).libraries)
-    interfaces = {base for each in kind.__mro__ if _is_interface(each.__module__) for base in each.__mro__}
-    wrapped = {value for value in vars(kind).values() if isinstance(value, type)}
-    for foreign in {*kind.__mro__, *wrapped} - interfaces:
-        if not is_within(foreign.__module__, _tops(kind)):
-            source = read_source(foreign.__module__)
-            names |= {foreign.__module__, *(source.imports.values() if source else ())}
-    tops = {name.partition(".")[0] for name in names} - sys.stdlib_module_names - _tops(kind)
-    return ", ".join(sorted({_release(top) for top in tops if top}))
+    declared = {name for kind in plugin for name in getattr(kind, "computes_with", ())}
+    return releases(*declared, *code_of(*plugin).libraries)
+
+
+def releases(*packages: str) -> str:
+    """Return the major and minor releases of packages, sorted, without those that are not installed."""
+    found = {f"{name} {'.'.join(number.split('.')[:2])}" for name, number in map(_release, packages) if name}
+    return ", ".join(sorted(found))
 
 
 @cache
-def protocol_version() -> str:
-    """Return the digest of the protocol: cleaning, splits, contamination, metrics and evaluation."""
-    return _digest(sorted(_reach(_PROTOCOL, {"adbench_text"}).definitions))
-
-
-@cache
-def thinning_version() -> str:
-    """Return the digest of the code that thins the outliers of a test set."""
-    return _digest(sorted(_reach(_THINNING, {"adbench_text"}).definitions))
-
-
-def _digest(parts: Iterable[str]) -> str:
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-
-
-def _tops(kind: Any) -> set[str]:
-    """Return the packages whose code counts; of other packages, the version counts."""
-    return {"adbench_text", kind.__module__.partition(".")[0]}
-
-
-def _is_interface(dotted: str) -> bool:
-    return any(dotted == name or dotted.startswith(f"{name}.") for name in _INTERFACES)
-
-
-def _roots(kind: Any) -> list[str]:
-    """Return the definitions of a class and of the classes it inherits from."""
-    roots = []
-    for base in kind.__mro__:
-        if is_within(base.__module__, _tops(kind)):
-            source = read_source(base.__module__)
-            names = [base.__qualname__]
-            if (
-                source and base.__qualname__ not in source.definitions
-            ):  # made at run time, by any of the definitions
-                names = list(source.definitions)
-            roots += [f"{base.__module__}.{name}" for name in names]
-    return roots
-
-
-def _release(top: str) -> str:
-    distribution = {"sklearn": "scikit-learn"}.get(top, top)
-    try:
-        number = version(distribution)
-    except PackageNotFoundError:
-        distribution = next(iter(packages_distributions().get(top, [])), "")
-        if not distribution:
-            return top
-        number = version(distribution)
-    return f"{distribution} {'.'.join(number.partition('+')[0].split('.')[:2])}"
-
-
-@dataclass
-class _Reached:
-    definitions: set[str] = field(default_factory=set)  # normal forms
-    libraries: set[str] = field(default_factory=set)  # dotted names
-
-
-def _reach(roots: Iterable[str], tops: Set[str]) -> _Reached:
-    """Follow references from definition to definition, beginning with these dotted names."""
-    reached = _Reached()
-    todo, done = list(roots), set()
+def code_of(*plugin: Any) -> Code:
+    """Return the code of a plug-in; see `code_version`."""
+    code = Code()
+    todo = [name for kind in plugin for name in _roots(kind)]
     while todo:
-        target = resolve(todo.pop(), tops)
-        if target is None:
+        module = todo.pop()
+        top = module.partition(".")[0]
+        if module in code.files or top in sys.stdlib_module_names:
             continue
-        if isinstance(target, str):
-            reached.libraries |= set() if _is_interface(target) else {target}
+        if module.startswith(_OURS) or module == "adbench_text":
+            if not module.startswith(_PLUGINS):
+                continue
+        elif _is_release(top):
+            code.libraries.add(top)
             continue
-        module = target.source.name
-        if module in _PLUMBING or (module, target.name) in done:
+        path = _file(module)
+        if path is not None:
+            code.files[module] = path
+            todo += [*_parents(module), *_imports(module, path), *_held(module)]
+    return code
+
+
+def _module(kind: Any) -> str:
+    return kind if isinstance(kind, str) else str(kind.__module__)
+
+
+def _roots(kind: Any) -> Iterator[str]:
+    """Yield the modules that define a class, the classes it inherits from, and those it wraps."""
+    yield _module(kind)
+    for base in getattr(kind, "__mro__", ())[1:]:
+        if not base.__module__.startswith(_INTERFACES):
+            yield base.__module__
+    for value in vars(kind).values() if isinstance(kind, type) else ():
+        if isinstance(value, type):
+            yield value.__module__
+
+
+def _parents(module: str) -> Iterator[str]:
+    """Yield the packages above a module: their files run, too."""
+    while module := module.rpartition(".")[0]:
+        yield module
+
+
+def _imports(module: str, path: Path) -> Iterator[str]:
+    """Yield the modules that a file imports, within functions too; some may be names in a module."""
+    tree = _parsed(path)
+    for node in ast.walk(tree) if tree else ():
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:  # relative to the package, which is the module itself if it is one
+                parts = module.split(".")
+                n_up = node.level - (path.name == "__init__.py")
+                base = ".".join(filter(None, [*parts[: len(parts) - n_up], base]))
+            yield base
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _held(module: str) -> Iterator[str]:
+    """Yield the modules of what a loaded module has among its globals."""
+    for value in list(vars(sys.modules[module]).values()) if module in sys.modules else ():
+        if isinstance(value, ModuleType):
+            yield value.__name__
+        elif isinstance(value, type | FunctionType):
+            yield value.__module__
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module, which is not imported for it; None if it has none."""
+    loaded = getattr(sys.modules.get(module), "__file__", None)
+    if loaded:
+        return Path(loaded)
+    spec = _spec(module)
+    return Path(spec.origin) if spec and spec.has_location and spec.origin else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    above, _, name = module.rpartition(".")
+    try:
+        if not name or not above:
+            return find_spec(module)
+        package = sys.modules.get(above)
+        spec = None if package else _spec(above)
+        places = getattr(package, "__path__", None) or (spec and spec.submodule_search_locations)
+        return PathFinder.find_spec(module, list(places)) if places else None
+    except (ImportError, AttributeError, ValueError):
+        return None
+
+
+@cache
+def _is_release(top: str) -> bool:
+    """Return whether a package was installed from a release, and not linked to a folder of sources."""
+    path = _file(top)
+    if path is None:
+        spec = _spec(top)
+        path = Path(next(iter(spec.submodule_search_locations or ()), "")) if spec else Path()
+    return not _RELEASES.isdisjoint(path.parts) and bool(_release(top)[0])
+
+
+@cache
+def _release(top: str) -> tuple[str, str]:
+    """Return the name and the version of the distribution that has a package; empty if there is none."""
+    for name in ({"sklearn": "scikit-learn"}.get(top, top), *packages_distributions().get(top, ())):
+        try:
+            return name, version(name).partition("+")[0]
+        except PackageNotFoundError:
             continue
-        done |= {(module, target.name)}
-        definitions, references = normal_form(target.source, target.name, frozenset(tops))
-        reached.definitions |= definitions
-        todo += references
-    return reached
+    return "", ""
+
+
+def _installed(top: str) -> str:
+    """Return the release of a plug-in of another package; empty if its code counts."""
+    is_known = top in sys.stdlib_module_names or top == "adbench_text"
+    return "" if is_known or not _is_release(top) else " ".join(_release(top))
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    try:
+        return ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError):  # a compiled module
+        return None
+
+
+@cache
+def _meaning(path: Path, changed: int) -> str:
+    """Return the source of a file without comments, docstrings and layout; of another file, its digest."""
+    tree = _parsed(path)
+    if tree is None:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            has_docstring = ast.get_docstring(node, clean=False) is not None
+            node.body = node.body[has_docstring:] or [ast.Pass()]
+    return ast.unparse(tree)

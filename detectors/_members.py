@@ -87,9 +87,10 @@ class Composite(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        for position, member in enumerate(self._build(), start=1):
-            kind = member.implementation
-            of_member = {"code": code_version(kind), "libraries": libraries(kind), **member.resources()}
+        names = [name for name, _ in parse_members(self._given)]
+        for position, (name, member) in enumerate(zip(names, self._build(), strict=True), start=1):
+            code = registry.module_of("detectors", name), type(member), member.implementation
+            of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used
 

@@ -46,7 +46,7 @@ def find_detector(name: str, package: str) -> type[TextDetector]:
 
 def used_libraries(detector: TextDetector) -> dict[str, str]:
     """Return the versions of this package, and of the libraries that a detector computes with."""
-    listed = [libraries(detector.implementation)]
+    listed = [libraries(type(detector), detector.implementation)]
     # members of a detector that is made of others list theirs as resources
     listed += [text for name, text in detector.resources().items() if name.endswith(".libraries")]
     names = {entry.partition(" ")[0] for text in listed for entry in text.split(", ") if entry}

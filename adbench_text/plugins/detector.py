@@ -86,6 +86,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector learned from in the end; None for one that uses all.
         The harness logs the others as ``set_aside.csv``.
+    computes_with : frozenset of str
+        Packages that decide its scores besides those that its own code imports; their releases are part of
+        the identity of its results. Of the class.
     threshold_params : frozenset of str
         Hyper-parameters that move the threshold and never a score. Of the class.
     leaves_out_self : bool
@@ -113,6 +116,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     observer: Observer | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
     kept_: "NDArray[np.bool_] | None" = None
+    computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
     test_settings: ClassVar[Mapping[str, Any]] = {}

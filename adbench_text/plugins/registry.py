@@ -186,6 +186,15 @@ def class_names(kind: str) -> dict[str, str]:
     return {p.class_name: p.module for p in plugins(kind).values() if p.class_name}
 
 
+def module_of(kind: str, name: str) -> str:
+    """Return the module that defines a plug-in, or the family that it belongs to."""
+    known = plugins(kind)
+    plugin = known.get(name) or known.get(name.partition("-")[0])
+    if plugin is None:
+        raise UnknownNameError(_singular(kind), name, names(kind))
+    return plugin.module
+
+
 def names(kind: str) -> list[str]:
     """Return all names of a kind; those of a family are its members."""
     names_of_kind: list[str] = []

@@ -49,6 +49,8 @@ class VectorDetector(TextDetector):
     True
     """
 
+    computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
+
     def __init__(
         self,
         *,

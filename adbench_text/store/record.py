@@ -22,7 +22,7 @@ _NEEDED_PARAMS = (*IDENTITY, "dataset_digest", "code_version")
 _NEEDED_TAGS = ("cell", "status", "edition", "documents")
 _MEASURED = ("fit_seconds", "score_seconds", "n_test")
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
-_VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "thinning")
+_VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 _LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
 
 

@@ -5,11 +5,12 @@ import json
 import re
 from collections.abc import Mapping
 
-from adbench_text.code_version import code_version, libraries, protocol_version, thinning_version
+from adbench_text.code_version import PROTOCOL, code_version, libraries
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.escaping import encodable
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
+from adbench_text.plugins import registry
 from adbench_text.sweep.cell import TEST_OUTLIERS, Cell, text_of_share, text_of_value
 from adbench_text.sweep.construct import build_detector
 
@@ -33,6 +34,7 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
     with as_plugin_error(f"{cell.detector} cannot be identified", kind.__module__):
         regime, is_oracle = detector.regime, detector.is_oracle
         resources = sorted((str(name), str(value)) for name, value in detector.resources().items())
+        code = registry.module_of("detectors", cell.detector), type(detector), kind
         values = [(name, text_of_value(value)) for name, value in sorted(detector.get_params().items())]
     record = {
         "detector": cell.detector,
@@ -43,12 +45,12 @@ def definition(cell: Cell, corpus: Corpus) -> dict[str, str]:
         "contamination": f"{cell.contamination:g}",
         "seed": str(cell.seed),
         "dataset_digest": corpus.digest,
-        "code_version": code_version(kind),
-        "protocol": protocol_version(),
-        "libraries": libraries(kind),
+        "code_version": code_version(*code),
+        "protocol": str(PROTOCOL),
+        "libraries": libraries(*code),
     }
     if cell.test_outliers is not None:
-        record |= {TEST_OUTLIERS: text_of_share(cell.test_outliers), "thinning": thinning_version()}
+        record[TEST_OUTLIERS] = text_of_share(cell.test_outliers)
     if regime is not None:
         record["regime"] = regime
     if is_oracle:

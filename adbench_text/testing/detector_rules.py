@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
+from adbench_text.code_version import code_of, unseen
 from adbench_text.errors import DetectorError
 from adbench_text.places import described, place_of_error
 from adbench_text.plugins import registry
@@ -271,6 +272,15 @@ def has_token_scores_in_place(subject: Subject) -> Iterator[str]:
                 return
 
 
+def has_known_code(subject: Subject) -> Iterator[str]:
+    """A change of its code outdates its results; files of data that it reads are digests of resources()."""
+    plugin: tuple[Any, ...] = subject.kind, subject.kind().implementation
+    files = code_of(*plugin).files
+    yield Note(", ".join(sorted(path.name for path in files.values())) if files else "its release counts")
+    if files and (beside := unseen(*plugin)):
+        yield Note(f"not seen to be its code, although loaded: {', '.join(beside)}")
+
+
 def _equal(one: Any, other: Any) -> bool:
     return one is other or bool(np.all(one == other)) or repr(one) == repr(other)
 
@@ -293,4 +303,5 @@ RULES: tuple[Rule[Subject], ...] = (
     has_valid_presets,
     describes_itself,
     has_token_scores_in_place,
+    has_known_code,
 )

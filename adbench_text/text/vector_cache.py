@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import memo, storage
-from adbench_text.code_version import code_version, libraries
+from adbench_text.code_version import PROTOCOL, releases
 from adbench_text.text import vectors, words
 from adbench_text.text.pretrained import Encoded, Source
 
@@ -94,7 +94,7 @@ def _open(folder: Path) -> VectorCache:
 
 def open_cache(source: Source) -> VectorCache:
     """Return the vectors that a model has made; the same object for the same model."""
-    code = f"{code_version(source.kind)} {libraries(source.kind)}"
+    code = f"{PROTOCOL} {releases('numpy', 'tokenizers')}"
     name = f"{source.digest}-{hashlib.sha256(code.encode()).hexdigest()[:8]}"
     return _open(storage.cache_dir() / "encodings" / name)
 

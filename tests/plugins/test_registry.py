@@ -1,4 +1,3 @@
-import ast
 import importlib
 import os
 import pickle
@@ -8,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from adbench_text import source_code
 from adbench_text.code_version import code_version
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
@@ -346,14 +344,11 @@ def test_a_detector_without_a_default_is_named_with_its_line(install):
         build_detector(Cell("demanding", "default", {}, "pydocs", "torch", 0, 0))
 
 
-def test_the_code_of_a_wrapped_pyod_detector_decides_its_version(install):
+def test_the_code_of_a_wrapped_pyod_detector_decides_its_version(install, tmp_path):
     install("other", "[adbench_text.detectors]\ncentre = vectorial:Centre\n", vectorial=OF_VECTORS)
     version = code_version(registry.detector("centre"))
-    changed = ast.parse(OF_VECTORS.replace("axis=1", "axis=-1"))
-    parse = source_code._parse
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_code, "_parse", lambda name: changed if name == "vectorial" else parse(name))
-        assert code_version.__wrapped__(registry.detector("centre")) != version
+    (tmp_path / "vectorial.py").write_text(OF_VECTORS.replace("axis=1", "axis=-1"))
+    assert code_version(registry.detector("centre")) != version
 
 
 def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
