@@ -130,8 +130,8 @@ _SECTIONS = {
     "--jobs",
     "-j",
     type=Jobs(),
-    help="Number of worker processes; auto for one per core, 0 to run in this process, for a debugger.  "
-    "[default: 1]",
+    help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
+    "debugger: there a detector can change the figures of the others.  [default: 1]",
 )
 @click.option(
     "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"

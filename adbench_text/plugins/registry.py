@@ -256,8 +256,18 @@ def load(kind: str, name: str) -> Any:
     raise UnknownNameError(_singular(kind), name, names(kind))
 
 
+_loaded_from_others: set[str] = set()
+
+
+def has_loaded_others() -> bool:
+    """Return whether this process has run code of a plug-in of another package."""
+    return bool(_loaded_from_others)
+
+
 @preserved()
 def _load(plugin: Plugin) -> Any:
+    if plugin.is_foreign:
+        _loaded_from_others.add(plugin.name)
     try:
         return plugin.load()
     except PluginError:

@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adbench_text.memo import Stopwatch
 from adbench_text.metrics import all_metrics, auroc
 from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import check_scores
+from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.intervals import bootstrap_intervals
 from adbench_text.run.memory import PeakMemory
@@ -33,9 +33,17 @@ _N_EARLY = 1000  # test documents scored before a training: enough for a histogr
 OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
 
 
-@preserved()
 def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
-    """Return the result of a cell: fit its detector on its split and measure it.
+    """Return the result of a cell: fit its detector on its split, score the test texts, measure the scores.
+
+    See `scored` and `measured`. They run in different processes if the detector is of another package.
+    """
+    return measured(scored(cell, corpus, on_step, trace_every), corpus)
+
+
+@preserved()
+def scored(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
+    """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
     A detector that fails gives a result with the reason. Its changes to the texts and to the global
     state of the process are undone after the cell. The global random generators are seeded with the
@@ -52,40 +60,28 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         diagnostic: they change nothing, and nothing is chosen by them.
     """
     started = time.time()
-    measured: dict[str, float] = {}
+    costs: dict[str, float] = {}
     detector, training = None, None
     try:
-        split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
+        split, documents = split_of(cell, corpus)
         check_has_outliers(split, cell.contamination)
-        documents = None
-        if cell.test_outliers is not None:
-            documents = thinned(split.outlier, cell.test_outliers, cell.seed)
-            test = [split.test[place] for place in documents]
-            split = replace(split, test=test, outlier=split.outlier[documents])
-        measured["n_train"] = len(split.train)
-        measured["n_train_outliers"] = int(split.train_outlier.sum())
-        measured["n_test"] = len(split.test)
-        measured["n_test_outliers"] = int(split.outlier.sum())
         detector = build_detector(cell)
         seed_generators(cell.seed)
         training = _Training(cell, detector, split, on_step, trace_every)
         detector.observer = training
-        scores = measure(detector, split, measured)
-        measured["fit_seconds"] -= training.seconds
+        scores = _fit_and_score(detector, split, costs)
+        costs["fit_seconds"] -= training.seconds
         return Result(
             cell,
             started,
-            measured,
+            costs,
             scores,
             training.curves,
             _ran_on(detector),
-            {**_tables(detector), **_set_aside(detector, split, measured)},
+            {**_tables(detector), **_set_aside(detector, split, costs)},
             examples_of(detector, corpus, cell.inlier, scores, documents),
             training.early,
-            documents,
         )
-    except KeyboardInterrupt:  # the user's
-        raise
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # an error of ours needs no file and line: its message was written for the user
         if detector is not None and not isinstance(error, AdbenchTextError):
@@ -93,9 +89,57 @@ def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trac
         reason = described(error, module)
         curves = training.curves if training else {}
         trace = traceback.format_exc()
-        return Result(
-            cell, started, measured, None, curves, _ran_on(detector), reason=reason, traceback=trace
-        )
+        return Result(cell, started, costs, None, curves, _ran_on(detector), reason=reason, traceback=trace)
+
+
+def measured(result: Result, corpus: Corpus) -> Result:
+    """Return a result of `scored` with the numbers of documents, the metrics and their intervals.
+
+    The split is drawn anew: nothing but the scores is taken from the process that made them. Scores that
+    cannot be measured give a failed result with the reason.
+
+    Parameters
+    ----------
+    result : Result
+    corpus : Corpus
+    """
+    try:
+        split, documents = split_of(result.cell, corpus)
+    except AdbenchTextError:  # then the cell has failed for this reason
+        return result
+    metrics = {
+        "n_train": len(split.train),
+        "n_train_outliers": int(split.train_outlier.sum()),
+        "n_test": len(split.test),
+        "n_test_outliers": int(split.outlier.sum()),
+        **result.metrics,
+    }
+    if result.scores is None:
+        return replace(result, metrics=metrics)
+    try:
+        scores = _checked(result.scores, len(split.test))
+    except DetectorError as error:
+        return replace(result, metrics=metrics, scores=None, reason=described(error))
+    metrics |= all_metrics(split.outlier, scores)
+    for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
+        metrics |= {f"{name}_low": low, f"{name}_high": high}
+    return replace(result, metrics=metrics, scores=scores, documents=documents)
+
+
+def split_of(cell: Cell, corpus: Corpus) -> tuple[Split, NDArray[np.int64] | None]:
+    """Return the split of a cell, and the places of its test documents; None if these are the test part.
+
+    Raises
+    ------
+    InvalidValueError
+        If the corpus has too few documents for it.
+    """
+    split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
+    if cell.test_outliers is None:
+        return split, None
+    documents = thinned(split.outlier, cell.test_outliers, cell.seed)
+    test = [split.test[place] for place in documents]
+    return replace(split, test=test, outlier=split.outlier[documents]), documents
 
 
 def _ran_on(detector: TextDetector | None) -> dict[str, str]:
@@ -117,41 +161,25 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
     return tables
 
 
-def measure(detector: TextDetector, split: Split, measured: dict[str, float]) -> NDArray[np.float64]:
-    """Fit a detector on a split, score the test texts, and measure the scores, the time and the memory.
-
-    Parameters
-    ----------
-    detector : TextDetector
-    split : Split
-    measured : dict of str to float
-        Receives the metrics, their intervals, seconds and memory; after an error, those measured until then.
-
-    Returns
-    -------
-    float64 array of shape (n_test,)
-        Abnormality of each test text.
-
-    Raises
-    ------
-    DetectorError
-        If a score is not finite, or all scores are equal.
-    """
+def _fit_and_score(detector: TextDetector, split: Split, costs: dict[str, float]) -> Scores:
+    """Fit a detector on a split and return its scores of the test texts; add seconds and memory to costs."""
     with PeakMemory() as memory:
         with Stopwatch() as watch:
             detector.fit(list(split.train))
-        measured["fit_seconds"] = watch.seconds
+        costs["fit_seconds"] = watch.seconds
         with Stopwatch() as watch:
             scores = _score(detector, split.test, split.outlier)
-        measured["score_seconds"] = watch.seconds
-    measured["peak_memory_mb"] = memory.megabytes
-    scores = check_scores(scores, len(split.test))
-    if scores.min() == scores.max():
-        raise DetectorError(f"all {len(scores):,} scores are {scores[0]:g}.")
-    measured |= all_metrics(split.outlier, scores)
-    for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
-        measured |= {f"{name}_low": low, f"{name}_high": high}
-    return scores
+        costs["score_seconds"] = watch.seconds
+    costs["peak_memory_mb"] = memory.megabytes
+    return _checked(scores, len(split.test))
+
+
+def _checked(scores: Any, n_texts: int) -> Scores:
+    """Return scores that can be measured, or raise DetectorError."""
+    checked = check_scores(scores, n_texts)
+    if checked.min() == checked.max():
+        raise DetectorError(f"all {n_texts:,} scores are {checked[0]:g}.")
+    return checked
 
 
 def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -161,14 +189,14 @@ def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.boo
     return detector.decision_function(texts)
 
 
-def _set_aside(detector: TextDetector, split: Split, measured: dict[str, float]) -> "dict[str, pd.DataFrame]":
+def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) -> "dict[str, pd.DataFrame]":
     """Return the training documents that a robust detector set aside, the most abnormal first."""
     if detector.kept_ is None:
         return {}
     import pandas as pd
 
     places = np.flatnonzero(~detector.kept_)
-    measured["set_aside_share"] = len(places) / len(split.train)
+    costs["set_aside_share"] = len(places) / len(split.train)
     columns = {
         "document": places,
         "score": detector.decision_scores_[places],

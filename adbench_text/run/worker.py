@@ -1,8 +1,13 @@
-"""A worker process: evaluates the cells that it is sent, one after the other."""
+"""A worker process: evaluates the cells that it is sent, one after the other.
+
+A process that has run code of another package ends after its cell, and a process that never has measures the
+scores. So whatever a plug-in changes in its process, no figure of another detector depends on it.
+"""
 
 import io
 import os
 import pickle
+import signal
 import sys
 import threading
 import time
@@ -14,9 +19,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
+from threadpoolctl import threadpool_limits
 
 from adbench_text import interrupts
 from adbench_text.errors import AdbenchTextError
+from adbench_text.places import described
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -27,8 +34,11 @@ if TYPE_CHECKING:
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
-READY, STEP, RESULT = "ready", "step", "result"
+READY, STEP, SCORED, RESULT = "ready", "step", "scored", "result"
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
+_START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
+# On Linux, processes are forked from one that has loaded the harness, and no plug-in: they start at once.
+_HAS_FORKSERVER = sys.platform == "linux"
 
 
 class Worker:
@@ -53,18 +63,25 @@ class Worker:
         Whether the process has started.
     is_dead : bool
         Whether the process has ended.
+    is_spent : bool
+        Whether it has ended because code of another package ran there; the result has no metrics yet.
     """
 
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
-        self.connection, far = get_context("spawn").Pipe()
-        self._process = get_context("spawn").Process(target=_work, args=(far, trace_every))
+        context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+        self.connection, far = context.Pipe()
         with _starting, interrupts.ignored(), _environment(variables), _without_main():
-            self._process.start()
+            arguments = far, trace_every, dict(os.environ)
+            self._process = context.Process(target=_work, args=arguments)
+            if _HAS_FORKSERVER:
+                context.set_forkserver_preload(["adbench_text.run.evaluate"])
+            with _environment({"PYTHONSAFEPATH": "1"}):  # no other adbench_text from the working directory
+                self._process.start()
         far.close()
         self.cell: Cell | None = None
-        self.began = 0.0
+        self.began = time.monotonic()
         self.split: Any = None
-        self.is_ready = self.is_dead = False
+        self.is_ready = self.is_dead = self.is_spent = False
         self._sent: set[str] = set()  # datasets whose corpora it has
 
     @property
@@ -72,40 +89,58 @@ class Worker:
         """What `multiprocessing.connection.wait` takes: the pipe, and the end of the process."""
         return [self.connection, self._process.sentinel]
 
-    def send(self, cell: "Cell", corpus: "Corpus") -> None:
-        """Let the process evaluate a cell; it must be idle."""
+    def send(self, cell: "Cell", corpus: "Corpus", result: "Result | None" = None) -> None:
+        """Let the process evaluate a cell, or measure this result of it; it must be idle."""
         self.cell, self.split, self.began = cell, cell.split, time.monotonic()
         with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
             if cell.dataset not in self._sent:
                 self.connection.send_bytes(_pickled(corpus))
                 self._sent.add(cell.dataset)
-            self.connection.send(cell)
+            self.connection.send(result or cell)
 
     def outcome(self, limits: "Limits", on_step: "OnStep" = lambda *_: None) -> "Result | None":
         """Return the result of its cell if that has ended, in one way or another.
+
+        If the process has run code of another package, it is ended, and the result has no metrics: see
+        `is_spent`, and `measure` of another process.
 
         Raises
         ------
         AdbenchTextError
             If the process did not start.
         """
+        has_ended = not self._process.is_alive()  # before its last messages are read
         try:
             while self.connection.poll():
                 kind, value = self.connection.recv()
-                if kind == RESULT:
+                if kind in (SCORED, RESULT) and self.cell is not None and value.cell == self.cell:
                     self.cell = None
+                    if kind == SCORED:
+                        self.is_spent = True
+                        self.kill()
                     result: Result = value
                     return result
                 if kind == STEP and self.cell is not None:
                     on_step(self.cell, *value)
                 self.is_ready = self.is_ready or kind == READY
         except (EOFError, OSError):
+            has_ended = True
+        except Exception as error:  # its result holds an object of a class that is not here
+            self.kill()
+            return self._failed("", f"its result cannot be read: {described(error)}")
+        if has_ended:  # a process that it left behind may hold the pipe open
             reason = self._wait_for_end()
             if not self.is_ready:
                 raise AdbenchTextError(
                     f"A worker process did not start: {reason}. Its message is above; --jobs 0 uses none."
-                ) from None
+                )
             return self._failed("killed", reason)
+        if not self.is_ready and time.monotonic() - self.began > _START_SECONDS:
+            self.kill()
+            raise AdbenchTextError(
+                f"A worker process did not start: no answer for {_START_SECONDS:g} s. Was it stopped, or is "
+                "the machine overloaded? Finished cells are kept; run the same command again to continue."
+            )
         if self.cell is None:
             return None
         if limits.seconds is not None and time.monotonic() - self.began > limits.seconds:
@@ -144,8 +179,17 @@ class Worker:
             return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
         return f"it ended its process (exit code {code})"
 
+    def measure(self, result: "Result", corpus: "Corpus") -> "Result":
+        """Return a result with its metrics, measured by this process, which must be idle."""
+        from adbench_text.run.engine import Limits
+
+        self.send(result.cell, corpus, result)
+        while (done := self.outcome(Limits())) is None:
+            connection.wait(self.handles, _START_SECONDS)
+        return done
+
     def kill(self) -> None:
-        """End the process and its children at once."""
+        """End the process, its children, and what these left behind, at once."""
         if self.is_dead:
             return
         self.is_dead = True
@@ -157,6 +201,9 @@ class Worker:
         for child in children:
             with suppress(psutil.Error):
                 child.kill()
+        if hasattr(os, "killpg") and self._process.pid is not None:
+            with suppress(OSError):  # no process is left in its group
+                os.killpg(self._process.pid, signal.SIGKILL)
         self._process.join()
         self.connection.close()
 
@@ -228,17 +275,29 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _work(pipe: "Connection", trace_every: int) -> None:
-    """Evaluate the cells that arrive until the pipe is closed."""
+def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) -> None:
+    """Evaluate the cells that arrive until the pipe is closed, or code of another package has run."""
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, which ends with it
+    os.environ.clear()  # a forked process has the environment of the server
+    os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from adbench_text.run.evaluate import evaluate  # slow to import
+    from adbench_text.plugins import registry
+    from adbench_text.run.evaluate import measured, scored  # slow to import
+    from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
+    if "OMP_NUM_THREADS" in environment:  # libraries that are loaded already have read another value
+        threadpool_limits(int(environment["OMP_NUM_THREADS"]))
+    registry.plugins.cache_clear()  # the server had another path
+    own = os.getpid()
     corpora: dict[str, Corpus] = {}
     last_step = 0.0
 
     def on_step(cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         nonlocal last_step
+        if os.getpid() != own:  # a process that the detector forked has no say
+            return
         if time.monotonic() - last_step >= _STEP_SECONDS:
             last_step = time.monotonic()
             pipe.send((STEP, (step, steps, dict(losses))))
@@ -249,22 +308,29 @@ def _work(pipe: "Connection", trace_every: int) -> None:
             received = pipe.recv()
         except (EOFError, OSError):
             return
-        if not isinstance(received, Cell):
+        if isinstance(received, Result):
+            pipe.send((RESULT, measured(received, corpora[received.cell.dataset])))
+        elif isinstance(received, Cell):
+            result = scored(received, corpora[received.dataset], on_step, trace_every)
+            if os.getpid() != own:  # the detector forked
+                os._exit(0)
+            is_spent = registry.has_loaded_others()
+            try:
+                pipe.send(
+                    (SCORED, result) if is_spent else (RESULT, measured(result, corpora[received.dataset]))
+                )
+            except BrokenPipeError:
+                return
+            except Exception as error:  # a table of a detector that cannot be sent
+                pipe.send((SCORED if is_spent else RESULT, _unsendable(result, error)))
+        else:
             corpora[received.name] = received
-            continue
-        result = evaluate(received, corpora[received.dataset], on_step, trace_every)
-        try:
-            pipe.send((RESULT, result))
-        except BrokenPipeError:
-            return
-        except Exception as error:  # a table of a detector that cannot be sent
-            pipe.send((RESULT, _unsendable(result, error)))
 
 
 def _unsendable(result: "Result", error: Exception) -> "Result":
     from adbench_text.run.result import Result
 
-    reason = f"its result cannot be passed on: {type(error).__name__}: {error}"
+    reason = f"its result cannot be passed on: {described(error)}"
     return Result(result.cell, result.started, {}, reason=reason)
 
 
@@ -275,4 +341,6 @@ def _end_with_parent() -> None:
         connection.wait([parent.sentinel])
         for child in psutil.Process().children(recursive=True):
             child.kill()
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
         os._exit(1)

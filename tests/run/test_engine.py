@@ -1,4 +1,9 @@
+import os
+import pickle
 import random
+import signal
+import subprocess
+import sys
 from contextlib import closing
 
 import numpy as np
@@ -7,10 +12,12 @@ import pytest
 
 from adbench_text import gpus
 from adbench_text.corpora import corpus
+from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run.engine import Hooks, Limits, Work
 from adbench_text.run.engines.local import Local
+from adbench_text.run.worker import Worker
 from adbench_text.sweep.definition import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
@@ -39,7 +46,16 @@ def faulty(fault: str) -> DetectorChoice:
 
 
 def workers() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline())]
+    """The worker processes: on Linux, they are children of the process that forks them."""
+    children = psutil.Process().children(recursive=True)
+    servers = {p.pid for p in children if "forkserver" in " ".join(p.cmdline()) and p.ppid() == os.getpid()}
+    parents = servers if sys.platform == "linux" else {os.getpid()}
+    return [p for p in children if p.ppid() in parents and p.pid not in servers]
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; a dead one may wait for somebody to read how it ended."""
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
 
 
 def plain(results) -> dict:
@@ -52,7 +68,7 @@ def plain(results) -> dict:
 
 
 def assert_equal(results, expected) -> None:
-    results, expected = plain(results), plain(expected)
+    results, expected = plain(results), expected if isinstance(expected, dict) else plain(expected)
     assert results.keys() == expected.keys()
     for cell, (metrics, reason, scores) in expected.items():
         assert results[cell][:2] == (metrics, reason)
@@ -68,6 +84,81 @@ def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, j
     assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 6
     assert_equal([r for r in results if r.cell.detector != "vandal"], alone)
     assert corpora["tiny"].test.texts == texts
+
+
+@pytest.fixture(scope="module")
+def alone(corpora) -> dict:
+    """The results of two detectors without any other."""
+    return plain(run(cells("counting", "llr"), corpora, 1))
+
+
+@pytest.mark.parametrize("when", ["fit", "identified"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
+    corpora, alone, jobs, when, tmp_path
+):
+    """In a process of its own, as a command is one: its parent is patched, too."""
+    script = PATCHED.format(jobs=jobs, when=when, file=str(tmp_path / "results"))
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment, timeout=120)
+    results = pickle.loads((tmp_path / "results").read_bytes())
+    assert_equal([r for r in results if r.cell.detector != "patching"], alone)
+    own = [r.metrics["auroc"] for r in results if r.cell.detector == "patching"]
+    assert len(own) == 6
+    assert max(own) < 1
+
+
+PATCHED = """
+import pickle
+from pathlib import Path
+from adbench_text.corpora import corpus
+from adbench_text.errors import AdbenchTextError
+from adbench_text.plugins import registry
+from adbench_text.run.engine import Work
+from adbench_text.run.engines.local import Local
+from adbench_text.run.worker import Worker
+from adbench_text.sweep.definition import definition
+from adbench_text.sweep.sweep import DetectorChoice, Sweep
+
+corpora = {{"tiny": corpus.load(registry.dataset("tiny"))}}
+patching = DetectorChoice("patching", settings={{"when": "{when}"}})
+choices = [patching, DetectorChoice("counting"), DetectorChoice("llr")]
+todo = Sweep(choices, ["tiny"], contamination=[0, 0.1]).expand()
+for cell in todo:
+    definition(cell, corpora["tiny"])
+if __name__ == "__main__":
+    results = list(Local({jobs}).run(Work(todo, corpora)))
+    Path("{file}").write_bytes(pickle.dumps(results))
+"""
+
+
+@pytest.mark.parametrize("left", ["answers", "waits", "dies"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, left, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOY_FORK", left)
+    monkeypatch.setenv("TOY_FORK_FILE", str(tmp_path / "children"))
+    results = list(run(cells("forking", "counting", "llr"), corpora, jobs))
+    assert len(results) == len({str(r.cell) for r in results}) == 18
+    assert_equal([r for r in results if r.cell.detector != "forking"], alone)
+    own = {(r.status, r.reason) for r in results if r.cell.detector == "forking"}
+    assert own == {("killed", "it ended its process (exit code 7)") if left == "dies" else ("ok", "")}
+    children = [int(line) for line in (tmp_path / "children").read_text().split()]
+    assert len(children) >= 6  # a suspect runs again
+    assert not any(is_running(pid) for pid in children)
+
+
+def test_a_worker_that_is_stopped_before_its_first_cell_ends_the_sweep_with_a_line(corpora, monkeypatch):
+    monkeypatch.setattr("adbench_text.run.worker._START_SECONDS", 1)
+    started = Worker.__init__
+
+    def stopped(self, *arguments):
+        started(self, *arguments)
+        os.kill(self._process.pid, signal.SIGSTOP)
+
+    monkeypatch.setattr(Worker, "__init__", stopped)
+    with pytest.raises(AdbenchTextError, match="A worker process did not start: no answer for 1 s"):
+        list(run(cells("llr"), corpora, 1))
+    assert workers() == []
 
 
 def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora, monkeypatch):
@@ -199,7 +290,7 @@ def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
         started=lambda cell: events.append(("begun", cell)),
         keep=lambda result: events.append(("kept", result.cell)),
     )
-    todo = cells("counting", contamination=[0])
+    todo = cells("knn-words", contamination=[0])
     for result in run(todo, corpora, 1, hooks):
         events.append(("yielded", result.cell))
     first, second, third = todo
@@ -235,7 +326,7 @@ def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
 
 
 def test_no_more_workers_are_started_than_there_are_cells(corpora):
-    todo = cells("counting", contamination=[0], inliers=["sea", "law"])
+    todo = cells("knn-words", contamination=[0], inliers=["sea", "law"])
     with closing(run(todo, corpora, 8)) as results:
         next(results)
         assert len(workers()) <= 2
@@ -253,7 +344,7 @@ def test_after_a_worker_has_died_others_work(corpora):
 
 @pytest.mark.filterwarnings("error")
 def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd):
-    slow = cells(*(DetectorChoice("counting", settings={"weight": w}) for w in range(20)))
+    slow = cells(*(DetectorChoice("knn-words", settings={"k": k}) for k in range(1, 20)))
     results = run(slow, corpora, 2)
     next(results)
     started = workers()

@@ -65,9 +65,7 @@ class Counting:
         interrupt = os.environ.get("TOY_INTERRUPT")
         if interrupt and interrupt in " ".join(texts):
             raise KeyboardInterrupt
-        gate = os.environ.get("TOY_GATE")
-        while gate and not os.path.exists(gate):  # noqa: PTH110
-            time.sleep(0.05)
+        wait_at_gate()
         time.sleep(float(os.environ.get("TOY_SECONDS", "0")))
         self.known = {word for text in texts for word in text.split()}
         return self
@@ -76,6 +74,12 @@ class Counting:
         noise = np.random.default_rng(self.random_state).random(len(texts))
         unknown = [np.mean([word not in self.known for word in text.split()]) for text in texts]
         return self.weight * np.array(unknown) + 0.5 * noise
+
+
+def wait_at_gate():
+    gate = os.environ.get("TOY_GATE")
+    while gate and not os.path.exists(gate):  # noqa: PTH110
+        time.sleep(0.05)
 
 
 class OnGPU(Counting):
@@ -108,6 +112,7 @@ class Faulty(Counting):
             if self.fault == "exits":
                 sys.exit(5)
             if self.fault == "dies":
+                wait_at_gate()
                 os._exit(9)
             if self.fault == "leaves":
                 os._exit(0)
@@ -161,6 +166,54 @@ class Vandal(Counting):
             counts.data *= 2
         spoil_process()
         return scores
+
+
+class Patching(Counting):
+    """Replaces functions of libraries and of the harness, when it is loaded or when it is fitted."""
+
+    def __init__(self, *, when="fit", random_state=None):
+        super().__init__(random_state=random_state)
+        self.when = when
+
+    def resources(self):
+        if self.when == "identified":  # this is before any cell runs
+            patch_libraries()
+        return {}
+
+    def fit(self, texts, y=None):
+        if self.when == "fit":
+            patch_libraries()
+        return super().fit(texts)
+
+
+def patch_libraries():
+    """Let every detector look perfect, and every draw be the same."""
+    import sklearn.metrics
+
+    from adbench_text import metrics
+    from adbench_text.run import evaluate
+
+    perfect = metrics.Metric("auroc", "AUROC", lambda outlier, scores: 1.0, "outliers")
+    metrics.METRICS["auroc"] = perfect
+    metrics.roc_auc_score = sklearn.metrics.roc_auc_score = lambda *_: 1.0
+    evaluate.all_metrics = lambda outlier, scores: dict.fromkeys(metrics.METRICS, 1.0)
+    real = np.random.default_rng
+    np.random.default_rng = lambda seed=None: real(0)
+
+
+class Forking(Counting):
+    """Leaves a process behind that does all that it does itself."""
+
+    def fit(self, texts, y=None):
+        child = os.fork()
+        if child:
+            with open(os.environ["TOY_FORK_FILE"], "a") as file:  # noqa: PTH123
+                file.write(f"{child}\n")
+        elif os.environ.get("TOY_FORK") == "waits":
+            time.sleep(600)
+        if child and os.environ.get("TOY_FORK") == "dies":
+            os._exit(7)
+        return super().fit(texts)
 
 
 def spoil_process():

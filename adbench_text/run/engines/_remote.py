@@ -109,7 +109,11 @@ def evaluate_cell(token: str, cell: Cell) -> Result | None:
         process = installed.idle.pop() if installed.idle else None
     process = process or Worker(installed.variables, installed.job.trace_every)
     try:
-        return _result_of(process, cell, installed)
+        result = _result_of(process, cell, installed)
+        if result is not None and process.is_spent:
+            process = Worker(installed.variables, installed.job.trace_every)
+            result = process.measure(result, installed.job.corpora[cell.dataset])
+        return result
     finally:
         with _lock:
             installed.n_running -= 1

@@ -23,7 +23,8 @@ class Local:
     Parameters
     ----------
     jobs : int
-        Number of worker processes; 0 to run everything in this process, without limits.
+        Number of worker processes; 0 to run everything in this process, for a debugger: without limits, and
+        what a detector changes in the process reaches the figures of the others.
     gpu_jobs : int
         Number of cells that share a GPU.
     """
@@ -60,6 +61,7 @@ class _Pool:
         # with one process there is no turn to take
         self._gpus = gpus.visible() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
         self._workers: list[Worker] = []
+        self._referee: Worker | None = None  # measures the scores of detectors of other packages
         self._gpu_of: dict[Worker, str | None] = {}
 
     def run(self) -> Generator[Result]:
@@ -67,7 +69,8 @@ class _Pool:
         while len(self._queue) or self._suspects or self._busy():
             self._hand_out()
             # otherwise nothing happens until a worker sends something, or ends
-            must_look = self._work.limits != Limits() or len(self._queue) or not self._busy()
+            is_starting = not all(worker.is_ready for worker in self._workers)
+            must_look = is_starting or self._work.limits != Limits() or len(self._queue) or not self._busy()
             handles = [handle for worker in self._workers for handle in worker.handles]
             connection.wait(handles, SECONDS if must_look else None)
             for worker in list(self._workers):
@@ -79,7 +82,7 @@ class _Pool:
 
     def close(self) -> None:
         """End all processes."""
-        for worker in self._workers:
+        for worker in (*self._workers, *([self._referee] if self._referee else [])):
             worker.kill()
         self._workers.clear()
 
@@ -130,7 +133,12 @@ class _Pool:
         if cell is not None and result is not None and result.stopped == "killed" and self._busy():
             self._suspects.append(cell)
             return None
-        return result
+        return self._measured(result) if result is not None and worker.is_spent else result
+
+    def _measured(self, result: Result) -> Result:
+        if self._referee is None or self._referee.is_dead:
+            self._referee = Worker(self._threads, trace_every=0)
+        return self._referee.measure(result, self._work.corpora[result.cell.dataset])
 
     def _on_step(self, *step: Any) -> None:
         if self._size == 1:
