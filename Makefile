@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test slow faults bench docs gpu clean build/assembled
+.PHONY: demo test test-data slow faults bench docs gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	$(BIN)/adbench-text run --sweep demo --no-report
@@ -15,6 +15,11 @@ test: .venv/installed-for-tests build/assembled
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile
+
+# The tests that read real data, in the folder ADBENCH_TEXT_DATA or ../shared/data; make test has them, too.
+test-data: .venv/installed-for-tests
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "data and not slow and not bench" \
+		--numprocesses logical --maxprocesses 4 --dist loadfile
 
 slow: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m slow

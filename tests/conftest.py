@@ -33,6 +33,13 @@ REAL_DATA = Path(
 ).resolve()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that read real data."""
+    for item in items:
+        if {"data_dir", "real_corpus"}.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker("data")
+
+
 @pytest.fixture(scope="session")
 def data_dir() -> Path:
     """The folder of real data; tests that need it are skipped without it."""
