@@ -102,8 +102,9 @@ def worker_process(nanny: subprocess.Popen) -> psutil.Process:
 
 
 def cells_of(nanny: subprocess.Popen) -> list[psutil.Process]:
-    """The processes below a worker in which cells run."""
-    return [each for each in worker_process(nanny).children() if "spawn_main" in str(each.cmdline())]
+    """The processes below a worker in which cells run, or their scores are measured."""
+    servers = [each for each in worker_process(nanny).children() if "forkserver" in str(each.cmdline())]
+    return [each for server in servers for each in server.children()]
 
 
 def test_a_cluster_gives_the_same_figures(cluster, here, undisturbed):
@@ -174,7 +175,7 @@ def test_a_killer_among_nine_innocents_is_the_only_one_recorded(cluster, run, fa
 def test_cells_over_their_limits_are_stopped_on_the_worker(cluster, run):
     cluster.add_worker()
     hanging, eating = cells(1, "faulty", fault="hangs")[0], cells(1, "faulty", fault="eats")[0]
-    results = run([hanging, eating, *cells(1)], limits=Limits(seconds=3, megabytes=1000))
+    results = run([hanging, eating, *cells(1)], limits=Limits(seconds=8, megabytes=1000))
     status = {result.cell: result.status for result in results}
     assert status == {hanging: "timed out", eating: "out of memory", cells(1)[0]: "ok"}
 
@@ -219,10 +220,10 @@ def test_a_command_waits_for_workers_and_a_killed_one_leaves_no_cell_running(clu
     wait_for(here, "waiting for a worker of tcp://", process)
     nanny = cluster.add_worker(TOY_SECONDS="2")
     wait_for(here, "[3/60]", process)
-    (child,) = cells_of(nanny)
-    time.sleep(1)  # the next cell has been sent; an idle process waits for another client
+    time.sleep(1)  # the next cell has been sent
+    children = cells_of(nanny)
     kill(process)
-    assert psutil.wait_procs([child], timeout=20)[1] == []
+    assert len(psutil.wait_procs(children, timeout=20)[1]) <= 1  # an idle one waits for another client
     process = start(here, *cluster.options)
     wait_for(here, "[5/", process)
     process.send_signal(signal.SIGINT)

@@ -11,6 +11,7 @@ import signal
 import sys
 import time
 import warnings
+from multiprocessing import parent_process
 
 import numpy as np
 
@@ -117,7 +118,7 @@ class Faulty(Counting):
             if self.fault == "leaves":
                 os._exit(0)
             if self.fault == "kills":
-                os.kill(os.getppid(), signal.SIGKILL)
+                os.kill(parent_process().pid, signal.SIGKILL)  # not the process that forks workers
             if self.fault in ("hangs", "kills"):
                 time.sleep(600)
             if self.fault == "eats":
