@@ -43,7 +43,7 @@ class Predictor:
         DataFrame
             With the columns ``score``, ``p`` (the p-value), ``odd`` (whether it is at most alpha) and ``why``
             (the words that make an odd text odd), and the index of the input. A text without words has no
-            score.
+            score: `score` and `p` are None, so these columns are of the type object.
         """
         import pandas as pd
 
@@ -53,8 +53,10 @@ class Predictor:
             if "text" not in model_input:
                 listed = ", ".join(map(str, model_input.columns))
                 raise InvalidValueError(f"The input needs a column 'text', got: {listed or 'no column'}.")
+            # MLflow's server makes one row of all texts of {"inputs": [...]}
+            texts = model_input["text"].explode()
             # a missing text has no words, as an empty one
-            model_input, index = model_input["text"].fillna("").tolist(), model_input.index
+            model_input, index = texts.fillna("").tolist(), texts.index
         results = Scorer(self._model, alpha).score(model_input)
         columns = {
             "score": [result.score for result in results],
@@ -62,8 +64,9 @@ class Predictor:
             "odd": [result.is_odd for result in results],
             "why": [", ".join(result.why) for result in results],
         }
-        types = {"score": float, "p": float, "odd": bool, "why": str}
-        return pd.DataFrame(columns, index=index).astype(types)
+        # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON
+        types = {"score": object, "p": object, "odd": bool, "why": str}
+        return pd.DataFrame(columns, index=index, dtype=object).astype(types)
 
 
 def _load_pyfunc(path: str) -> Predictor:

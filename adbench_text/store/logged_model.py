@@ -16,6 +16,7 @@ from adbench_text.store.address import check_reachable, first_line, mlflow_uri, 
 _LOADER = "adbench_text.models.pyfunc"
 _VARIABLE = "MLFLOW_TRACKING_URI"
 _RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
+_NONE_WITHOUT_WORDS = ("score", "p")
 _NAME = re.compile(r"[^/:.%\"']+")
 
 
@@ -102,11 +103,12 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
 
 def _signature() -> Any:
     from mlflow.models import ModelSignature
-    from mlflow.types.schema import ColSpec, ParamSchema, ParamSpec, Schema
+    from mlflow.types.schema import AnyType, ColSpec, ParamSchema, ParamSpec, Schema
 
     return ModelSignature(
-        Schema([ColSpec("string", "text")]),
-        Schema([ColSpec(kind, name) for name, kind in _RESULTS.items()]),
+        # "string" would turn a null of the request into the text "None"
+        Schema([ColSpec(AnyType(), "text")]),  # type: ignore[no-untyped-call]
+        Schema([ColSpec(kind, name, name not in _NONE_WITHOUT_WORDS) for name, kind in _RESULTS.items()]),
         ParamSchema([ParamSpec("alpha", "double", 0.01)]),
     )
 

@@ -39,6 +39,7 @@ def test_a_missing_text_is_an_empty_one(folder):
     predicted = _load_pyfunc(str(folder)).predict(pd.DataFrame({"text": [TEXTS[2], None, float("nan")]}))
     assert predicted["score"].isna().tolist() == [False, True, True]
     assert predicted["odd"].tolist() == [True, False, False]
+    assert predicted["p"].tolist()[1:] == [None, None]
 
 
 def test_a_list_of_texts_and_another_alpha(folder):

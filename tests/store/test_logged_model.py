@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import pandas as pd
@@ -17,7 +18,8 @@ TABLE = pd.DataFrame({"text": [*texts_about("sea", 3, seed=1), *texts_about("law
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     fitted = registry.detector("ocsvm")(encoder="svd", random_state=0).fit(TRAIN)
-    model = Model(fitted, "ocsvm", fitted.decision_scores_, "leave-one-out", Training.of(TRAIN, "sea"))
+    training = Training.of(TRAIN, "sea", {"clean": True})
+    model = Model(fitted, "ocsvm", fitted.decision_scores_, "leave-one-out", training)
     return save(model, tmp_path_factory.mktemp("models") / "model")
 
 
@@ -49,6 +51,60 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
         assert not files & {".pkl", ".pickle", ".joblib", ".py"}
     finally:
         mlflow.set_tracking_uri(before)
+
+
+@pytest.fixture
+def registered(folder, uri, monkeypatch):
+    """A registered model, as MLflow's server loads it."""
+    import mlflow
+
+    before = mlflow.get_tracking_uri()
+    address = log_model(folder, "odd-ships", uri)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    mlflow.set_tracking_uri(uri)
+    yield mlflow.pyfunc.load_model(address)
+    mlflow.set_tracking_uri(before)
+
+
+def answer(loaded, request):
+    """What MLflow's server answers, read by a strict parser."""
+    from mlflow.pyfunc.scoring_server import invocations
+
+    def refused(constant):
+        raise AssertionError(f"{constant} is not JSON")
+
+    schema = loaded.metadata.get_input_schema()
+    response = invocations(json.dumps(request), "application/json", loaded, schema)
+    assert response.status == 200
+    return json.loads(response.response, parse_constant=refused)["predictions"]
+
+
+def requests_for(texts):
+    records = [{"text": text} for text in texts]
+    yield {"dataframe_records": records}
+    yield {"dataframe_split": {"columns": ["text"], "data": [[text] for text in texts]}}
+    yield {"inputs": texts}
+    yield {"inputs": {"text": texts}}
+    yield {"instances": texts}
+    yield {"instances": records}
+
+
+def test_the_server_answers_null_for_a_text_without_words(registered):
+    texts = [TABLE["text"][0], "", "\N{GRINNING FACE}", None, TABLE["text"][5]]
+    expected = registered.predict(TABLE.iloc[[0, 5]]).to_dict("records")
+    for request in requests_for(texts):
+        first, *without_words, last = answer(registered, request)
+        assert [first, last] == expected
+        assert without_words == [{"score": None, "p": None, "odd": False, "why": ""}] * 3
+    assert answer(registered, {"dataframe_records": [{"text": None}]}) == without_words[:1]
+    for request in requests_for([texts[0], texts[-1]]):
+        assert answer(registered, request) == expected
+
+
+def test_the_signature_allows_null(registered):
+    signature = registered.metadata.signature
+    assert str(signature.inputs) == "['text': Any (required)]"  # a string cannot be null
+    assert {each.name for each in signature.outputs.inputs if not each.required} == {"score", "p"}
 
 
 def test_what_is_no_model_or_no_name_is_refused(folder, uri, tmp_path):
