@@ -1,11 +1,14 @@
 """Maps the four code folders into the package adbench_text; everything else is in pyproject.toml.
 
-The folders are read from the disk, so that adding or deleting a plug-in needs no other file.
+The folders are read from the disk, so that adding or deleting a plug-in needs no other file. A package that
+is built from a checkout contains its commit.
 """
 
+import sys
 from pathlib import Path
 
 from setuptools import setup
+from setuptools.command.build_py import build_py
 
 FOLDERS = {
     "adbench_text": "adbench_text",
@@ -20,4 +23,20 @@ package_dir = {
     for folder, package in FOLDERS.items()
     for path in (root / folder).rglob("*.py")
 }
-setup(packages=sorted(package_dir), package_dir=package_dir)
+
+sys.path.insert(0, str(root))
+from adbench_text import provenance  # noqa: E402  # it imports the standard library only
+
+
+class BuildWithCommit(build_py):
+    """Writes the commit of a checkout into the package."""
+
+    def run(self) -> None:
+        """Build the package, and add the file."""
+        super().run()
+        if (root / ".git").exists() and not self.editable_mode:
+            path = Path(self.build_lib, "adbench_text", provenance.COMMIT.name)
+            path.write_text(provenance.git_commit())
+
+
+setup(packages=sorted(package_dir), package_dir=package_dir, cmdclass={"build_py": BuildWithCommit})

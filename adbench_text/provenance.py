@@ -12,6 +12,9 @@ from adbench_text.escaping import printable
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
 
+#: The commit of an installed package; setup.py writes this file when it builds from a checkout.
+COMMIT = Path(__file__).with_name("commit.txt")
+
 
 def _version(distribution: str) -> str:
     try:
@@ -39,11 +42,14 @@ def _processor() -> str:
 
 
 @cache
-def git_commit() -> str | None:
-    """Return the commit of the checkout (with ``-dirty`` after changes), or None if there is no checkout."""
-    root = Path(__file__).parents[1]
+def git_commit() -> str:
+    """Return the commit of this code, with ``-dirty`` after changes; in words if it is unknown.
+
+    An installed package names the commit of the checkout that it was built from.
+    """
+    root = Path(__file__).resolve().parents[1]
     if not (root / ".git").exists():
-        return None
+        return COMMIT.read_text().strip() if COMMIT.is_file() else "unknown (installed without git)"
     try:
         described = subprocess.run(
             ["git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*"],
@@ -54,7 +60,7 @@ def git_commit() -> str | None:
             check=True,
         )
     except (OSError, subprocess.SubprocessError):
-        return None
+        return "unknown (git does not answer)"
     return described.stdout.strip()
 
 

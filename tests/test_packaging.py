@@ -27,6 +27,7 @@ def in_folders() -> set[str]:
 
 def copy_source(folder: Path) -> Path:
     """Copy what an installation is made from; builds write into it."""
+    folder.mkdir(exist_ok=True)
     for name in (*FOLDERS, "pyproject.toml", "setup.py", "README.md", "LICENSE", "MANIFEST.in"):
         origin = ROOT / name
         if origin.is_dir():
@@ -63,6 +64,25 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_wheel_holds_what_the_folders_hold(wheel):
     assert contents(wheel) == in_folders()
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_an_installed_package_names_the_commit_that_it_was_built_from(wheel, tmp_path):
+    source = copy_source(tmp_path / "source")
+    person = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "--quiet"], ["add", "."], [*person, "commit", "--quiet", "-m", "all"]):
+        output_of("git", "-C", source, *command)
+    commit = output_of("git", "-C", source, "rev-parse", "HEAD").strip()
+    code = "from adbench_text.store.payload import run_tags; print(run_tags()['mlflow.source.git.commit'])"
+    for file, expected in (
+        (wheel_of(source, tmp_path / "out"), commit),
+        (wheel, "unknown (installed without git)"),
+    ):
+        folder = tmp_path / expected[:7]
+        with zipfile.ZipFile(file) as archive:
+            archive.extractall(folder)
+        path = f"import sys; sys.path.insert(0, {str(folder)!r}); "
+        assert output_of(sys.executable, "-I", "-c", path + code).strip() == expected
 
 
 def test_a_detector_in_a_folder_is_added_or_deleted_by_its_folder_alone(tmp_path):

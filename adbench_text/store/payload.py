@@ -123,8 +123,7 @@ def run_tags() -> dict[str, str]:
     """Return the tags of every run: environment, command line, commit."""
     tags = {f"env.{name}": value for name, value in environment().items()}
     tags["mlflow.source.name"] = without_password(command_line())
-    commit = git_commit()
-    return tags | ({"mlflow.source.git.commit": commit} if commit else {})
+    return tags | {"mlflow.source.git.commit": git_commit()}
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
