@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
-from adbench_text.errors import DetectorError, ModelError
+from adbench_text.errors import DetectorError, InvalidValueError, ModelError
 from adbench_text.isolation import preserved
 from adbench_text.models import parts, tree
 from adbench_text.models.model import Model, Training
@@ -74,11 +74,18 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_
 
     Raises
     ------
+    InvalidValueError
+        If `model` is a detector, which has no calibration.
     DetectorError
         If the detector cannot be saved.
     ModelError
         If the folder cannot be written, or contains something else.
     """
+    if not isinstance(model, Model):
+        raise InvalidValueError(
+            f"A Model is needed, with a detector and its calibration, got {type(model).__name__}; "
+            "fit one with fit_model(texts, detector)."
+        )
     folder = Path(folder).expanduser()
     check_target(folder, overwrite)
     files = _files(model, training_scores)

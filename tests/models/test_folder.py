@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
-from adbench_text.errors import ModelError
+from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save, surroundings
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
@@ -256,6 +256,12 @@ def test_an_existing_folder_is_kept(saved, tmp_path):
     (tmp_path / "empty").mkdir()
     assert load(save(model, tmp_path / "empty")).name == "ocsvm"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["deep", "empty", "notes.txt"]
+
+
+def test_a_detector_without_calibration_is_refused(tmp_path):
+    detector = registry.detector("llr")(background="uniform").fit(TRAIN)
+    with pytest.raises(InvalidValueError, match=r"got LLR; fit one with fit_model\(texts, detector\)"):
+        save(detector, tmp_path / "model")
 
 
 def test_an_interrupted_save_leaves_the_old_model(saved, tmp_path, monkeypatch):
