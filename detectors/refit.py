@@ -43,6 +43,11 @@ from adbench_text.plugins.state import State
 if TYPE_CHECKING:
     import pandas as pd
 
+# no paper contains it
+CITATION = (
+    "adbench-text, see CITATION.cff; it builds on least trimmed squares (Rousseeuw and Van Driessen, 2006)"
+)
+
 
 class Refit(Composite):
     """A detector that is fitted again on the training documents that it finds normal.

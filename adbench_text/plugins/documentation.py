@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -170,12 +171,15 @@ def _choices_of_type(kind: str) -> Sequence[str]:
 def citations(kind: type, module_docstring: str = "") -> list[str]:
     """Return the publications that a class, or the head of its module, cites; each once.
 
+    A detector that no publication contains states what to cite: in the attribute ``citation`` of its class,
+    or the constant ``CITATION`` of its module.
+
     Examples
     --------
     >>> citations(object, "Isolation Forest on document vectors (Liu et al., 2008).")
     ['Liu et al., 2008']
     """
-    stated = getattr(kind, "citation", None)
+    stated = getattr(kind, "citation", getattr(sys.modules.get(kind.__module__), "CITATION", None))
     if isinstance(stated, str):
         return [stated]
     text = " ".join(f"{module_docstring} {vars(kind).get('__doc__') or ''}".split())

@@ -54,6 +54,11 @@ from adbench_text.plugins.state import State
 from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 
+# no paper contains it
+CITATION = (
+    "adbench-text, see CITATION.cff; it builds on the token score of DATE (Manolache et al., NAACL 2021)"
+)
+
 _ROBUST = {"background": "mean", "cap": 3, "em_rounds": 5, "coherence": 2}
 _BATCH = {**_ROBUST, "coherence": 0, "batch_rounds": 5}
 
