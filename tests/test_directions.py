@@ -18,6 +18,7 @@ ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
     "reports": {"ground", "plugins", "corpora", "sweep", "run", "store", "reports"},
 }
 ALLOWED["cli"] |= {"documents", "models", "reports", "testing"}
+ALLOWED["store"] |= {"models"}  # which it registers
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}

@@ -69,12 +69,11 @@ def command(
         )
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
-    n_copies = fitted.training.options["n_copies"]
-    n_empty = len(documents) - n_copies - fitted.training.n_documents
+    options = fitted.training.options
     click.echo(
-        f"{len(documents):,} documents, {count(n_copies, 'duplicate')}, {n_empty:,} empty; "
-        f"{fitted.training.options['configuration']}, calibrated by {fitted.calibrated_by} scores; "
-        f"{time.perf_counter() - begin:.1f} s"
+        f"{len(documents):,} documents, {count(options['n_copies'], 'duplicate')}, "
+        f"{options['n_empty']:,} empty; {options['configuration']}, "
+        f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
     )
     thresholds = [
         f"{100 * float(alpha):g} %: too few documents"

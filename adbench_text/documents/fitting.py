@@ -56,7 +56,7 @@ def fit_model(
     own = own_detector(detector, preset, settings, language, seed)
     check_scores_alone(own)
     cleaner = Cleaner(language if clean else None)
-    first_of, copy_of, _ = grouped([cleaner(text) for text in check_texts(texts)])
+    first_of, copy_of, empty = grouped([cleaner(text) for text in check_texts(texts)])
     # Without copies, or else they would take part in each other's score: all would look too normal.
     different = list(first_of)
     if len(different) < 2:
@@ -78,6 +78,7 @@ def fit_model(
         "clean": clean,
         "centre": middle,
         "n_copies": len(copy_of) - len(different),
+        "n_empty": len(empty),
     }
     training = Training.of(different, source, options)
     return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)

@@ -113,7 +113,7 @@ def load(folder: Path | str) -> Model:
         If there is no model, it is damaged, or it needs something that is not installed.
     """
     folder = Path(folder).expanduser()
-    description = _read_description(folder)
+    description = read_description(folder)
     try:
         detector = description["detector"]
         name, settings = str(detector["name"]), dict(detector["settings"])
@@ -142,6 +142,40 @@ def load(folder: Path | str) -> Model:
                 f"The state of {name} in {folder} cannot be used ({reason:.200}); fit and save it again."
             ) from error
     return Model(fitted, name, scores, by, training)
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return what ``model.json`` in a folder holds.
+
+    Raises
+    ------
+    ModelError
+        If there is no model, or its description is damaged or of a newer format.
+    """
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        raise ModelError(
+            f"There is no model at {folder}: it has no file {DESCRIPTION}. Give the folder of a model."
+        )
+    try:
+        if path.stat().st_size > _MOST_JSON:
+            raise _damaged(path)
+        description = json.loads(path.read_bytes())
+    except OSError as error:
+        raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path) from error
+    if not isinstance(description, dict) or description.get("format") != FORMAT:
+        raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
+    version = description.get("version")
+    if not isinstance(version, int) or version < 1:
+        raise _damaged(path)
+    if version > VERSION:
+        raise ModelError(
+            f"{path} has format {version}, but this version of adbench-text reads formats up to {VERSION}; "
+            "run: pip install --upgrade adbench-text"
+        )
+    return description
 
 
 def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
@@ -214,7 +248,7 @@ def check_target(folder: Path, overwrite: bool) -> None:
     if folder.is_dir() and not any(folder.iterdir()):
         return
     try:
-        _read_description(folder)
+        read_description(folder)
     except ModelError as error:
         raise ModelError(f"{folder} exists and is not a model; choose another folder.") from error
     if not overwrite:
@@ -247,33 +281,6 @@ def _replaced(folder: Path) -> Iterator[Path]:
 
 def _damaged(path: Path) -> ModelError:
     return ModelError(f"{path} is damaged or was changed; get the model again, or fit and save it again.")
-
-
-def _read_description(folder: Path) -> dict[str, Any]:
-    path = folder / DESCRIPTION
-    if not path.is_file():
-        raise ModelError(
-            f"There is no model at {folder}: it has no file {DESCRIPTION}. Give the folder of a model."
-        )
-    try:
-        if path.stat().st_size > _MOST_JSON:
-            raise _damaged(path)
-        description = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
-    except (ValueError, RecursionError) as error:
-        raise _damaged(path) from error
-    if not isinstance(description, dict) or description.get("format") != FORMAT:
-        raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
-    version = description.get("version")
-    if not isinstance(version, int) or version < 1:
-        raise _damaged(path)
-    if version > VERSION:
-        raise ModelError(
-            f"{path} has format {version}, but this version of adbench-text reads formats up to {VERSION}; "
-            "run: pip install --upgrade adbench-text"
-        )
-    return description
 
 
 def _checked_files(folder: Path, listed: Mapping[str, Any]) -> dict[str, tuple[int, str]]:

@@ -54,7 +54,7 @@ class Model:
     name : str
         The name of the detector in the registry.
     calibration : float64 array of shape (n,)
-        Scores of normal documents, ascending.
+        Scores of normal documents.
     calibrated_by : str
         How the scores were found, for example ``"leave-one-out"``.
     training : Training
@@ -71,10 +71,10 @@ class Model:
 
         None where there are too few calibration scores for such a p-value.
         """
-        n = len(self.calibration)
+        ordered = np.sort(self.calibration)
+        n = len(ordered)
         # With k calibration scores at or above it, the p-value of a score is (1 + k) / (n + 1).
         most_above = {alpha: int(alpha * (n + 1)) - 1 for alpha in ALPHAS}
         return {
-            f"{alpha:g}": float(self.calibration[n - 1 - k]) if k >= 0 else None
-            for alpha, k in most_above.items()
+            f"{alpha:g}": float(ordered[n - 1 - k]) if k >= 0 else None for alpha, k in most_above.items()
         }

@@ -9,7 +9,13 @@ from adbench_text.code_version import libraries
 from adbench_text.errors import AdbenchTextError, ModelError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.text import glove_wheel, pretrained
+from adbench_text.text.wheels import digest_of
 
+_WHEELS = {
+    glove_wheel.DIGEST: glove_wheel.WHEEL,
+    **{digest_of(wheel.sha256): wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
+}
 _OURS = "adbench-text"
 _FROM = "from "  # how the registry describes the plug-in of another package
 
@@ -18,6 +24,17 @@ def package_of(name: str) -> str:
     """Return the package that a detector comes from."""
     plugin = registry.plugins("detectors").get(name)
     return plugin.summary.removeprefix(_FROM) if plugin and plugin.is_foreign else _OURS
+
+
+def packages_of(name: str, resources: Mapping[str, str]) -> list[str]:
+    """Return the packages besides ours that contain a detector and its resources.
+
+    Word vectors and encoders are known by their digests, wherever they were found. A file of the user is in
+    no package.
+    """
+    package = package_of(name)
+    wheels = [_WHEELS[digest] for digest in dict.fromkeys(resources.values()) if digest in _WHEELS]
+    return ([] if package == _OURS else [package]) + [wheel.package for wheel in wheels]
 
 
 def find_detector(name: str, package: str) -> type[TextDetector]:

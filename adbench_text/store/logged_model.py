@@ -1,19 +1,35 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
+import json
 import os
 import re
+import time
 import warnings
-from contextlib import redirect_stderr
-from importlib.metadata import version
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from adbench_text import __version__
-from adbench_text.errors import InvalidValueError, ModelError, TrackingError
-from adbench_text.store.address import check_reachable, first_line, mlflow_uri, without_password
+from adbench_text.errors import InvalidValueError, TrackingError
+from adbench_text.escaping import printable
+from adbench_text.models import pyfunc
+from adbench_text.models.folder import read_description
+from adbench_text.models.model import Training
+from adbench_text.models.surroundings import packages_of
+from adbench_text.store.address import check_reachable, first_line, mlflow_uri, sqlite_file, without_password
+from adbench_text.store.client import StoreClient
+from adbench_text.store.experiments import experiment_id
+from adbench_text.store.own_package import requirements, write_wheel
+from adbench_text.store.payload import Input, Payload, Value, run_tags
+from adbench_text.store.record import TAG
+from adbench_text.store.write import write_run
 
-_LOADER = "adbench_text.models.pyfunc"
+#: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
+EXPERIMENT = "adbench-text models"
+_NOTE = "mlflow.note.content"
 _VARIABLE = "MLFLOW_TRACKING_URI"
 _RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
 _NONE_WITHOUT_WORDS = ("score", "p")
@@ -24,7 +40,11 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     """Register the model in a folder as a new version of a registered model.
 
     MLflow stores a copy of the folder, and the name of our function that loads it: no pickle. The model
-    loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``.
+    loads with ``MLFLOW_ALLOW_PICKLE_DESERIALIZATION=false``. Its requirements are a wheel of this package,
+    which is stored with it, and the packages that it needs, in the versions that are installed here.
+
+    The version belongs to a run in the experiment ``adbench-text models``, with the command line, the
+    dataset, the settings and the thresholds.
 
     Parameters
     ----------
@@ -45,13 +65,12 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     Raises
     ------
     ModelError
-        If there is no model in the folder.
+        If there is no model in the folder, or this package is not installed.
     TrackingError
         If the store cannot be used.
     """
     folder = Path(folder).expanduser()
-    if not (folder / "model.json").is_file():
-        raise ModelError(f"There is no model at {folder}: it has no file model.json.")
+    description = read_description(folder)
     if not _NAME.fullmatch(name):
         raise InvalidValueError(
             f"The name of a model must not be empty or contain / : . % or quotes, got {name!r}."
@@ -61,20 +80,19 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        return _log(folder, name, tracking_uri, alias)
+        with _using(tracking_uri), TemporaryDirectory() as temporary:
+            return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
     except (MlflowException, SQLAlchemyError, OSError) as error:
         raise TrackingError(
             f"The model cannot be registered in {without_password(tracking_uri)}: {first_line(error)}"
         ) from error
 
 
-def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
+@contextmanager
+def _using(tracking_uri: str) -> Iterator[None]:
+    """Let MLflow use a store in a block, in silence; the registry is that of the store."""
     import mlflow
-    from mlflow import MlflowClient
 
-    from adbench_text.store.client import StoreClient
-
-    StoreClient(tracking_uri)  # creates a database where there is none
     before, variable = mlflow.get_tracking_uri(), os.environ.get(_VARIABLE)
     try:
         # the registry is that of the store, unless the user has set another one
@@ -82,23 +100,90 @@ def _log(folder: Path, name: str, tracking_uri: str, alias: str | None) -> str:
         # MLflow prints what it does, and asks for an example although there is a signature
         with warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            logged = mlflow.pyfunc.log_model(
-                name=name,
-                loader_module=_LOADER,
-                data_path=str(folder),
-                signature=_signature(),
-                pip_requirements=_requirements(),
-                registered_model_name=name,
-            )
-        number = str(logged.registered_model_version)
-        if alias is not None:
-            MlflowClient().set_registered_model_alias(name, alias, number)
+            yield
     finally:
         mlflow.set_tracking_uri(before)
         os.environ.pop(_VARIABLE, None)  # MLflow sets it too
         if variable is not None:
             os.environ[_VARIABLE] = variable
+
+
+def _log(
+    folder: Path, description: Mapping[str, Any], name: str, uri: str, alias: str | None, wheel: Path
+) -> str:
+    import mlflow
+
+    client = StoreClient(uri)  # creates a database where there is none
+    file = sqlite_file(uri)
+    experiment = experiment_id(client, EXPERIMENT, uri, file.absolute() if file else None)
+    logged = _payload(description, name)
+    run_id = write_run(client, experiment, replace(logged, tags={**logged.tags, **run_tags()}))
+    detector = description["detector"]
+    needed = packages_of(str(detector["name"]), detector["resources"])
+    with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
+        version = mlflow.pyfunc.log_model(
+            name=name,
+            loader_module=pyfunc.__name__,
+            data_path=str(folder),
+            code_paths=[str(wheel)],
+            signature=_signature(),
+            pip_requirements=[f"code/{wheel.name}", *requirements(needed)],
+            registered_model_name=name,
+        ).registered_model_version
+    number = str(version)
+    client.update_model_version(name, number, logged.tags[_NOTE])
+    for tag, value in logged.tags.items():
+        client.set_model_version_tag(name, number, tag, value)
+    if alias is not None:
+        client.set_registered_model_alias(name, alias, number)
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
+
+
+def _payload(description: Mapping[str, Any], name: str) -> Payload:
+    """Return what is logged of a model: everything in its description but its state."""
+    detector, calibration = description["detector"], description["calibration"]
+    training = Training(**description["training"])
+    source, now = training.source or "documents", int(time.time() * 1000)
+    counts = {key: value for key, value in training.options.items() if key.startswith("n_")}
+    params = {
+        "detector": detector["name"],
+        "alpha": pyfunc.ALPHA,
+        "calibration": calibration["by"],
+        **{key: value for key, value in training.options.items() if key not in counts},
+        **{f"detector.{key}": value for key, value in detector["settings"].items()},
+    }
+    metrics = {
+        "n_documents": training.n_documents,
+        "n_calibration": calibration["n"],
+        **counts,
+        **{f"threshold_{alpha}": score for alpha, score in calibration["thresholds"].items()},
+    }
+    label = training.options.get("configuration", detector["name"])
+    tags = {
+        f"{TAG}kind": "model",
+        f"{TAG}detector": detector["name"],
+        f"{TAG}training": f"{source}, digest {training.digest}",
+        _NOTE: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
+        f"{calibration['by']} scores.",
+    }
+    trained_on = Input(
+        "training",
+        source,
+        training.digest,
+        json.dumps({"file": training.source}),
+        json.dumps({"num_rows": training.n_documents}),
+    )
+    return Payload(
+        name=name,
+        started=now,
+        status="FINISHED",
+        tags={tag: printable(value) for tag, value in tags.items()},
+        params={key: printable(str(value)) for key, value in params.items()},
+        metrics=[Value(key, float(value), now) for key, value in metrics.items() if value is not None],
+        curves=[],
+        inputs=[trained_on],
+        files={},
+    )
 
 
 def _signature() -> Any:
@@ -109,10 +194,5 @@ def _signature() -> Any:
         # "string" would turn a null of the request into the text "None"
         Schema([ColSpec(AnyType(), "text")]),  # type: ignore[no-untyped-call]
         Schema([ColSpec(kind, name, name not in _NONE_WITHOUT_WORDS) for name, kind in _RESULTS.items()]),
-        ParamSchema([ParamSpec("alpha", "double", 0.01)]),
+        ParamSchema([ParamSpec("alpha", "double", pyfunc.ALPHA)]),
     )
-
-
-def _requirements() -> list[str]:
-    """Return what a server has to install: this package, and MLflow itself."""
-    return [f"adbench-text=={__version__}", f"mlflow=={version('mlflow')}"]

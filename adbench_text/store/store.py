@@ -37,7 +37,7 @@ from adbench_text.store.payload import LONGEST_TAG, Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
 from adbench_text.store.summaries import summary, summary_key, summary_name, summary_params_and_tags
-from adbench_text.store.write import PARENT, write_cell
+from adbench_text.store.write import PARENT, write_run
 from adbench_text.sweep.definition import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
@@ -185,7 +185,7 @@ class Store:
             for run in runs:
                 self._client.delete_run(run.info.run_id)
         self._tried.add(cell)
-        write_cell(self._client, self._experiment_id(dataset), parent, kept)
+        write_run(self._client, self._experiment_id(dataset), kept, parent)
         self._tried.remove(cell)
 
     def close_abandoned(self, datasets: Iterable[str]) -> bool:

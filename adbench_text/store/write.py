@@ -1,4 +1,4 @@
-"""Writes a cell to MLflow."""
+"""Writes a run to MLflow."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -13,17 +13,17 @@ PARENT = "mlflow.parentRunId"
 _MOST_METRICS, _MOST_PARAMS = 900, 100  # that MLflow takes at once, together
 
 
-def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Payload) -> None:
-    """Log a cell as a child run. It counts as finished only once everything is written."""
+def write_run(client: StoreClient, experiment_id: str, payload: Payload, parent: str | None = None) -> str:
+    """Log a cell as a child run, or another run; return its id. It is finished only once all is written."""
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
     run = client.create_run(
         experiment_id,
         start_time=payload.started,
-        tags={**payload.tags, PARENT: parent},
+        tags={**payload.tags, **({PARENT: parent} if parent else {})},
         run_name=payload.name,
     ).info
-    run_id = run.run_id
+    run_id = str(run.run_id)
     write_values(client, run_id, payload.params, [*payload.metrics, *payload.curves])
     inputs = [
         DatasetInput(
@@ -39,6 +39,7 @@ def write_cell(client: StoreClient, experiment_id: str, parent: str, payload: Pa
     for name, text in payload.files.items():
         write_text(client, run_id, run.artifact_uri, name, text)
     client.set_terminated(run_id, payload.status)
+    return run_id
 
 
 def write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:

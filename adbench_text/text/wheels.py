@@ -31,6 +31,12 @@ class Wheel:
     packages: str
     command: str
 
+    @property
+    def package(self) -> str:
+        """The first package that is installed; the first one if none is."""
+        names = [folder.partition("/")[0] for folder in self.folders]
+        return next(filter(find_spec, names), names[0]).replace("_", "-")
+
     def find(self) -> Path | None:
         """Return the folder of the files, or None if no package with all of them is installed."""
         for folder in self.folders:

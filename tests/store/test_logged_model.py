@@ -1,14 +1,18 @@
 import json
 import shutil
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
-from adbench_text.models import Model, Training, save
+from adbench_text.models import Model, Training, load, save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.store.logged_model import log_model
+from adbench_text.store.store import Store
 from adbench_text.testing.topics import texts_about
 
 TRAIN = texts_about("sea", 60, seed=0)
@@ -54,16 +58,23 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
 
 
 @pytest.fixture
-def registered(folder, uri, monkeypatch):
-    """A registered model, as MLflow's server loads it."""
+def tracked(uri, monkeypatch):
+    """MLflow's own functions use the store."""
     import mlflow
 
     before = mlflow.get_tracking_uri()
-    address = log_model(folder, "odd-ships", uri)
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)  # removed in the end: MLflow sets it too
     mlflow.set_tracking_uri(uri)
-    yield mlflow.pyfunc.load_model(address)
+    yield uri
     mlflow.set_tracking_uri(before)
+
+
+@pytest.fixture
+def registered(folder, tracked):
+    """A registered model, as MLflow's server loads it."""
+    import mlflow
+
+    return mlflow.pyfunc.load_model(log_model(folder, "odd-ships", tracked))
 
 
 def answer(loaded, request):
@@ -105,6 +116,52 @@ def test_the_signature_allows_null(registered):
     signature = registered.metadata.signature
     assert str(signature.inputs) == "['text': Any (required)]"  # a string cannot be null
     assert {each.name for each in signature.outputs.inputs if not each.required} == {"score", "p"}
+
+
+def test_a_version_names_what_it_needs_elsewhere(registered):
+    import mlflow
+
+    place = Path(mlflow.artifacts.download_artifacts("models:/odd-ships/1"))
+    first, *others = (place / "requirements.txt").read_text().split()
+    assert (place / first).suffix == ".whl"
+    with zipfile.ZipFile(place / first) as archive:
+        assert "adbench_text/detectors/ocsvm.py" in archive.namelist()
+    versions = dict(line.split("==") for line in others)
+    assert versions["scikit-learn"] == version("scikit-learn")
+    assert versions["torch"] == version("torch").partition("+")[0]
+    assert "adbench-text" not in versions
+
+
+def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
+    from mlflow import MlflowClient
+
+    client = MlflowClient()
+    found = client.get_model_version("odd-ships", "1")
+    run = client.get_run(found.run_id)
+    assert run.info.status == "FINISHED"
+    assert run.data.params["detector"] == "ocsvm"
+    assert run.data.params["detector.encoder"] == "svd"
+    assert run.data.params["alpha"] == "0.01"
+    assert run.data.params["calibration"] == "leave-one-out"
+    model = load(folder)
+    thresholds = {f"threshold_{alpha}": score for alpha, score in model.thresholds().items() if score}
+    assert run.data.metrics == {"n_documents": 60, "n_calibration": 60, **thresholds}
+    assert run.data.tags.keys() >= {"mlflow.source.name", "mlflow.source.git.commit", "env.numpy"}
+    (used,) = run.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.digest) == ("sea", model.training.digest)
+    (logged,) = run.outputs.model_outputs
+    assert found.source == f"models:/{logged.model_id}"
+    assert found.tags["adbench_text.detector"] == "ocsvm"
+    assert found.description == "ocsvm, fitted on 60 documents of sea, calibrated by leave-one-out scores."
+    assert Store(uri).datasets() == []
+
+
+def test_a_model_is_registered_beside_a_run_of_the_user(folder, tracked):
+    import mlflow
+
+    with mlflow.start_run() as run:
+        assert log_model(folder, "odd-ships", tracked) == "models:/odd-ships/1"
+        assert mlflow.active_run().info.run_id == run.info.run_id
 
 
 def test_what_is_no_model_or_no_name_is_refused(folder, uri, tmp_path):

@@ -560,7 +560,7 @@ def test_a_result_is_kept_whatever_error_its_logging_has(error, store, monkeypat
     with store.sweep({"tiny": corpus()}, "a sweep"):
         store.keep(result(), definition(result()), corpus())
         with monkeypatch.context() as patch:
-            patch.setattr(tracking, "write_cell", fail)
+            patch.setattr(tracking, "write_run", fail)
             with pytest.raises(type(error), match="lost"):
                 store.log_kept()
         store.log_kept()

@@ -1,0 +1,102 @@
+"""The package adbench-text as a wheel, for models that are served where no index has it.
+
+It is put together from the installed files, or from those of the checkout: nothing is built or downloaded.
+"""
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterable
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from pathlib import Path
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import adbench_text
+from adbench_text.errors import ModelError
+from adbench_text.provenance import COMMIT, git_commit
+
+_NAME = "adbench-text"
+_PLUG_INS = ("detectors", "datasets", "reports")  # in a checkout they are beside the package
+_SUFFIXES = {".py", ".typed", ".md", ".html", ".json", ".toml", ".css", ".js"}
+_MEASURED = "results"  # of reports; not installed
+_HEADERS = (
+    "Metadata-Version Name Version Summary License-Expression Requires-Python Requires-Dist Provides-Extra"
+)
+_WHEEL = "Wheel-Version: 1.0\nGenerator: adbench-text\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
+
+def write_wheel(folder: Path) -> Path:
+    """Write a wheel of this package into a folder; return its path.
+
+    Raises
+    ------
+    ModelError
+        If this package is not installed: nothing states what it needs.
+    """
+    installed = _distribution()
+    full_name = f"adbench_text-{installed.version}"
+    contents = {name: path.read_bytes() for name, path in _files().items()}
+    contents[f"adbench_text/{COMMIT.name}"] = git_commit().encode()
+    metadata = installed.metadata
+    headers = [f"{key}: {text}" for key in _HEADERS.split() for text in metadata.get_all(key) or ()]
+    facts = {
+        "METADATA": "\n".join([*headers, ""]),
+        "WHEEL": _WHEEL,
+        "entry_points.txt": installed.read_text("entry_points.txt"),
+        "licenses/LICENSE": installed.read_text("licenses/LICENSE"),
+    }
+    contents |= {f"{full_name}.dist-info/{name}": text.encode() for name, text in facts.items() if text}
+    record = f"{full_name}.dist-info/RECORD"
+    rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in contents.items()]
+    contents[record] = "\n".join([*rows, f"{record},,", ""]).encode()
+    path = folder / f"{full_name}-py3-none-any.whl"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive:
+        for name, data in contents.items():
+            archive.writestr(name, data)
+    return path
+
+
+def requirements(others: Iterable[str]) -> list[str]:
+    """Return what this package depends on, and other packages, with the versions that are installed here.
+
+    A package that is not installed has no version.
+    """
+    declared = _distribution().requires or ()
+    names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
+    return [_pinned(name) for name in dict.fromkeys([*names, *others])]
+
+
+def _distribution() -> Distribution:
+    try:
+        return distribution(_NAME)
+    except PackageNotFoundError as error:
+        raise ModelError(
+            f"{_NAME} is not installed, so nothing states what it needs; run: pip install --editable ."
+        ) from error
+
+
+def _files() -> dict[str, Path]:
+    """Return the files of this package by their names in a wheel."""
+    package = Path(adbench_text.__file__).parent
+    folders = {"adbench_text": package}
+    for name in _PLUG_INS:
+        if not (package / name).is_dir():
+            folders[f"adbench_text/{name}"] = package.parent / name
+    return {
+        f"{name}/{path.relative_to(folder).as_posix()}": path
+        for name, folder in folders.items()
+        for path in sorted(folder.rglob("*"))
+        if path.suffix in _SUFFIXES and _MEASURED not in path.relative_to(folder).parts
+    }
+
+
+def _pinned(name: str) -> str:
+    try:
+        number = version(name)
+    except PackageNotFoundError:
+        return name
+    return f"{name}=={number.partition('+')[0]}"  # the local part, as in 2.13.0+cpu, is on no index
+
+
+def _digest(data: bytes) -> str:
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
