@@ -76,3 +76,9 @@ def test_there_are_commands_and_a_wrong_one_is_noticed():
     assert len(COMMANDS) > 50
     with pytest.raises(click.UsageError):
         parse(["run", "--detektor", "llr"])
+
+
+def test_the_pages_install_the_torch_of_the_constraints():
+    pinned = set(re.findall(r"^torch==.+", (ROOT / "constraints.txt").read_text(), re.MULTILINE))
+    named = {each for page in PAGES for each in re.findall(r"torch==[\d.]+\d", page.read_text())}
+    assert named == pinned

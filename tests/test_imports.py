@@ -1,5 +1,6 @@
 """Which libraries a command imports: only those that it uses."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.run.result import Result
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
+from adbench_text.testing.topics import texts_about, write_vectors
 
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
@@ -108,6 +110,30 @@ def test_lists_import_none_of_these_libraries(what, name):
     assert exit_code == 0
     assert name in output
     assert not imported & (OF_DETECTORS | OF_REPORTS)
+
+
+HEAVY = {"torch", "mlflow", "gensim", "matplotlib"}
+
+
+@pytest.mark.parametrize("has_vectors", [False, True])
+def test_the_default_for_own_documents_imports_no_heavy_library(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_vectors: bool
+):
+    monkeypatch.chdir(tmp_path)
+    Path("normal.csv").write_text("\n".join(["text", *texts_about("sea", 60, seed=0)]))
+    chosen = f"--set vectors={write_vectors(tmp_path / 'topics.vec')}" if has_vectors else ""
+    for command in (
+        f"odd normal.csv {chosen}",
+        f"fit normal.csv --model kept {chosen}",
+        "score kept normal.csv",
+        "explain kept normal.csv",
+    ):
+        exit_code, output, imported = run(command)
+        assert exit_code == 0, output
+        assert "sklearn" in imported
+        assert not imported & HEAVY, command
+    settings = json.loads(Path("kept/model.json").read_text())["detector"]["settings"]
+    assert bool(settings["coherence"]) == has_vectors
 
 
 def test_a_command_imports_the_file_of_no_other_command():
