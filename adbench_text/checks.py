@@ -1,4 +1,4 @@
-"""Checks of the types and ranges of hyper-parameters; error messages quote the value.
+"""Checks of the types and ranges of hyper-parameters, and of the shapes of arrays; messages quote the value.
 
 Numbers must be finite, and a boolean is not a number.
 
@@ -13,7 +13,7 @@ adbench_text.errors.InvalidValueError: nu must be in (0, 1], got 0.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -87,3 +87,32 @@ def _lies_in(interval: str, value: Any) -> bool:
     above = low <= value if interval[0] == "[" else low < value
     below = value <= high if interval[-1] == "]" else value < high
     return bool(above and below)
+
+
+def check_shapes(arrays: Mapping[str, Any], **expected: str) -> None:
+    """Raise InvalidValueError unless arrays, such as those of a state that is read back, fit each other.
+
+    Parameters
+    ----------
+    arrays : mapping of str to array
+    **expected : str
+        The shape of each array: its dimensions by name or as numbers, separated by spaces. A dimension has
+        the same length wherever it is named.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_shapes({"idf": np.ones(3), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
+    >>> check_shapes({"idf": np.ones(2), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
+    Traceback (most recent call last):
+        ...
+    adbench_text.errors.InvalidValueError: vectors must have the shape (2, 50), got (3, 50).
+    """
+    lengths: dict[str, int] = {}
+    for name, dimensions in expected.items():
+        named, shape = dimensions.split(), getattr(arrays[name], "shape", ())
+        for dimension, length in zip(named, shape, strict=False):
+            lengths.setdefault(dimension, int(dimension) if dimension.isdecimal() else length)
+        fitting = tuple(lengths.get(dimension) for dimension in named)
+        if shape != fitting:
+            raise InvalidValueError(f"{name} must have the shape {fitting}, got {shape}.")

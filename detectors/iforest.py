@@ -76,3 +76,4 @@ class IForest(VectorDetector):
 
     def _set_state_of_vectors(self, state: State) -> None:
         self._forest = state["forest"].value
+        self._check_width(self._forest.n_features_in_)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from adbench_text.checks import check_whole
+from adbench_text.checks import check_shapes, check_whole
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.state import State
 from adbench_text.text.words import count_words
@@ -97,6 +97,7 @@ class KNNWords(TextDetector):
         }
 
     def _set_state(self, state: State) -> None:
+        check_shapes(state, words="words", idf="words", neighbours="words texts")
         self._column_of = {word: column for column, word in enumerate(state["words"])}
         self._idf, self._idf_unknown = state["idf"], state["idf_unknown"]
         self._neighbours = state["neighbours"]

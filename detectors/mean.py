@@ -104,7 +104,10 @@ class Mean(Composite):
         raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
     def _get_state(self) -> State:
-        members = [member.fitted_state(compute_scores=False) for member in self._members]
+        # the scores of the training documents are in the scales
+        members = [
+            {**member.fitted_state(compute_scores=False), "training_scores": None} for member in self._members
+        ]
         return {"members": members, "scales": [list(scale) for scale in self._scales]}
 
     def _set_state(self, state: State) -> None:

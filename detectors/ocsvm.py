@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
-from adbench_text.checks import check_choice, check_number
+from adbench_text.checks import check_choice, check_number, check_shapes
 from adbench_text.plugins.state import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
@@ -79,6 +79,15 @@ class OCSVM(VectorDetector):
 
     def _set_state_of_vectors(self, state: State) -> None:
         self._svm = state["svm"].value
+        # scikit-learn would read beyond the end of an array
+        check_shapes(
+            vars(self._svm),
+            support_="vectors",
+            support_vectors_="vectors features",
+            _dual_coef_="1 vectors",
+            _intercept_="1",
+        )
+        self._check_width(self._svm.support_vectors_.shape[1])
 
 
 def _largest_squared_distance(X: Matrix, rows: int = 2048) -> float:

@@ -141,7 +141,7 @@ class Refit(Composite):
         return scores
 
     def _get_state(self) -> State:
-        return self._detector.fitted_state(compute_scores=False)
+        return {**self._detector.fitted_state(compute_scores=False), "training_scores": None}
 
     def _set_state(self, state: State) -> None:
         (detector,) = self._build()

@@ -5,7 +5,8 @@ The folder:
 ``model.json``            format and its version; versions of the libraries; name, package and settings of
                           the detector; its `state <adbench_text.models.tree>`, as far as JSON has it; digests
                           of resources outside the folder, such as word vectors; how it was calibrated, with
-                          thresholds; facts about the training documents; size and SHA-256 of every other file
+                          thresholds; facts about the training documents; size and SHA-256 of every other
+                          file; shapes of the arrays
 ``arrays.safetensors``    all arrays, the calibration scores among them
 ``parts/<number>.skops``  fitted objects of scikit-learn, see `adbench_text.models.parts`
 
@@ -22,6 +23,7 @@ import json
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -34,6 +36,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
+from adbench_text.checks import check_shapes
 from adbench_text.errors import DetectorError, InvalidValueError, ModelError
 from adbench_text.isolation import preserved
 from adbench_text.models import parts, tree
@@ -46,6 +49,7 @@ from adbench_text.models.surroundings import (
     used_libraries,
 )
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.state import State
 
 FORMAT, VERSION = "adbench-text model", 1
 DESCRIPTION, ARRAYS, PARTS = "model.json", "arrays.safetensors", "parts"
@@ -119,7 +123,8 @@ def load(folder: Path | str) -> Model:
         name, settings = str(detector["name"]), dict(detector["settings"])
         package, needed = str(detector["package"]), dict(detector["resources"])
         libraries = {str(key): str(value) for key, value in description["libraries"].items()}
-        by, state = str(description["calibration"]["by"]), description["state"]
+        by, n_calibration = str(description["calibration"]["by"]), int(description["calibration"]["n"])
+        state, shapes = description["state"], dict(description.get("shapes", {}))  # older models state none
         training, listed = Training(**description["training"]), dict(description["files"])
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _damaged(folder / DESCRIPTION) from error
@@ -132,8 +137,11 @@ def load(folder: Path | str) -> Model:
         arrays, objects = _unpacked(folder, contents, fitted)
         try:
             scores = arrays[_CALIBRATION]
-            fitted.restore_fitted(tree.read(state, arrays, objects))
             _check_calibration(scores)
+            check_shapes(arrays, **{_CALIBRATION: str(n_calibration), **shapes})
+            read = tree.read(state, arrays, objects)
+            _check_lengths(read, training)
+            fitted.restore_fitted(read)
         except ModelError:
             raise
         except Exception as error:  # what a detector does with a wrong state is unknown
@@ -184,7 +192,12 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     if detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
     writer = tree.Writer()
-    state = writer.write(detector.fitted_state(training_scores), "state")
+    fitted = detector.fitted_state(training_scores)
+    try:
+        _check_lengths(fitted, model.training)
+    except InvalidValueError as error:
+        raise DetectorError(f"{model.name} cannot be saved: {error}") from error
+    state = writer.write(fitted, "state")
     scores = np.sort(np.asarray(model.calibration, dtype=np.float64))
     _check_calibration(scores)
     writer.arrays[_CALIBRATION] = scores
@@ -207,6 +220,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
             name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in files.items()
         },
+        "shapes": {name: " ".join(map(str, array.shape)) for name, array in writer.arrays.items()},
         "state": state,
     }
     files[DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
@@ -239,6 +253,12 @@ def _check_calibration(scores: NDArray[Any]) -> None:
         raise ModelError("The calibration scores of a model must be finite numbers, at least one.")
     if (np.diff(scores) < 0).any():
         raise ModelError("The calibration scores of a model must be in ascending order.")
+
+
+def _check_lengths(state: State, training: Training) -> None:
+    """Raise InvalidValueError unless there is a value for each training document."""
+    names = [name for name in ("kept", "training_scores") if state[name] is not None]
+    check_shapes(state, **dict.fromkeys(names, str(training.n_documents)))
 
 
 def check_target(folder: Path, overwrite: bool) -> None:
@@ -306,8 +326,9 @@ def _read(folder: Path, name: str, facts: tuple[int, str]) -> bytes:
     try:
         if not path.resolve(strict=True).is_relative_to(folder.resolve()):
             raise ModelError(f"{path} is a link that leaves the folder of the model; it was not read.")
-        with path.open("rb") as stream:
-            if not path.is_file() or os.fstat(stream.fileno()).st_size != size:
+        with open(path, "rb", opener=_open_at_once) as stream:
+            facts_of_file = os.fstat(stream.fileno())
+            if not stat.S_ISREG(facts_of_file.st_mode) or facts_of_file.st_size != size:
                 raise _damaged(path)
             data = stream.read(size + 1)
     except FileNotFoundError as error:
@@ -317,6 +338,11 @@ def _read(folder: Path, name: str, facts: tuple[int, str]) -> bytes:
     if len(data) != size or hashlib.sha256(data).hexdigest() != digest:
         raise _damaged(path)
     return data
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """Open a file; a pipe, which somebody may have put in its place, does not wait for a writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unpacked(

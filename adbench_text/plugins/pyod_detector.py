@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import check_shapes
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins import pyod_state
@@ -98,6 +99,8 @@ class PyODDetector(WrappedDetector, VectorDetector):
     def _set_state_of_vectors(self, state: State) -> None:
         self._n_features = state["n_features"]
         self._detector = pyod_state.put_together(self._wrapped(self._n_features), state["attributes"])
+        check_shapes(vars(self._detector), decision_scores_="texts", labels_="texts")
+        self._check_width(self._n_features)
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         return np.asarray(self._detector.decision_function(np.asarray(X, dtype=np.float64)), dtype=np.float64)

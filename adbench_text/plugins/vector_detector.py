@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_boolean, check_whole
+from adbench_text.checks import check_boolean, check_shapes, check_whole
 from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
@@ -125,6 +125,11 @@ class VectorDetector(TextDetector):
     def _set_state(self, state: State) -> None:
         self._encoder = Encoder._from_state(self._encoding, state["encoder"])
         self._set_state_of_vectors(state["vectors"])
+
+    def _check_width(self, width: int) -> None:
+        """Raise InvalidValueError if a learned encoder, which is read back, has vectors of another width."""
+        if not (self._encoding.reads_file or find_method(self.encoder).is_pretrained):
+            check_shapes({"vectors": self._encoder([""])}, vectors=f"1 {width}")
 
     def _get_state_of_vectors(self) -> State:
         """Return what `_fit_vectors` learned; a detector without this method cannot be saved."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice
+from adbench_text.checks import check_choice, check_shapes
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.text import pretrained, vectors
 from adbench_text.text import words as text
@@ -225,6 +225,7 @@ class SVD(Method):
         return {"words": words, "idf": self._tfidf.idf_, "components": self._reduction.components_}
 
     def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+        check_shapes(state, words="words", idf="words", components="components words")
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import check_shapes
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text.vector_files import WordVectors
@@ -47,9 +48,8 @@ class LocalVectors:
     def _from_state(cls, state: dict[str, NDArray[Any]]) -> "LocalVectors":
         from gensim.models.fasttext import FastTextKeyedVectors
 
+        check_shapes(state, words="words", vectors="words dimensions", subwords=f"{_BUCKETS} dimensions")
         vectors, subwords = state["vectors"], state["subwords"]
-        if len(subwords) != _BUCKETS or vectors.shape[1] != subwords.shape[1]:
-            raise ValueError("the vectors of words and subwords do not fit each other")
         restored = FastTextKeyedVectors(vectors.shape[1], *_N_GRAMS, bucket=_BUCKETS)
         restored.index_to_key = state["words"].tolist()
         restored.key_to_index = {word: row for row, word in enumerate(restored.index_to_key)}

@@ -44,7 +44,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from adbench_text.checks import seed_or_draw
+from adbench_text.checks import check_shapes, seed_or_draw
 from adbench_text.detectors._devices import describe, find_device, find_dtype
 from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
 from adbench_text.detectors.date.checkpoints import checkpoint_path
@@ -285,6 +285,9 @@ class DATE(TextDetector):
             else wordpiece.bert()
         )
         patterns = state["patterns"]
+        check_shapes(state, noise=f"{max(self.n_patterns, 1)} {self.max_length + 2}")
+        if self.n_patterns:
+            check_shapes(state, patterns=f"{self.n_patterns} {self.max_length + 2}")
         self._patterns = None if patterns is None else torch.from_numpy(patterns).to(self._device)
         self._noise = torch.from_numpy(state["noise"]).to(self._device)
         # Drawn as in a fit; then all weights are replaced.

@@ -43,7 +43,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice, check_number, check_whole
+from adbench_text.checks import check_choice, check_number, check_shapes, check_whole
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batch, set_aside
@@ -250,6 +250,8 @@ class LLR(TextDetector):
         }
 
     def _set_state(self, state: State) -> None:
+        of_batch = {"counts": "texts words", "aside": "texts"} if self.batch_rounds else {}
+        check_shapes(state, vocabulary="words", n_inliers="words", n_aside="words", **of_batch)
         self._vocabulary = state["vocabulary"]
         self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
         self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import check_shapes
 from adbench_text.detectors.llr.background import zipf
 from adbench_text.detectors.llr.mixture import Counts
 from adbench_text.plugins.state import State
@@ -37,6 +38,7 @@ class Directions:
 
     @classmethod
     def _from_state(cls, name: str, state: State) -> "Directions":
+        check_shapes(state, mean="dimensions", component="dimensions")
         directions = cls.__new__(cls)
         directions._name = name
         directions._mean, directions._component = state["mean"], state["component"]

@@ -1,10 +1,13 @@
 """A folder that is no model, or was changed, is refused with one clear line."""
 
+import contextlib
 import dataclasses
 import hashlib
 import json
+import os
 import pickle
 import shutil
+import socket
 import sys
 import warnings
 from pathlib import Path
@@ -13,7 +16,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
-from adbench_text.errors import InvalidValueError, ModelError
+from adbench_text.errors import DetectorError, InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save, surroundings
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
@@ -126,6 +129,7 @@ def test_a_newer_format_is_refused(folder):
         {"files": {"arrays.safetensors": {"size": 1 << 60, "sha256": ""}}},
         {"training": {"n": 1}},
         {"libraries": []},
+        {"shapes": 3},
         {"calibration": {}},
         {"version": "1"},
     ],
@@ -156,6 +160,19 @@ def test_a_link_that_leaves_the_folder_is_not_followed(folder, tmp_path):
     (tmp_path / "elsewhere").rename(path)
     (folder / "parts").symlink_to(tmp_path / "parts")
     assert "is a link that leaves the folder" in refusal(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize("name", ["model.json", "arrays.safetensors", "parts/0.skops"])
+def test_a_pipe_or_socket_in_place_of_a_file_is_refused_at_once(folder, name):
+    (folder / name).unlink()
+    os.mkfifo(folder / name)
+    assert name in refusal(folder)
+    (folder / name).unlink()
+    with socket.socket(socket.AF_UNIX) as server, contextlib.chdir((folder / name).parent):
+        server.bind(Path(name).name)
+        assert name in refusal(folder)
 
 
 def test_an_unknown_detector_is_named(folder):
@@ -189,6 +206,73 @@ def arrays_of(folder: Path) -> dict[str, np.ndarray]:
 def test_wrong_calibration_scores_are_refused(folder, calibration):
     replace(folder, "arrays.safetensors", safetensors.save(arrays_of(folder) | {"calibration": calibration}))
     assert "The calibration scores" in refusal(folder)
+
+
+def test_calibration_scores_of_another_number_than_stated_are_refused(folder):
+    arrays = arrays_of(folder)
+    fewer = arrays | {"calibration": arrays["calibration"][:-3]}
+    replace(folder, "arrays.safetensors", safetensors.save(fewer))
+    assert "calibration must have the shape (40,), got (37,)" in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("llr", {"background": "uniform"}),
+        ("llr", {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"}),
+        ("llr", {"background": "uniform", "batch_rounds": 5}),
+        ("knn-words", {}),
+        ("mean", {"members": "llr, knn-words(k=5)"}),
+        ("refit", {"detector": "ocsvm(encoder=svd)", "cutoff": 0}),
+        ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),
+        ("ocsvm", {"encoder": "tfidf", "vectors": "fasttext-local"}),
+        ("iforest", {"encoder": "svd", "n_estimators": 5}),
+        ("cvdd", {"vectors": "topics", "min_count": 1, "epochs": 2}),
+        ("date", {"steps": 2, "score": "pl_rmd"}),
+        ("pyod-knn", {"encoder": "svd"}),
+        ("pyod-lof", {"encoder": "svd"}),
+        ("pyod-ecod", {"encoder": "svd"}),
+    ],
+)
+def test_an_array_that_lacks_a_row_is_refused(tmp_path, name, settings):
+    if settings.get("vectors") == "topics":
+        settings = settings | {"vectors": write_vectors(tmp_path / "topics.vec")}
+    settings = {**registry.detector(name).test_settings, **settings}
+    folder = save(model_of(name, random_state=0, **settings), tmp_path / "model")
+    arrays = arrays_of(folder)
+    assert len(arrays) > 1
+    stated = json.loads((folder / "model.json").read_text())["shapes"]
+    # somebody may change the shapes in the description too; detectors of ours check the shapes on their own
+    for shapes in (stated,) if name == "pyod-ecod" else (stated, {}):
+        change(folder, shapes=shapes)
+        for damaged, array in arrays.items():
+            if array.ndim:
+                replace(folder, "arrays.safetensors", safetensors.save(arrays | {damaged: array[:-1].copy()}))
+                assert f"The state of {name} in" in refusal(folder), damaged
+    replace(folder, "arrays.safetensors", safetensors.save(arrays))
+    assert load(folder).name == name
+
+
+@pytest.mark.parametrize("attribute", ["support_", "support_vectors_", "_dual_coef_"])
+def test_an_array_of_scikit_learn_that_lacks_a_value_is_refused(tmp_path, attribute):
+    model = model_of("ocsvm", encoder="svd", random_state=0)
+    array = getattr(model.detector._svm, attribute)
+    setattr(model.detector._svm, attribute, array[:, :-1].copy() if len(array) == 1 else array[:-1].copy())
+    assert "The state of ocsvm in" in refusal(save(model, tmp_path / "model"))
+
+
+def test_vectors_of_another_width_are_refused(folder):
+    arrays = arrays_of(folder)
+    name = "state.detector.encoder.components"
+    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name][:, :-1].copy()}))
+    change(folder, shapes={})
+    assert "vectors must have the shape (1, 10), got (1, 9)" in refusal(folder)
+
+
+def test_facts_about_other_documents_are_not_saved(tmp_path):
+    model = dataclasses.replace(model_of("llr"), training=Training.of(TRAIN[1:], "sea"))
+    with pytest.raises(DetectorError, match=r"training_scores must have the shape \(39,\), got \(40,\)"):
+        save(model, tmp_path / "model")
 
 
 def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp_path):
