@@ -36,7 +36,10 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
 
 
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the p-value of each score among the others: the share of all that score at least as high.
+    """Return the share of all scores that are at least as high, for each score.
+
+    These are ranks, uniform with and without outliers: they do not tell how many documents are outliers. That
+    takes scores of normal documents (`p_values`).
 
     Examples
     --------

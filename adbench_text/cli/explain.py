@@ -4,7 +4,13 @@ from pathlib import Path
 
 import click
 
-from adbench_text.cli.own_text import Source, alpha_option, check_outputs, document_options, read_all
+from adbench_text.cli.own_text import (
+    Source,
+    check_outputs,
+    document_options,
+    normal_alpha_option,
+    read_all,
+)
 
 
 @click.command("explain")
@@ -15,7 +21,7 @@ from adbench_text.cli.own_text import Source, alpha_option, check_outputs, docum
 )
 @click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
 @document_options
-@alpha_option
+@normal_alpha_option
 def command(
     model: Path,
     file: str,

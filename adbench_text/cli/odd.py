@@ -32,7 +32,7 @@ _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
 @click.argument("file")
 @document_options
 @detector_options
-@alpha_option
+@alpha_option("Share of the different documents that is called odd: those with the highest scores")
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents to print.")
 @click.option(
     "--output",
@@ -53,7 +53,8 @@ def command(
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), a folder of text files, or - for
     standard input. Each document is scored by what a detector learned from the others. p is the share of
-    documents that score at least as high; --alpha is the largest p of a document that is called odd.
+    the different documents (copies count once) that score at least as high. A document is called odd if p
+    is at most --alpha, so that about this share is odd in any file, with or without outliers.
     """
     from adbench_text.documents.ranking import odd_documents
     from adbench_text.errors import InvalidValueError
@@ -70,7 +71,7 @@ def command(
             alpha=alpha,
         )
     click.echo(_summary(ranked, len(documents)))
-    different = [document for document in ranked.documents if document.copy_of is None]
+    different = ranked.different
     explained = different[: max(sum(document.is_odd for document in different), top, 1)]
     ranked.explain(explained)
     has_ids = columns.id is not None
@@ -89,10 +90,8 @@ def command(
     )
     _write_table(table, ranked, documents, explained, columns.names)
     _write_page(page, ranked, documents, explained)
-    click.echo(
-        f"Odd at {100 * alpha:g} % false alarms (--alpha): {len(ranked.odd):,} of {len(documents):,}. "
-        f"All documents: {table}. Page: {page}."
-    )
+    click.echo("\n".join(_called_odd(ranked)))
+    click.echo(f"All documents: {table}. Page: {page}.")
     for note in _notes(ranked, choice, len(different)):
         click.echo(f"Note: {note}", err=True)
 
@@ -103,6 +102,17 @@ def _summary(ranked: "OddDocuments", n_documents: int) -> str:
         f"{n_documents:,} documents, {count(ranked.n_copies, 'duplicate')}, {len(ranked.empty):,} empty; "
         f"{ranked.detector}, {method}; {ranked.seconds:.1f} s"
     )
+
+
+def _called_odd(ranked: "OddDocuments") -> list[str]:
+    """Return how many documents are odd, and what that means."""
+    n_odd = sum(document.copy_of is None for document in ranked.odd)
+    copies = f" and {count(len(ranked.odd) - n_odd, 'duplicate')} of them" if len(ranked.odd) > n_odd else ""
+    return [
+        f"Called odd: {n_odd:,} of {len(ranked.different):,} different documents{copies}, those with p of at "
+        f"most {ranked.alpha:g} (--alpha).",
+        "p is the share of the different documents that score at least as high.",
+    ]
 
 
 def _notes(ranked: "OddDocuments", choice: Choice, n_different: int) -> list[str]:
@@ -178,8 +188,8 @@ def _write_page(
         shown.append(PageDocument(facts, ", ".join(ranked.why(each)), own.text, words, ranked.centre))
     summary = [
         _summary(ranked, len(documents)),
-        f"Odd at {100 * ranked.alpha:g} % false alarms: {len(ranked.odd):,}. "
-        "p is the share of documents that score at least as high.",
+        *_called_odd(ranked),
+        "About this share is called odd in any file, with or without outliers.",
     ]
     with atomic_path(path) as temporary:
         temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")

@@ -1,6 +1,6 @@
 """What the commands for a user's own documents share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import wraps
@@ -101,10 +101,13 @@ def detector_options(command: Any) -> Any:
     )
 
 
-def alpha_option(command: Any) -> Any:
-    """Add the option ``--alpha``."""
-    help_text = "Share of normal documents that may be called odd, in (0, 1)."
-    return click.option("--alpha", default=0.01, type=float, help=help_text)(command)
+def alpha_option(share: str) -> Callable[[Any], Any]:
+    """Return a decorator that adds the option ``--alpha``: the share of which documents."""
+    return click.option("--alpha", default=0.01, type=float, help=f"{share}, in (0, 1).")
+
+
+#: For a model of normal documents.
+normal_alpha_option = alpha_option("Share of normal documents that may be called odd")
 
 
 def language_notes(choice: Choice) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.own_text import Source, alpha_option, document_options
+from adbench_text.cli.own_text import Source, document_options, normal_alpha_option
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
@@ -21,7 +21,7 @@ _MOST = 4096  # documents that are scored together
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @document_options
-@alpha_option
+@normal_alpha_option
 def command(
     model: Path,
     file: str,

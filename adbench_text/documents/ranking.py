@@ -39,7 +39,7 @@ class RankedDocument:
     score : float
         Abnormality, by detectors that were fitted without the document.
     p : float
-        Share of the documents that score at least as high.
+        Share of the different documents that score at least as high; copies count once.
     is_odd : bool
         Whether `p` is at most alpha.
     copy_of : int or None
@@ -66,7 +66,7 @@ class OddDocuments:
         How a document is left out of what its detector learns: ``"leave-one-out"`` or
         ``"cross-fitted over 10 folds"``.
     alpha : float
-        Share of normal documents that may be called odd.
+        Largest `p` of a document that is called odd.
     documents : list of RankedDocument
         All documents with a word in them.
     empty : list of int
@@ -93,6 +93,11 @@ class OddDocuments:
     def odd(self) -> list[RankedDocument]:
         """The documents with a p-value of at most alpha."""
         return [document for document in self.documents if document.is_odd]
+
+    @property
+    def different(self) -> list[RankedDocument]:
+        """The documents without the copies of earlier ones."""
+        return [document for document in self.documents if document.copy_of is None]
 
     @property
     def n_copies(self) -> int:
@@ -168,7 +173,7 @@ def odd_documents(
     language : str
         Language of the documents, for the cleaning and the detector.
     alpha : float
-        Share of the documents that are called odd, in (0, 1).
+        Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     clean : bool
         Whether to remove stop words, punctuation and digits before.
     n_folds : int

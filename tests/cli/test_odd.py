@@ -45,9 +45,11 @@ def test_a_session(odd, tmp_path):
     )
     assert lines[1].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[2])
-    assert lines[-1] == (
-        "Odd at 1 % false alarms (--alpha): 1 of 153. All documents: odd.csv. Page: odd.html."
-    )
+    assert lines[-3:] == [
+        "Called odd: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
+        "p is the share of the different documents that score at least as high.",
+        "All documents: odd.csv. Page: odd.html.",
+    ]
     with (tmp_path / "odd.csv").open(newline="") as stream:
         table = list(csv.DictReader(stream))
     assert list(table[0]) == ["rank", "score", "p", "odd", "why", "copy_of", "key", "queue", "body"]
@@ -63,12 +65,30 @@ def test_a_session(odd, tmp_path):
 def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
     eggs = "Preheat the oven, beat the eggs"
     result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
-    assert "Odd at 1 % false alarms (--alpha): 2 of 152." in result.stdout
+    assert "Called odd: 1 of 151 different documents and 1 duplicate of them, those" in result.stdout
     with (tmp_path / "odd.csv").open(newline="") as stream:
         first, second, third = list(csv.DictReader(stream))[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
     assert first["why"] == second["why"] != ""
     assert "oven" in first["why"]
+
+
+def test_copies_count_once_in_what_is_said_of_p(odd, tmp_path):
+    eggs = "Preheat the oven, beat the eggs"
+    write(tmp_path / "a.csv", [[text] for text in [*[eggs] * 300, *dict.fromkeys(SEA[:24])]], ("text",))
+    result = odd(tmp_path / "a.csv", "--alpha", 0.04)
+    meaning = "p is the share of the different documents that score at least as high."
+    for said in (result.stdout, (tmp_path / "odd.html").read_text()):
+        assert "Called odd: 1 of 25 different documents and 299 duplicates of them, those with p of" in said
+        assert meaning in said
+        assert "false alarms" not in said
+    assert "About this share is called odd in any file" in (tmp_path / "odd.html").read_text()
+    with (tmp_path / "odd.csv").open(newline="") as stream:
+        p = {float(row["p"]) for row in csv.DictReader(stream) if row["odd"] == "1"}
+    assert p == {1 / 25}
+    help_text = " ".join(odd("--help").stdout.split())
+    assert "Share of the different documents that is called odd" in help_text
+    assert "in any file, with or without outliers" in help_text
 
 
 def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
