@@ -48,7 +48,8 @@ def command(
 ) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
-    The documents should be normal, or mostly: odd ones among them make the model more lenient.
+    The documents should be normal: odd ones among them make the model more lenient. To find the odd ones
+    among documents, use the command odd.
     """
     from adbench_text.documents.detectors import check_can_be_saved
     from adbench_text.documents.fitting import fit_model

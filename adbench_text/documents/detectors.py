@@ -38,6 +38,8 @@ def own_detector(
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
     seed: int = 0,
+    *,
+    normal: bool = False,
 ) -> OwnDetector:
     """Return a detector with its settings for documents of a language.
 
@@ -46,11 +48,13 @@ def own_detector(
     name : str
         Also with a preset: ``"mean:llr-minilm"``.
     preset : str, optional
-        Named configuration; by default the one that the detector offers for the language.
+        Named configuration; by default the one that the detector offers for such documents.
     settings : mapping, optional
         Hyper-parameters that override those of the preset.
     language : str
     seed : int
+    normal : bool
+        Whether all training documents are normal, as the user says.
 
     Raises
     ------
@@ -64,7 +68,7 @@ def own_detector(
     offered: Mapping[str, Any]
     if preset is None:
         word_vectors = (settings or {}).get("vectors")
-        preset, offered = registry.detector(name).for_language(language, word_vectors)
+        preset, offered = registry.detector(name).for_documents(language, word_vectors, normal=normal)
     else:
         choice = choose([name], preset, {})[0]
         configurations = choice.configurations("")
@@ -85,7 +89,7 @@ def follows_language(name: str, preset: str | None, settings: Mapping[str, Any],
     if language == "en" or "vectors" in settings:
         return True
     chosen = with_preset(DetectorChoice(name, preset))
-    return chosen.preset is None and registry.detector(chosen.name).for_language(language)[0] != "default"
+    return chosen.preset is None and registry.detector(chosen.name).for_documents(language)[0] != "default"
 
 
 def check_can_be_saved(name: str, preset: str | None, settings: Mapping[str, Any]) -> None:

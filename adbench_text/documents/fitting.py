@@ -33,9 +33,11 @@ def fit_model(
     Parameters
     ----------
     texts : sequence of str
-        Normal documents, or mostly. Those without words are left out, and so are copies of a document.
+        Normal documents; outliers among them make the model more lenient. Those without words are left out,
+        and so are copies of a document.
     detector, preset, settings, language, clean, n_folds, seed
-        See `odd_documents`.
+        See `odd_documents`. By default `llr` has its preset ``robust`` with ``least_aside=0``: it sets no
+        normal document aside by force.
     source : str
         Name of the documents, for the facts of the model.
 
@@ -53,7 +55,7 @@ def fit_model(
     >>> model.calibrated_by, len(model.calibration)
     ('leave-one-out', 3)
     """
-    own = own_detector(detector, preset, settings, language, seed)
+    own = own_detector(detector, preset, settings, language, seed, normal=True)
     check_scores_alone(own)
     cleaner = Cleaner(language if clean else None)
     first_of, copy_of, empty = grouped([cleaner(text) for text in check_texts(texts)])

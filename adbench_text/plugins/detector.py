@@ -159,7 +159,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {}
 
     @classmethod
-    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
+    def for_documents(
+        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
         Parameters
@@ -168,6 +170,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             Code of their language, such as ``"en"``.
         word_vectors : str, optional
             Name or path of word vectors of this language.
+        normal : bool
+            Whether all training documents are normal, as the user says; otherwise outliers are among them.
         """
         return "default", {}
 

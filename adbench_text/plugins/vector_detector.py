@@ -69,7 +69,9 @@ class VectorDetector(TextDetector):
         self.max_pieces = max_pieces
 
     @classmethod
-    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
+    def for_documents(
+        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
         """Return the defaults, and the encoder ``svd`` where there are no word vectors of the language."""
         defaults = cls.default_params()
         if word_vectors or vectors.has_english(language, str(defaults["vectors"])):

@@ -154,13 +154,21 @@ class LLR(TextDetector):
         return {"robust": [_ROBUST], "batch": [_BATCH]}
 
     @classmethod
-    def for_language(cls, language: str, word_vectors: str | None = None) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust``, without coherence where there are no word vectors of the language."""
+    def for_documents(
+        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
+        """Return ``robust``, without coherence where there are no word vectors of the language.
+
+        Of normal documents it sets none aside by force.
+        """
+        name, robust = "robust", _ROBUST
+        if normal:
+            name, robust = "robust, least_aside=0", {**_ROBUST, "least_aside": 0}
         own = {"language": language} if language in languages() else {}
         if word_vectors or vectors.has_english(language, LLR().vectors):
-            return "robust", {**_ROBUST, **own} if own else {**_ROBUST, "background": "vectors"}
-        settings = {**_ROBUST, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
-        return "robust, without word vectors", settings
+            return name, {**robust, **own} if own else {**robust, "background": "vectors"}
+        settings = {**robust, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
+        return f"{name}, without word vectors", settings
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""

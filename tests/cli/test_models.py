@@ -47,7 +47,7 @@ def test_a_session(adbench, tmp_path):
     assert fitted.exit_code == 0, fitted.output
     first, second, third = fitted.stdout.splitlines()
     assert first.startswith(
-        "120 documents, 0 duplicates, 0 empty; llr (robust, without word vectors), calibrated by leave"
+        "120 documents, 0 duplicates, 0 empty; llr (robust, least_aside=0, without word vectors), calib"
     )
     assert second.startswith("Scores above these are odd, by share of false alarms: 1 %: ")
     assert third == "Model: kept. Score documents: adbench-text score kept FILE"
@@ -64,7 +64,7 @@ def test_a_session(adbench, tmp_path):
     page = adbench("explain", "kept", "new.jsonl", "--text", "body", "--top", "2")
     assert page.exit_code == 0, page.output
     assert (
-        "6 documents, 2 without words; llr (robust, without word vectors), fitted on 120 documents."
+        "6 documents, 2 without words; llr (robust, least_aside=0, without word vectors), fitted on 120 doc"
         in page.output
     )
     markup = (tmp_path / "explained.html").read_text()

@@ -123,6 +123,11 @@ def test_a_setting_of_the_user_wins_and_is_named():
         odd_documents(SEA, "ocsvm", preset="paper-grid")
 
 
+def test_a_model_sets_no_normal_document_aside_by_force_and_a_ranking_does(home):
+    assert fit_model(SEA).detector.kept_.all()
+    assert not ranked([*SEA, ODD])._left_out._judges[0][0].kept_.all()
+
+
 @pytest.mark.parametrize("texts", [[ODD], [ODD, ODD.lower()], [ODD, "", "..."]])
 def test_a_single_document_cannot_be_ranked(texts):
     with pytest.raises(InvalidValueError, match="2 different documents with words"):
