@@ -111,8 +111,8 @@ normal_alpha_option = alpha_option("Share of normal documents that may be called
 
 
 def language_notes(choice: Choice) -> list[str]:
-    """Return what is missing for a language: spaces, word frequencies, a detector that follows it."""
-    from adbench_text.documents.detectors import follows_language
+    """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
+    from adbench_text.documents.detectors import english_knowledge
     from adbench_text.text.own import has_frequencies
 
     notes = []
@@ -126,11 +126,13 @@ def language_notes(choice: Choice) -> list[str]:
             f"wordfreq has no frequencies of the language {choice.language!r}: "
             "frequent words such as articles stay."
         )
-    if not follows_language(choice.detector, choice.preset, choice.arguments["settings"], choice.language):
+    label, english = english_knowledge(
+        choice.detector, choice.preset, choice.arguments["settings"], choice.language
+    )
+    if english:
         notes.append(
-            f"--language {choice.language} changes the cleaning only: this configuration of "
-            f"{choice.detector} is the same for every language. If it uses word frequencies, vectors or an "
-            "encoder, they may be English."
+            f"the {' and '.join(english)} of {label} are English, although the documents are in the language "
+            f"{choice.language!r}."
         )
     return notes
 

@@ -19,6 +19,14 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 
+# Of each resource that is English by default: the hyper-parameter that names another, and what it is.
+_ENGLISH = {
+    "wordfreq": ("language", "word frequencies"),
+    "vectors": ("vectors", "word vectors"),
+    "vocabulary": ("vocabulary", "word pieces"),
+}
+
+
 class OwnDetector(NamedTuple):
     """An unfitted detector with the name of its configuration: ``"llr (robust)"``."""
 
@@ -59,16 +67,15 @@ def own_detector(
     Raises
     ------
     UnknownNameError, InvalidValueError
-        If the detector, the preset or a setting is not known, the preset is a grid, or the language is not a
-        code.
+        If the detector, the preset or a setting is not known, the preset is a grid, the language is not a
+        code, or the detector has no configuration for it.
     """
     check_language(language)
     chosen = with_preset(DetectorChoice(name, preset))
     name, preset = chosen.name, chosen.preset
     offered: Mapping[str, Any]
     if preset is None:
-        word_vectors = (settings or {}).get("vectors")
-        preset, offered = registry.detector(name).for_documents(language, word_vectors, normal=normal)
+        preset, offered = registry.detector(name).for_documents(language, settings or {}, normal=normal)
     else:
         choice = choose([name], preset, {})[0]
         configurations = choice.configurations("")
@@ -84,12 +91,24 @@ def own_detector(
     return OwnDetector(name, f"{name} ({notes})" if notes else name, build_detector(cell))
 
 
-def follows_language(name: str, preset: str | None, settings: Mapping[str, Any], language: str) -> bool:
-    """Return whether the configuration of `own_detector` is made for the language; any is for English."""
-    if language == "en" or "vectors" in settings:
-        return True
-    chosen = with_preset(DetectorChoice(name, preset))
-    return chosen.preset is None and registry.detector(chosen.name).for_documents(language)[0] != "default"
+def english_knowledge(
+    name: str, preset: str | None, settings: Mapping[str, Any], language: str
+) -> tuple[str, list[str]]:
+    """Return the name of a configuration, and what it knows from elsewhere that is not of the language.
+
+    An encoder may be of many languages, and is left out.
+    """
+    own = own_detector(name, preset, settings, language)
+    if language == "en":
+        return own.label, []
+    # those of a detector's members have the number of the member before them
+    used = {resource.rpartition(".")[2] for resource in own.detector.resources()}
+    params, defaults = own.detector.get_params(), own.detector.default_params()
+    return own.label, [
+        what
+        for resource, (param, what) in _ENGLISH.items()
+        if resource in used and params.get(param) == defaults.get(param) and param not in settings
+    ]
 
 
 def check_can_be_saved(name: str, preset: str | None, settings: Mapping[str, Any]) -> None:

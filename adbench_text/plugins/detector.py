@@ -160,7 +160,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @classmethod
     def for_documents(
-        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
@@ -168,10 +168,15 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         ----------
         language : str
             Code of their language, such as ``"en"``.
-        word_vectors : str, optional
-            Name or path of word vectors of this language.
+        settings : mapping
+            Hyper-parameters that the user gives, and that override those of the configuration.
         normal : bool
             Whether all training documents are normal, as the user says; otherwise outliers are among them.
+
+        Raises
+        ------
+        InvalidValueError
+            If it has none for the language.
         """
         return "default", {}
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_boolean, check_shapes, check_whole
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.plugins.state import State
@@ -70,13 +70,17 @@ class VectorDetector(TextDetector):
 
     @classmethod
     def for_documents(
-        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return the defaults, and the encoder ``svd`` where there are no word vectors of the language."""
-        defaults = cls.default_params()
-        if word_vectors or vectors.has_english(language, str(defaults["vectors"])):
-            return "default", {}
-        return "encoder svd", {"encoder": "svd"}
+        """Return the defaults, whose word vectors are English; the user gives those of other languages."""
+        if language != "en" and not settings.keys() & {"vectors", "encoder"}:
+            raise InvalidValueError(
+                f"The default word vectors of this detector are English, and the language is {language!r}. "
+                "Give others (--set vectors=FILE), an encoder of this language (--set encoder=FOLDER), or "
+                "another --detector. With --set encoder=svd it learns vectors from the documents alone: an "
+                "AUROC of 34 to 77 % in our measurements."
+            )
+        return "default", {}
 
     @property
     def _encoding(self) -> Encoding:

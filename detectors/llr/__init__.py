@@ -155,7 +155,7 @@ class LLR(TextDetector):
 
     @classmethod
     def for_documents(
-        cls, language: str, word_vectors: str | None = None, *, normal: bool = False
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust``, without coherence where there are no word vectors of the language.
 
@@ -165,10 +165,10 @@ class LLR(TextDetector):
         if normal:
             name, robust = "robust, least_aside=0", {**_ROBUST, "least_aside": 0}
         own = {"language": language} if language in languages() else {}
-        if word_vectors or vectors.has_english(language, LLR().vectors):
+        if "vectors" in settings or vectors.has_english(language, LLR().vectors):
             return name, {**robust, **own} if own else {**robust, "background": "vectors"}
-        settings = {**robust, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
-        return f"{name}, without word vectors", settings
+        without = {**robust, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
+        return f"{name}, without word vectors", without
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range."""

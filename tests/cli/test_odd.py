@@ -138,11 +138,22 @@ def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
         "Note: the language 'th' has no spaces between words, so that a phrase counts as one word. Put spaces"
     )
     assert note in odd(tmp_path / "a.csv", "--language", "th").stderr
-    note = "Note: --language de changes the cleaning only: this configuration of knn-words is the same for"
-    assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words").stderr
+    assert odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words").stderr == ""
+    note = "Note: the word frequencies of llr are English, although the documents are in the language 'de'."
+    assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default").stderr
     result = odd(tmp_path / "a.csv", "--language", "german")
     assert result.exit_code == 2
     assert "language must be a code such as 'en', 'de' or 'fr', got 'german'." in result.stderr
+
+
+def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
+    result = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
+    chosen = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2)
+    assert "ocsvm (encoder=svd), cross-fitted over 2 folds" in chosen.stdout
+    assert chosen.stderr == ""
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):

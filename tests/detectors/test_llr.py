@@ -276,15 +276,16 @@ def test_documents_without_a_known_word_are_scored_and_fitted_on(tmp_path, setti
 
 
 def test_word_vectors_of_another_language_are_used_if_they_are_given():
-    assert LLR.for_documents("de", "cc.de.300.vec") == ("robust", {**ROBUST, "language": "de"})
-    assert LLR.for_documents("xx", "xx.vec") == ("robust", {**ROBUST, "background": "vectors"})
-    name, settings = LLR.for_documents("de")
+    assert LLR.for_documents("de", {"vectors": "cc.de.300.vec"}) == ("robust", {**ROBUST, "language": "de"})
+    assert LLR.for_documents("xx", {"vectors": "xx.vec"}) == ("robust", {**ROBUST, "background": "vectors"})
+    name, settings = LLR.for_documents("de", {})
     assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
 
 
 def test_of_normal_documents_none_is_set_aside_by_force():
     of_normal = {**ROBUST, "language": "de", "least_aside": 0}
-    assert LLR.for_documents("de", "cc.de.300.vec", normal=True) == ("robust, least_aside=0", of_normal)
+    given = {"vectors": "cc.de.300.vec"}
+    assert LLR.for_documents("de", given, normal=True) == ("robust, least_aside=0", of_normal)
 
 
 # The batch
