@@ -38,7 +38,7 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of all scores that are at least as high, for each score.
 
-    These are ranks, uniform with and without outliers: they do not tell how many documents are outliers. That
+    These are ranks, uniform with and without outliers: they do not show how many documents are outliers. That
     takes scores of normal documents (`p_values`).
 
     Examples
@@ -48,3 +48,16 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     ordered = np.sort(scores)
     return np.asarray((len(scores) - np.searchsorted(ordered, scores, side="left")) / len(scores))
+
+
+def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:
+    """Return the score above which a document has a p-value of at most alpha; None with too few scores.
+
+    Examples
+    --------
+    >>> threshold(np.arange(1.0, 100.0), 0.05)
+    95.0
+    """
+    n = len(calibration)
+    most_above = int(alpha * (n + 1)) - 1  # with k scores at or above it, a p-value is (1 + k) / (n + 1)
+    return float(np.sort(calibration)[n - 1 - most_above]) if most_above >= 0 else None

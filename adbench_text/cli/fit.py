@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,9 @@ from adbench_text.cli.own_text import (
     read_all,
 )
 from adbench_text.cli.progress import count
+
+if TYPE_CHECKING:
+    from adbench_text.models.model import Model
 
 
 @click.command("fit")
@@ -83,10 +87,23 @@ def command(
         for alpha, score in fitted.thresholds().items()
     ]
     click.echo(f"Scores above these are odd, by share of false alarms: {', '.join(thresholds)}.")
-    for note in language_notes(choice):
+    for note in [*language_notes(choice), *_tie_notes(fitted)]:
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 
         click.echo(f"Registered: {log_model(model, registered, tracking_uri, alias)}")
+
+
+def _tie_notes(model: "Model") -> list[str]:
+    """Return a note if several documents share the highest score, and only a higher one is odd."""
+    highest = float(model.calibration[-1])
+    n_tied = int((model.calibration == highest).sum())
+    shares = [f"{100 * float(alpha):g} %" for alpha, score in model.thresholds().items() if score == highest]
+    if n_tied == 1 or not shares:
+        return []
+    return [
+        f"{n_tied:,} of {len(model.calibration):,} normal documents share the highest score, {highest:.3g}. "
+        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no document is odd."
+    ]

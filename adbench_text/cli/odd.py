@@ -81,18 +81,19 @@ def command(
                 str(document.rank),
                 documents[document.place].id,
                 f"{document.p:.2g}",
+                str(document.n_copies or ""),
                 ", ".join(ranked.why(document)),
                 documents[document.place].text,
             )
             for document in different[:top]
         ],
-        ("rank", "id" if has_ids else "row", "p", "why", "text"),
+        ("rank", "id" if has_ids else "row", "p", "copies", "why", "text"),
     )
     _write_table(table, ranked, documents, explained, columns.names)
     _write_page(page, ranked, documents, explained)
     click.echo("\n".join(_called_odd(ranked)))
     click.echo(f"All documents: {table}. Page: {page}.")
-    for note in _notes(ranked, choice, len(different)):
+    for note in _notes(ranked, choice):
         click.echo(f"Note: {note}", err=True)
 
 
@@ -115,12 +116,20 @@ def _called_odd(ranked: "OddDocuments") -> list[str]:
     ]
 
 
-def _notes(ranked: "OddDocuments", choice: Choice, n_different: int) -> list[str]:
+def _notes(ranked: "OddDocuments", choice: Choice) -> list[str]:
     notes = language_notes(choice)
-    if ranked.alpha * n_different < 1:
+    if not ranked.odd:
+        n, least = len(ranked.different), ranked.documents[0].p
+        n_tied = round(least * n)
+        tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
         notes.append(
-            f"with {n_different:,} different documents no p is below {1 / n_different:.2g}, so none is odd; "
-            "raise --alpha."
+            f"with {n:,} different documents{tied} no p is below {least:.2g}, so none is odd; raise --alpha."
+        )
+    n_near, n_typical = len(ranked.near_copies), len(ranked.typical)
+    if n_near > max(n_typical / 2, 5):
+        notes.append(
+            f"{n_near} of the {n_typical} documents with the lowest scores share most of their words with "
+            "another one. Near-copies make each other look typical."
         )
     if ranked.other_language is not None:
         notes.append(
@@ -184,6 +193,7 @@ def _write_page(
             ("id", own.id),
             ("p", f"{each.p:.2g}"),
             ("score", f"{each.score:.3g}"),
+            *([("copies", f"{each.n_copies:,}")] if each.n_copies else []),
         ]
         shown.append(PageDocument(facts, ", ".join(ranked.why(each)), own.text, words, ranked.centre))
     summary = [

@@ -200,7 +200,7 @@ def check_outputs(file: str, *outputs: Path) -> None:
 
 
 def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
-    """Print rows with columns that fit the terminal; the last column takes the space that is left."""
+    """Print rows in columns that fit the terminal; a column without values is left out."""
     from shutil import get_terminal_size
 
     from rich.cells import cell_len, set_cell_size
@@ -209,8 +209,9 @@ def print_table(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
 
     if not rows:
         return
-    limits = [6, 20, 8, 40]
-    lines = [[one_line(value[:500]) for value in row] for row in [header, *rows]]
+    filled = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    limits = [limit for column, limit in enumerate([6, 20, 8, 6, 40]) if column in filled]
+    lines = [[one_line(row[column][:500]) for column in filled] for row in [header, *rows]]
     widths = [
         min(max(cell_len(line[column]) for line in lines), limit) for column, limit in enumerate(limits)
     ]

@@ -1,6 +1,7 @@
 """Ranks the documents of one file against each other."""
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import p_values_within
 from adbench_text.checks import check_number
 from adbench_text.documents import DEFAULT_DETECTOR
-from adbench_text.documents.copies import grouped
+from adbench_text.documents.copies import grouped, near_copies
 from adbench_text.documents.detectors import own_detector
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
@@ -23,6 +24,7 @@ from adbench_text.text.own import Cleaner, likely_language, share_of_common_word
 if TYPE_CHECKING:
     import pandas as pd
 
+_MOST_TYPICAL = 50  # documents that are searched for near-copies, at most a tenth of all
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
 
@@ -44,6 +46,8 @@ class RankedDocument:
         Whether `p` is at most alpha.
     copy_of : int or None
         Place of the first document with the same words.
+    n_copies : int
+        Number of later documents with the same words.
     """
 
     place: int
@@ -52,6 +56,7 @@ class RankedDocument:
     p: float
     is_odd: bool
     copy_of: int | None = None
+    n_copies: int = 0
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,11 @@ class OddDocuments:
         Places of the documents without.
     other_language : str or None
         The likely language, if only few of the words are common in the given one.
+    typical : list of int
+        Places of the documents with the lowest scores: 50, or a tenth of the different ones if that is less.
+    near_copies : list of int
+        Those of them that share most of their words with another document: near-copies make each other look
+        typical.
     seconds : float
     """
 
@@ -82,6 +92,8 @@ class OddDocuments:
     documents: list[RankedDocument]
     empty: list[int]
     other_language: str | None
+    typical: list[int]
+    near_copies: list[int]
     seconds: float
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)
@@ -215,7 +227,9 @@ def odd_documents(
     with own.errors():
         own.detector.prepare(different)
         scored = left_out(own.detector, different, n_folds, seed)
-    row_of_first = {place: row for row, place in enumerate(first_of.values())}
+    typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
+    places = list(first_of.values())
+    row_of_first = {place: row for row, place in enumerate(places)}
     row_of = {place: row_of_first[place if first is None else first] for place, first in copy_of.items()}
     return OddDocuments(
         own.label,
@@ -224,6 +238,8 @@ def odd_documents(
         _ranked(scored.scores, alpha, row_of, copy_of),
         empty,
         _other_language(different, language),
+        [places[row] for row in typical],
+        [places[row] for row in near_copies(different, typical)],
         time.perf_counter() - begin,
         texts,
         cleaner,
@@ -237,6 +253,7 @@ def _ranked(
 ) -> list[RankedDocument]:
     """Return the documents, the most abnormal first; `row_of` gives the score of each place."""
     p = p_values_within(scores)
+    n_copies = Counter(first for first in copy_of.values() if first is not None)
     rank_of_row = np.empty(len(scores), dtype=np.int64)
     rank_of_row[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
     documents = [
@@ -247,6 +264,7 @@ def _ranked(
             float(p[row]),
             bool(p[row] <= alpha),
             copy_of[place],
+            n_copies[place],
         )
         for place, row in row_of.items()
     ]

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.calibration import threshold
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.text.words import digest
 
@@ -71,10 +72,4 @@ class Model:
 
         None where there are too few calibration scores for such a p-value.
         """
-        ordered = np.sort(self.calibration)
-        n = len(ordered)
-        # With k calibration scores at or above it, the p-value of a score is (1 + k) / (n + 1).
-        most_above = {alpha: int(alpha * (n + 1)) - 1 for alpha in ALPHAS}
-        return {
-            f"{alpha:g}": float(ordered[n - 1 - k]) if k >= 0 else None for alpha, k in most_above.items()
-        }
+        return {f"{alpha:g}": threshold(self.calibration, alpha) for alpha in ALPHAS}

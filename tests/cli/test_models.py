@@ -73,6 +73,18 @@ def test_a_session(adbench, tmp_path):
     assert "<b>a witness" not in markup
 
 
+def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_path):
+    alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
+    (tmp_path / "normal.txt").write_text("\n".join([*SEA, *alone]))
+    fitted = adbench("fit", "normal.txt", "--model", "kept", "-d", "knn-words")
+    note = (
+        "Note: 3 of 123 normal documents share the highest score, 1. "
+        "At 1 % only a higher score is odd; if the detector gives none, no document is odd."
+    )
+    assert note in fitted.stderr
+    assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""
+
+
 def test_standard_input_is_answered_in_order(adbench):
     adbench("fit", "normal.csv", "--model", "kept")
     scored = adbench("score", "kept", "-", stdin="\n".join(NEW[:3]) + "\n")

@@ -30,6 +30,11 @@ def write(path, rows, header=("key", "queue", "body")):
     return path
 
 
+def notes(result):
+    """Return the notes except that on near-copies, which the texts about the sea are."""
+    return [line for line in result.stderr.splitlines() if "share most of their words" not in line]
+
+
 def test_a_session(odd, tmp_path):
     rows = [(f"T{n}", "crew", text) for n, text in enumerate(SEA)]
     rows += [
@@ -66,6 +71,10 @@ def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path)
     eggs = "Preheat the oven, beat the eggs"
     result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
     assert "Called odd: 1 of 151 different documents and 1 duplicate of them, those" in result.stdout
+    rows = [line.split()[:4] for line in result.stdout.splitlines() if "oven" in line]
+    assert rows == [["1", "151", "0.0066", "1"]]  # one row for both, with the number of copies
+    assert result.stdout.splitlines()[1].split() == ["rank", "row", "p", "copies", "why", "text"]
+    assert "copies <b><bdi>1</bdi></b>" in (tmp_path / "odd.html").read_text()
     with (tmp_path / "odd.csv").open(newline="") as stream:
         first, second, third = list(csv.DictReader(stream))[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
@@ -130,15 +139,15 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
 
 
 def test_an_unknown_language_is_noted_and_a_name_is_an_error(odd, tmp_path):
-    write(tmp_path / "a.csv", [[text] for text in SEA], ("text",))
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs"]], ("text",))
     note = "Note: wordfreq has no frequencies of the language 'xx': frequent words such as articles stay"
     assert note in odd(tmp_path / "a.csv", "--language", "xx").stderr
-    assert odd(tmp_path / "a.csv", "--language", "de").stderr == ""
+    assert notes(odd(tmp_path / "a.csv", "--language", "de")) == []
     note = (
         "Note: the language 'th' has no spaces between words, so that a phrase counts as one word. Put spaces"
     )
     assert note in odd(tmp_path / "a.csv", "--language", "th").stderr
-    assert odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words").stderr == ""
+    assert notes(odd(tmp_path / "a.csv", "--language", "de", "-d", "knn-words")) == []
     note = "Note: the word frequencies of llr are English, although the documents are in the language 'de'."
     assert note in odd(tmp_path / "a.csv", "--language", "de", "-d", "llr:default").stderr
     result = odd(tmp_path / "a.csv", "--language", "german")
@@ -153,7 +162,33 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
     assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
     chosen = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2)
     assert "ocsvm (encoder=svd), cross-fitted over 2 folds" in chosen.stdout
-    assert chosen.stderr == ""
+    assert notes(chosen) == []
+
+
+def test_documents_that_share_the_highest_score_are_noted(odd, tmp_path):
+    alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *alone]], ("text",))
+    note = (
+        "with 153 different documents, 3 of which share the highest score, no p is below 0.02, "
+        "so none is odd; raise --alpha."
+    )
+    assert note in odd(tmp_path / "a.csv", "-d", "knn-words").stderr
+    assert notes(odd(tmp_path / "a.csv", "-d", "knn-words", "--alpha", 0.02)) == []
+
+
+def test_near_copies_among_the_typical_documents_are_noted(odd, tmp_path):
+    words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+    different = [" ".join(words[n * 6 : n * 6 + 6]) for n in range(100)]
+    prize = "claim your guaranteed cash prize by calling our free number today"
+    family = [f"{prize} {words[-n]}" for n in range(1, 41)]
+    write(tmp_path / "a.csv", [[text] for text in [*different, *family]], ("text",))
+    note = (
+        "Note: 14 of the 14 documents with the lowest scores share most of their words with another one. "
+        "Near-copies make each other look typical."
+    )
+    assert note in odd(tmp_path / "a.csv", "-d", "knn-words").stderr
+    write(tmp_path / "b.csv", [[text] for text in different], ("text",))
+    assert "Near-copies" not in odd(tmp_path / "b.csv", "-d", "knn-words").stderr
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
