@@ -37,6 +37,12 @@ def test_texts_are_escaped_and_cleaned_of_control_characters():
     markup.encode("utf-8")
 
 
+def test_on_a_narrow_screen_the_shades_of_the_legend_shrink_and_not_its_words():
+    markup = page("oven ship", 4.0, -4.0)
+    assert ".scale i { flex: 0 1 1.3rem;" in markup
+    assert ".scale span { flex: none;" in markup
+
+
 def test_without_scores_of_words_the_page_says_so():
     markup = render("Title", [], [PageDocument([], "", "some text", [], 0.0)])
     assert "scores a document as a unit" in markup
