@@ -4,6 +4,10 @@ Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Oth
 are used if they exist; otherwise it gets the defaults of `TextDetector`. A PyOD detector whose ``fit``
 takes a matrix ``X`` gets document vectors, as PyOD's own detectors do. The registry adapts each detector
 once, so no other code asks whether a method exists.
+
+Outlier detectors of scikit-learn give normal texts the higher scores; here, and nowhere else, their sign is
+turned. What `sklearn.base.is_outlier_detector` recognises is one of them, unless it is or contains a
+detector of PyOD: that is recognised too, but its higher scores are more abnormal already.
 """
 
 import inspect
@@ -12,14 +16,19 @@ from functools import cache
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
+from sklearn.base import OutlierMixin, is_outlier_detector
+
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import Observer, TextDetector
-from adbench_text.plugins.scores import Scores, TokenScore
+from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 from adbench_text.plugins.state import State
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: What a user is told about a detector whose scores are turned.
+TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
 _PYOD = "pyod.models.base"
 _VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
@@ -40,6 +49,18 @@ def adapted(kind: Any) -> type[TextDetector]:
 
 def _is_pyod(kind: Any) -> bool:
     return any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
+
+
+def _scores_normality(detector: Any) -> bool:
+    """Return whether the higher scores of a detector are those of normal texts, as in scikit-learn."""
+    try:
+        is_of_sklearn = is_outlier_detector(detector)
+    except AttributeError:  # it has no tags, or scikit-learn's mixin without its base
+        is_of_sklearn = isinstance(detector, OutlierMixin)
+    if not is_of_sklearn:
+        return False
+    parts = detector.get_params().values() if hasattr(detector, "get_params") else ()
+    return not any(_is_pyod(type(part)) for part in (detector, *parts))
 
 
 def _takes_a_matrix(kind: Any) -> bool:
@@ -118,6 +139,11 @@ class Foreign(TextDetector):
         """The class of the wrapped detector."""
         return type(self.wrapped)
 
+    @property
+    def is_turned(self) -> bool:
+        """Whether the sign of its scores is turned: those of scikit-learn's detectors measure normality."""
+        return _scores_normality(self.wrapped)
+
     @classmethod
     def default_params(cls) -> dict[str, Any]:
         """Return the hyper-parameters by name, with their defaults."""
@@ -161,8 +187,9 @@ class Foreign(TextDetector):
         self._call("prepare", list(texts))
 
     def resources(self) -> dict[str, str]:
-        """Return digests of what the scores depend on besides the code."""
-        return dict(self._call("resources") or {})
+        """Return digests of what the scores depend on besides the code, and whether their sign is turned."""
+        sign = {"sign": TURNED} if self.is_turned else {}  # outdates results with the other sign
+        return {**(self._call("resources") or {}), **sign}
 
     @property
     def regime(self) -> str | None:
@@ -236,4 +263,4 @@ class Foreign(TextDetector):
 
     def _score(self, texts: list[str]) -> Scores:
         scores: Scores = self.wrapped.decision_function(list(texts))
-        return scores
+        return -check_scores(scores, len(texts)) if self.is_turned else scores

@@ -12,6 +12,7 @@ from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.foreign import TURNED, Foreign
 from adbench_text.run.engine import Engine, Hooks, Limits, Work
 from adbench_text.run.expected import Expected, Remembered, expected_seconds
 from adbench_text.run.result import Result
@@ -252,7 +253,11 @@ def load_corpora(sweep: Sweep, message: Callable[[str], object] = lambda text: N
 def prepare(
     cells: Sequence[Cell], corpora: Mapping[str, Corpus], message: Callable[[str], object] = lambda text: None
 ) -> None:
-    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run."""
+    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
+
+    `message` receives a line about what takes long, fails, or must be known to read the scores.
+    """
+    turned: set[str] = set()
     for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
         corpus = corpora[cell.dataset]
         notice = f"preparing the documents of {cell.dataset} for {cell.name}, once; this may take minutes"
@@ -260,6 +265,9 @@ def prepare(
         timer.start()
         try:
             built = build_detector(cell)
+            if isinstance(built, Foreign) and built.is_turned and cell.detector not in turned:
+                turned.add(cell.detector)
+                message(f"{cell.detector}: {TURNED}")
             with (
                 vectors.caching(),
                 as_plugin_error(f"{cell.name} cannot be prepared", built.implementation.__module__),

@@ -13,6 +13,7 @@ from adbench_text.errors import DetectorError
 from adbench_text.places import described, place_of_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.foreign import TURNED, Foreign
 from adbench_text.plugins.regimes import REGIMES, TEST_BATCH
 from adbench_text.plugins.scores import Scores
 from adbench_text.testing.rules import ContractError, Note, Rule
@@ -75,6 +76,8 @@ def outliers_score_higher(subject: Subject) -> Iterator[str]:
         yield f"{median} on most splits: is higher more abnormal?{subject.at(*_SCORE)}"
     else:
         yield Note(f"{median} on {'an easy split' if len(aurocs) == 1 else 'easy splits'}")
+    if isinstance(subject.fitted, Foreign) and subject.fitted.is_turned:
+        yield Note(TURNED)
 
 
 def _auroc(scores: Scores) -> float:

@@ -1,13 +1,24 @@
 """Detectors of other packages behind the interface of this one."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
+from pyod.models.base import BaseDetector
+from pyod.models.knn import KNN
+from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import OneClassSVM
 
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
-from adbench_text.plugins.foreign import adapted
+from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.plugins.scores import TokenScore
 
 
@@ -56,3 +67,79 @@ def test_adbench_gives_a_seed_only_to_what_takes_one(monkeypatch):
     monkeypatch.setattr(registry, "detector", lambda name: adapted(Long))
     model = ADBenchDetector(seed=0, model_name="long", least=1).fit(["the sea"])
     assert model.predict_score(["a long storm", "sea"]).tolist() == [2, 0]
+
+
+class Normality:
+    """Scores as scikit-learn's outlier detectors do: the share of known words."""
+
+    def fit(self, texts, y=None):
+        self.known_ = {word for text in texts for word in text.split()}
+        return self
+
+    def decision_function(self, texts):
+        return np.array([np.mean([word in self.known_ for word in text.split()]) for text in texts])
+
+
+class Declared(Normality, OutlierMixin, BaseEstimator):
+    """With the tags of scikit-learn."""
+
+
+class Mixed(Normality, OutlierMixin):
+    """With the mixin alone."""
+
+
+def lof():
+    return make_pipeline(TfidfVectorizer(), TruncatedSVD(3, random_state=0), LocalOutlierFactor(novelty=True))
+
+
+def svm():
+    return make_pipeline(TfidfVectorizer(), OneClassSVM())  # sparse
+
+
+def searched():
+    return GridSearchCV(Declared(), {}, scoring=no_score)
+
+
+def no_score(*_):
+    return 0.0
+
+
+def knn():
+    return make_pipeline(TfidfVectorizer(), TruncatedSVD(3, random_state=0), KNN(n_neighbors=2))
+
+
+SEA = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 4
+NEAR, FAR = "the crew left the harbour", "court judge verdict"
+
+
+@pytest.mark.parametrize("kind", [Declared, Mixed, lof, svm, searched])
+def test_the_sign_of_scikit_learns_outlier_detectors_is_turned(kind):
+    detector = adapted(kind)().fit(SEA)
+    own = detector.wrapped.decision_function([NEAR, FAR])
+    assert own[0] > own[1]
+    scores = detector.decision_function([NEAR, FAR])
+    np.testing.assert_array_equal(scores, -own)
+    np.testing.assert_array_equal(detector.decision_scores_, -detector.wrapped.decision_function(SEA))
+    assert detector.threshold_ == np.quantile(detector.decision_scores_, 0.9)
+    assert detector.predict([FAR]) == [1]
+    again = pickle.loads(pickle.dumps(detector))
+    np.testing.assert_array_equal(again.decision_function([NEAR, FAR]), scores)
+    assert detector.resources() == {"sign": TURNED}  # outdates what was measured with the other sign
+
+
+class Turned(Declared, BaseDetector):
+    """The author has turned the sign; PyOD's base says so."""
+
+    def __init__(self):
+        BaseDetector.__init__(self)
+
+    def decision_function(self, texts):
+        return -super().decision_function(texts)
+
+
+@pytest.mark.parametrize("kind", [Long, knn, Turned])
+def test_the_sign_of_all_others_is_kept(kind):
+    detector = adapted(kind)().fit(SEA)
+    own = detector.wrapped.decision_function([NEAR, FAR])
+    np.testing.assert_array_equal(detector.decision_function([NEAR, FAR]), own)
+    assert "sign" not in detector.resources()

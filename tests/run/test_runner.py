@@ -2,14 +2,16 @@
 
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, OutlierMixin
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.plugins.dataset import Documents
-from adbench_text.plugins.foreign import adapted
+from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import runner
 from adbench_text.run.engines.local import Local
 from adbench_text.sweep.sweep import Sweep, choose
@@ -169,3 +171,16 @@ def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, m
     runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener.message)
     expected = "preparing the documents of pydocs for llr background=uniform, once; this may take minutes"
     assert listener.messages == [expected]
+
+
+def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkeypatch):
+    class Normality(OutlierMixin, BaseEstimator):
+        def fit(self, texts, y=None): ...
+
+        def decision_function(self, texts): ...
+
+    listener = Listener()
+    monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Normality)())
+    two = choose(["llr"], None, {"background": "uniform"}) + choose(["llr"], None, {})
+    runner.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener.message)
+    assert listener.messages == [f"llr: {TURNED}"]
