@@ -161,15 +161,23 @@ class Foreign(TextDetector):
         return parameter.default
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the hyper-parameters; those that were given, if the detector has no method for it."""
+        """Return the hyper-parameters; those that were given, if the detector has no method for it.
+
+        Those of a detector that a function returns are deep, because the function does not take them.
+        """
         method = getattr(self.wrapped, "get_params", None)
-        return dict(method() if method else self._settings)
+        if method is None or (inspect.isfunction(self.kind) and not deep):
+            return dict(self._settings)
+        return dict(method())
 
     def set_params(self, **params: Any) -> Self:
         """Set hyper-parameters; the detector has to be fitted again."""
-        settings = {**self._settings, **params}
+        taken = inspect.signature(self.kind).parameters if inspect.isfunction(self.kind) else params
+        settings = {**self._settings, **{name: value for name, value in params.items() if name in taken}}
         self.__dict__.clear()
         type(self).__init__(self, **settings)
+        if deep := {name: value for name, value in params.items() if name not in taken}:
+            self.wrapped.set_params(**deep)
         return self
 
     @classmethod

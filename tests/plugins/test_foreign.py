@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from pyod.models.base import BaseDetector
 from pyod.models.knn import KNN
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
@@ -125,6 +125,17 @@ def test_the_sign_of_scikit_learns_outlier_detectors_is_turned(kind):
     again = pickle.loads(pickle.dumps(detector))
     np.testing.assert_array_equal(again.decision_function([NEAR, FAR]), scores)
     assert detector.resources() == {"sign": TURNED}  # outdates what was measured with the other sign
+
+
+def test_a_detector_that_a_function_returns_is_cloned_with_its_hyper_parameters():
+    def limited(nu=0.5):
+        return make_pipeline(TfidfVectorizer(), OneClassSVM(nu=nu))
+
+    detector = adapted(limited)(nu=0.2)
+    assert detector.get_params()["oneclasssvm__nu"] == 0.2
+    assert clone(detector).fit(SEA).wrapped[-1].nu == 0.2
+    assert detector.set_params(nu=0.3, tfidfvectorizer__binary=True).wrapped[-1].nu == 0.3
+    assert detector.wrapped[0].binary
 
 
 class Turned(Declared, BaseDetector):
