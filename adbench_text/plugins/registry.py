@@ -10,6 +10,9 @@ files are parsed.
 
 A detector file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and, for lists,
 ``summary(name) -> str``; its detectors are called ``family-member``.
+
+If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works. A name
+that begins like those of a family belongs to the family.
 """
 
 import ast
@@ -66,6 +69,8 @@ class Plugin:
     load : callable
     module : str
         Dotted name of the module that defines it.
+    place : str
+        What is loaded, and the package that it belongs to, for messages.
     is_family : bool
         Whether it has members.
     is_foreign : bool
@@ -74,6 +79,8 @@ class Plugin:
         Of the class that a file of ours is about, read without importing it; otherwise empty.
     constants : mapping of str to object
         Constants of the module that are literals, read without importing it; empty for a foreign one.
+    claimants : tuple of str
+        Places of all plug-ins that claim its name; of its own alone, if nothing is wrong.
     """
 
     kind: str
@@ -81,10 +88,24 @@ class Plugin:
     summary: str
     load: Callable[[], Any]
     module: str
+    place: str
     is_family: bool = False
     is_foreign: bool = False
     class_name: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
+    claimants: tuple[str, ...] = ()
+
+    def claims(self, name: str) -> bool:
+        """Return whether this name is its own, or that of a member of its family."""
+        return name == self.name or (self.is_family and name.startswith(f"{self.name}-"))
+
+    def check_name(self) -> None:
+        """Raise PluginError if several plug-ins claim this name."""
+        if len(self.claimants) > 1:
+            raise PluginError(
+                f"Several {_singular(self.kind)}s claim the name {self.name!r}: {', '.join(self.claimants)}. "
+                "Rename one of them, or uninstall its package."
+            )
 
 
 @cache
@@ -97,22 +118,22 @@ def plugins(kind: str) -> dict[str, Plugin]:
         if not info.name.startswith("_")
     ]
     candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
-    families = tuple(f"{plugin.name}-" for plugin in candidates if plugin.is_family)
     by_name: dict[str, Plugin] = {}
-    for plugin in candidates:  # our own files come first: another package cannot replace them unseen
-        if not (plugin.is_foreign and plugin.name.startswith(families)):
-            by_name.setdefault(plugin.name, plugin)
+    for plugin in candidates:
+        claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
+        by_name.setdefault(plugin.name, replace(plugin, claimants=tuple(claimants)))
     return dict(sorted(by_name.items()))
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     module = f"adbench_text.{_FOLDERS[kind]}.{name}"
+    place = f"{module} (adbench-text)"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, name, f"broken: {error}", load, module)
+        return Plugin(kind, name, f"broken: {error}", load, module, place)
     declared = [
         statement.value.value
         for node in tree.body
@@ -131,7 +152,9 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     class_name = classes[0] if len(classes) == 1 and not is_family else ""
     constants = _constants(tree)
     return Plugin(
-        kind, own_name, summary, load, module, is_family, class_name=class_name, constants=constants
+        *(kind, own_name, summary, load, module, place, is_family),
+        class_name=class_name,
+        constants=constants,
     )
 
 
@@ -148,7 +171,8 @@ def _constants(tree: ast.Module) -> dict[str, Any]:
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown package"
     load: Callable[[], Any] = lambda: _foreign(kind, point)  # noqa: E731
-    return Plugin(kind, point.name, f"from {distribution}", load, point.module, is_foreign=True)
+    place = f"{point.value} ({distribution})"
+    return Plugin(kind, point.name, f"from {distribution}", load, point.module, place, is_foreign=True)
 
 
 def _foreign(kind: str, point: EntryPoint) -> Any:
@@ -203,23 +227,24 @@ def names(kind: str) -> list[str]:
             names_of_kind += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
         else:
             names_of_kind.append(plugin.name)
-    return names_of_kind
+    return list(dict.fromkeys(names_of_kind))
 
 
 def listing(kind: str) -> list[tuple[str, str]]:
     """Return name and summary of every plug-in; those of other packages are loaded, as a check."""
-    rows = []
+    rows: dict[str, str] = {}
     for plugin in plugins(kind).values():
-        summary = plugin.summary
+        summary, members = plugin.summary, []
         try:
+            members = _described_members(plugin) if plugin.is_family else []
+            plugin.check_name()
             if plugin.is_foreign:
                 summary = _summary(_load(plugin), plugin.summary)
-            members = _described_members(plugin) if plugin.is_family else []
         except PluginError as error:
-            summary, members = f"broken: {error}", []
-        rows.append((plugin.name, summary) if not plugin.is_family else (f"{plugin.name}-...", summary))
-        rows += members
-    return rows
+            summary = f"broken: {error}"
+        rows[f"{plugin.name}-..." if plugin.is_family else plugin.name] = summary
+        rows |= members
+    return list(rows.items())
 
 
 def _described_members(plugin: Plugin) -> list[tuple[str, str]]:
@@ -243,9 +268,11 @@ def load(kind: str, name: str) -> Any:
     UnknownNameError
         If there is none of that name.
     PluginError
-        If it exists but cannot be imported.
+        If it exists but cannot be imported, or if there are several.
     """
     known = plugins(kind)
+    if name in known:
+        known[name].check_name()
     if name in known and not known[name].is_family:
         return _load(known[name])
     family, _, member = name.partition("-")

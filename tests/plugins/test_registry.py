@@ -379,14 +379,66 @@ def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
     assert registry.detector("llr").__name__ == "LLR"
 
 
-def test_another_package_cannot_replace_what_is_ours(install):
-    entry_points = "[adbench_text.detectors]\nllr = fragile:Sound\npyod-knn = fragile:Sound\n"
-    install("other", f"{entry_points}[adbench_text.datasets]\nagnews = fragile:Abstract\n", fragile=FRAGILE)
-    assert registry.detector("llr").__name__ == "LLR"
-    assert registry.detector("pyod-knn").__name__ == "PyODKNN"
-    assert registry.dataset("agnews").__module__ == "adbench_text.datasets.agnews"
-    assert "from other" not in dict(registry.listing("detectors")).values()
-    assert registry.names("detectors").count("pyod-knn") == 1
+CLASHING = """
+[adbench_text.detectors]
+llr = fragile:Sound
+pyod = fragile:Sound
+pyod-knn = fragile:Sound
+pyod-mine = fragile:Sound
+sound = fragile:Sound
+[adbench_text.datasets]
+agnews = fragile:Abstract
+[adbench_text.engines]
+local = fragile:Sound
+[adbench_text.tables]
+main = fragile
+[adbench_text.reports]
+csv = fragile
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "own"),
+    [
+        ("detectors", "llr", "detectors.llr"),
+        ("detectors", "pyod", "detectors.pyod"),
+        ("detectors", "pyod-knn", "detectors.pyod"),
+        ("detectors", "pyod-mine", "detectors.pyod"),  # it may be a member tomorrow
+        ("datasets", "agnews", "datasets.agnews"),
+        ("engines", "local", "run.engines.local"),
+        ("tables", "main", "reports.tables.main"),
+        ("reports", "csv", "reports.formats.csv"),
+    ],
+)
+def test_a_name_of_ours_that_another_package_claims_is_an_error_with_both_places(kind, name, own, install):
+    install("other", CLASHING, fragile=FRAGILE)
+    with pytest.raises(PluginError) as caught:
+        registry.load(kind, name)
+    for place in (f"adbench_text.{own} (adbench-text)", "(other)", "Rename one of them, or uninstall"):
+        assert place in str(caught.value)
+    listed = f"{name}-..." if name == "pyod" else name
+    assert dict(registry.listing(kind))[listed] == f"broken: {caught.value}"
+
+
+def test_names_that_are_claimed_twice_leave_all_others_alone(install):
+    install("other", CLASHING, fragile=FRAGILE)
+    assert registry.detector("sound").__name__ == "Sound"
+    assert registry.detector("pyod-ecod").__name__ == "PyODECOD"
+    assert registry.dataset("pydocs").name == "pydocs"
+    names = registry.names("detectors")
+    assert len(set(names)) == len(names)
+    assert len(dict(registry.listing("detectors"))) == len(registry.listing("detectors"))
+
+
+def test_two_packages_or_two_files_of_ours_that_claim_one_name_are_both_named(install, own_files):
+    install("one", "[adbench_text.detectors]\nsound = fragile:Sound\n", fragile=FRAGILE)
+    install("two", "[adbench_text.detectors]\nsound = fragile:FitsOnly\n")
+    own_files("datasets", thesis="class Thesis:\n  name = 'agnews'\n  def read(self): ...\n")
+    message = r"detectors claim the name 'sound': fragile:FitsOnly \(two\), fragile:Sound \(one\)\."
+    with pytest.raises(PluginError, match=message):
+        registry.detector("sound")
+    with pytest.raises(PluginError, match=r"datasets\.agnews .*, adbench_text\.datasets\.thesis "):
+        registry.dataset("agnews")
 
 
 def test_another_package_can_bring_a_format_of_reports(install):
