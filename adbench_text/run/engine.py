@@ -110,7 +110,11 @@ class Work:
 
 
 class Engine(Protocol):
-    """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords."""
+    """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords.
+
+    It may have a method ``check()``, which raises an error if it cannot run cells, for example because a
+    server does not answer. It is called first, because preparing the documents may take minutes.
+    """
 
     def run(self, work: Work) -> Generator[Result]:
         """Run cells and yield each result as it is finished.

@@ -121,6 +121,7 @@ def run_sweep(
         If the store is lost and does not come back. Results that are not logged then are kept: they are
         logged by the next sweep.
     """
+    getattr(engine, "check", lambda: None)()
     corpora = load_corpora(sweep, watcher.message)
     prepare(cells, corpora, watcher.message)
     definitions, unusable = define(cells, corpora, watcher)

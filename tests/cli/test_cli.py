@@ -718,17 +718,20 @@ def test_wrong_names_values_and_options_exit_with_2_and_write_nothing(words, mes
     assert list(here.iterdir()) == []
 
 
-def test_the_engine_dask_needs_the_address_of_a_scheduler_that_answers(store):
-    dask = pytest.importorskip("dask")
+def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_documents(
+    store, server, monkeypatch
+):
     pytest.importorskip("distributed")
+    monkeypatch.setattr("adbench_text.run.engines.dask._PATIENCE", 1)
     command = "run -s tiny -d counting --no-report --engine dask"
     nowhere = adbench(command)
     assert nowhere.exit_code == 2
     assert "Error: The engine dask needs the address of a scheduler: give --address" in nowhere.stderr
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        silent = adbench(f"{command} --address tcp://127.0.0.1:9")
-    assert silent.exit_code == 1
-    assert "Error: No Dask scheduler answers at tcp://127.0.0.1:9: " in silent.stderr
+    for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
+        silent = adbench(f"{command} --address {address}")
+        assert silent.exit_code == 1
+        assert f"Error: No Dask scheduler answers at {address}: " in silent.stderr
+        assert "loading tiny" not in silent.stderr
     assert runs("cell") == []
 
 
