@@ -6,7 +6,8 @@ import unicodedata
 from typing import Any
 
 _SPACE = re.compile(r"\s+")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the spaces
+_SPACES_OF_CELLS = ("\t", "\r", "\n")
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*')
 _LONGEST_NAME = 100  # bytes of a name of a file, which gets prefixes and suffixes
@@ -72,7 +73,10 @@ def cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     value = encodable(value)
-    if value.startswith(_FORMULA) and not _is_number(value):
+    # spreadsheets skip spaces, and take full-width signs for plain ones
+    first = next((c for c in value if not c.isspace() and unicodedata.category(c) not in _HARMFUL), "")
+    is_formula = unicodedata.normalize("NFKC", first).startswith(_FORMULA)
+    if (is_formula or value.startswith(_SPACES_OF_CELLS)) and not _is_number(value):
         return f"'{value}"
     return value
 

@@ -17,12 +17,18 @@ def test_a_text_of_any_kind_can_be_encoded():
     assert encodable("naïve 東京") == "naïve 東京"
 
 
-@pytest.mark.parametrize("text", ["=1+1", "+SUM(A1)", "-cmd", "@import", "\t=1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("=1+1", "+SUM(A1)", "-cmd", "@import", "\t=1", "\rplain", "\n=1", "\nplain", " =1", "\xa0\n =1"),
+        *("\ufeff=1", "\u200b@x", "\x0b-cmd", "＝1+1", " ＋1", "－cmd", "＠SUM(1)", "﹢1"),
+    ],
+)
 def test_a_cell_is_no_formula(text):
     assert cell(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["-3.5", "+1e-3", "plain", "a=b", ""])
+@pytest.mark.parametrize("text", ["-3.5", "+1e-3", "plain", "a=b", "", " ", " plain", "１"])
 def test_numbers_and_plain_texts_stay(text):
     assert cell(text) == text
 

@@ -182,7 +182,8 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
         places, early = result.early
         files["scores_before_training.csv"] = _scores_csv(result, corpus, early, places)
     for name, table in result.tables.items():
-        files[f"{file_name(name)}.csv"] = table.to_csv(index=False, lineterminator="\n")
+        safe = table.map(escaping.cell).rename(columns=escaping.cell)  # words of the documents
+        files[f"{file_name(name)}.csv"] = safe.to_csv(index=False, lineterminator="\n")
     if result.examples:
         files["examples.json"] = to_json(result.examples)
     if result.traceback:
