@@ -13,9 +13,10 @@ import click
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
 from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
-    from adbench_text.documents.reading import Document
+    from adbench_text.documents.reading import Document, Documents
 
 _PATIENCE = 1.0  # seconds
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
@@ -169,11 +170,21 @@ class Columns(NamedTuple):
     id: str | None
 
 
+def opened(file: str, source: Source) -> "Documents":
+    """Return the documents of a file, to be read; print what is left out."""
+    from adbench_text.documents.reading import Documents
+
+    documents = Documents(file, **vars(source))
+    for note in documents.notes:
+        click.echo(f"Note: {printable(note)}", err=True)
+    return documents
+
+
 def read_all(file: str, source: Source) -> "tuple[list[Document], Columns]":
     """Return all documents of a file; their identifiers must differ."""
-    from adbench_text.documents.reading import Documents, check_unique
+    from adbench_text.documents.reading import check_unique
 
-    read = Documents(file, **vars(source))
+    read = opened(file, source)
     documents = list(read)
     if read.id_column is not None:
         check_unique(documents, read.id_column)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.own_text import Source, document_options, normal_alpha_option
+from adbench_text.cli.own_text import Source, document_options, normal_alpha_option, opened
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
@@ -33,13 +33,12 @@ def command(
     Prints one JSON object for each document, in their order: id, score, p (the share of normal documents
     that score at least as high), odd (whether p is at most --alpha) and why (the words that make it odd).
     """
-    from adbench_text.documents.reading import Documents
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
 
     loaded = load(model)
     scorer = Scorer(loaded, alpha)
-    documents = Documents(file, **vars(source))
+    documents = opened(file, source)
     for some, error in _batches(iter(documents)):
         results = scorer.score([document.text for document in some])
         if some:

@@ -53,6 +53,8 @@ class Documents:
         Of the first row.
     text_column : str
     id_column : str or None
+    notes : list of str
+        About files of a folder that are left out.
 
     Raises
     ------
@@ -71,11 +73,13 @@ class Documents:
         encoding: str = "utf-8",
     ) -> None:
         self.path = path
-        source = iter(rows(path, kind, encoding))
+        self.notes: list[str] = []
+        source = iter(rows(path, kind, encoding, self.notes.append))
         # A given column needs no look ahead: a pipe gets its first answer with its first document.
         first = list(islice(source, 1 if text else _N_LOOKED_AT))
         if not first:
-            raise DataError(f"{'Standard input' if path == '-' else path} has no documents.")
+            named = "Standard input" if path == "-" else path
+            raise DataError(" ".join([f"{named} has no documents.", *self.notes]))
         self._rows: Iterator[Row] = chain(first, source)
         self.columns = list(first[0].values)
         for column in (text, id):

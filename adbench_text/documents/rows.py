@@ -38,7 +38,12 @@ class Row(NamedTuple):
     place: str
 
 
-def rows(path: str, kind: str | None = None, encoding: str = "utf-8") -> Iterator[Row]:
+def rows(
+    path: str,
+    kind: str | None = None,
+    encoding: str = "utf-8",
+    note: Callable[[str], object] = lambda text: None,
+) -> Iterator[Row]:
     """Yield the rows of a file, of a folder of text files, or of standard input.
 
     Parameters
@@ -50,6 +55,8 @@ def rows(path: str, kind: str | None = None, encoding: str = "utf-8") -> Iterato
         otherwise plain lines, one document each.
     encoding : str
         Of the text.
+    note : callable
+        Receives a line about files that are left out, before the first row.
 
     Raises
     ------
@@ -71,7 +78,7 @@ def rows(path: str, kind: str | None = None, encoding: str = "utf-8") -> Iterato
         if not file.exists():
             raise DataError(f"There is no file {file}.")
     if kind == "folder":
-        return _folder(file, encoding)
+        return _folder(file, encoding, note)
     return _parquet(file) if kind == "parquet" else _file(file, kind, encoding)
 
 
@@ -239,12 +246,24 @@ def _parquet(file: Path) -> Iterator[Row]:
             raise DataError(f"{file} is not a Parquet file, or is damaged: {error}") from error
 
 
-def _folder(folder: Path, encoding: str) -> Iterator[Row]:
-    """Yield one document for each file in a folder and its folders, in the order of their paths."""
-    for file in sorted(folder.rglob("*")):
-        name = file.relative_to(folder)
-        if any(part.startswith(".") for part in name.parts) or not file.is_file():
-            continue
-        with _named_errors(file), file.open("rb") as stream:
+def _folder(folder: Path, encoding: str, note: Callable[[str], object]) -> Iterator[Row]:
+    """Yield one document for each file in a folder and its folders, in the order of their paths.
+
+    A link may be anybody's, and lead to any file of this machine: one that leaves the folder is left out.
+    """
+    names = [file.relative_to(folder) for file in sorted(folder.rglob("*"))]
+    visible = [name for name in names if not any(part.startswith(".") for part in name.parts)]
+    root = folder.resolve()
+    files = [name for name in visible if _is_within(folder / name, root)]
+    n_links = sum((folder / name).is_symlink() for name in set(visible).difference(files))
+    if n_links:
+        note(f"{n_links:,} links of {folder} are left out: they lead out of it, to a folder, or nowhere.")
+    for name in files:
+        with _named_errors(folder / name), (folder / name).open("rb") as stream:
             text = "".join(_Reader(str(name), encoding)._lines(stream))
         yield Row({"file": str(name), TEXT: text}, str(name))
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Return whether a path is that of a file, or of a link to a file, in a folder."""
+    return path.is_file() and (not path.is_symlink() or folder in path.resolve().parents)

@@ -66,6 +66,30 @@ def test_plain_lines_and_folders(tmp_path):
     ]
 
 
+def test_links_out_of_a_folder_are_left_out_and_counted(tmp_path):
+    folder, outside = tmp_path / "in", tmp_path / "outside"
+    for each in (folder / "deep", outside):
+        each.mkdir(parents=True)
+    (outside / "secret").write_text("secret")
+    (folder / "a").write_text("first")
+    (folder / "deep" / "inner").symlink_to("../a")
+    (folder / "file").symlink_to("../outside/secret")
+    (folder / "folder").symlink_to(outside)
+    (folder / "own").symlink_to(".")
+    (folder / "loop").symlink_to("loop")
+    (folder / "nowhere").symlink_to("nothing")
+    (tmp_path / "link").symlink_to("in")
+    for path in (folder, tmp_path / "link"):
+        documents = Documents(str(path))
+        assert [(each.id, each.text) for each in documents] == [("a", "first"), ("deep/inner", "first")]
+        message = f"5 links of {path} are left out: they lead out of it, to a folder, or nowhere."
+        assert documents.notes == [message]
+    for path in (folder / "a", folder / "deep" / "inner"):
+        path.unlink()
+    with pytest.raises(DataError, match=r"in has no documents\. 5 links of .* are left out"):
+        Documents(str(folder))
+
+
 @pytest.mark.parametrize(("data", "texts"), [(b'{"text": "one"}\n', ["one"]), (b"one\ntwo", ["one", "two"])])
 def test_standard_input(monkeypatch, data, texts):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
