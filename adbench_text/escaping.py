@@ -10,6 +10,13 @@ _FORMULA = ("=", "+", "-", "@")  # see CSV injection at owasp.org, also for the 
 _SPACES_OF_CELLS = ("\t", "\r", "\n")
 _HARMFUL = ("Cc", "Cf", "Cs", "Co")  # controls, changes of direction, lone surrogates, private characters
 _NO_FILE_NAME = frozenset('/\\\0<>"|?*')
+# User and password, which may contain / and @; after a colon, a number before a / is a port.
+_LOGIN = re.compile(r"://(?:[^/\s]*|[^/\s:@]*:(?!\d+/)[^\s@]*)@")
+_SECRET = re.compile(
+    r"([?&;#](?:[\w.%-]*(?:pass|pwd|token|secret|(?:api|access|private)[-_]?key|signature|credential|auth)"
+    r"[\w.%-]*|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
+    re.IGNORECASE,
+)
 _LONGEST_NAME = 100  # bytes of a name of a file, which gets prefixes and suffixes
 
 
@@ -36,6 +43,19 @@ def printable(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
     return "".join("\ufffd" if c not in "\n\t" and unicodedata.category(c) in _HARMFUL else c for c in text)
+
+
+def without_password(text: str) -> str:
+    """Return an address, or a text with addresses, without users, passwords and secrets of a query.
+
+    Examples
+    --------
+    >>> without_password("report --tracking-uri postgresql://me:s3cret@host/db?sslmode=require")
+    'report --tracking-uri postgresql://***@host/db?sslmode=require'
+    >>> without_password("http://host/store?user=me&access_token=s3cret")
+    'http://host/store?user=me&access_token=***'
+    """
+    return _SECRET.sub(r"\1***", _LOGIN.sub("://***@", text))
 
 
 def encodable(text: str) -> str:

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from adbench_text import __version__
-from adbench_text.escaping import printable
+from adbench_text.escaping import printable, without_password
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
 
@@ -65,5 +65,5 @@ def git_commit() -> str:
 
 
 def command_line() -> str:
-    """Return the command line of this process, with the name of the program instead of its path."""
-    return printable(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+    """Return the command line of this process, with the program's name for its path, without passwords."""
+    return printable(without_password(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]])))

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import tracking_options
-from adbench_text.escaping import encodable, one_line, printable
+from adbench_text.escaping import encodable, one_line, printable, without_password
 
 _HIDDEN_EXTRAS = ("test", "docs")  # for developers of this package
 
@@ -115,7 +115,7 @@ def _folder(path: Any) -> dict[str, Any]:
 def _store(uri: str, experiment: str) -> dict[str, Any]:
     """Return whether the store can be used; MLflow is not imported for it."""
     from adbench_text.errors import TrackingError
-    from adbench_text.store.address import check_reachable, sqlite_file, without_password
+    from adbench_text.store.address import check_reachable, sqlite_file
 
     facts = {"uri": without_password(uri), "experiment": experiment, "state": "reachable", "problem": ""}
     try:

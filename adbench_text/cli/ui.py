@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import tracking_options
+from adbench_text.escaping import without_password
 
 if TYPE_CHECKING:
     from adbench_text.store.store import Store
@@ -30,7 +31,7 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(s
 def command(port: int, tracking_uri: str, experiment: str) -> None:
     """Start MLflow's web interface for the store, and print a link to the comparison of each dataset."""
     from adbench_text.errors import AdbenchTextError
-    from adbench_text.store.address import check_reachable, mlflow_uri, without_password
+    from adbench_text.store.address import check_reachable, mlflow_uri
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, experiment, create=False)

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adbench_text.errors import InvalidValueError, TrackingError
+from adbench_text.escaping import without_password
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
@@ -18,11 +19,6 @@ _LONGEST = 100  # characters of the prefix of an experiment
 def tracking_uri(given: str | None = None) -> str:
     """Return the store to use: the given one, ``MLFLOW_TRACKING_URI``, or ``mlflow.db`` in this folder."""
     return given or os.environ.get("MLFLOW_TRACKING_URI") or DEFAULT_URI
-
-
-def without_password(text: str) -> str:
-    """Return a URI, or a text that holds one, without its user and password."""
-    return re.sub(r"://[^/@\s]*@", "://***@", text)
 
 
 def checked_experiment(name: str) -> str:
@@ -53,8 +49,9 @@ def check_reachable(uri: str, writes: bool = True) -> None:
         raise TrackingError(f"{without_password(uri)!r} is not an address of a store: {error}.") from error
     # the rest is a path (one letter is a drive), or another scheme of MLflow
     if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
+        shown = without_password(uri)
         raise TrackingError(
-            f"MLflow keeps no runs in plain folders any more, got {uri!r}; use {DEFAULT_URI}."
+            f"MLflow keeps no runs in plain folders any more, got {shown!r}; use {DEFAULT_URI}."
         )
 
 
@@ -95,8 +92,8 @@ def _check_database(uri: str) -> None:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error message; those of SQLAlchemy and MLflow are long."""
-    return str(error).strip().partition("\n")[0]
+    """Return the first line of an error message, as SQLAlchemy's and MLflow's are long; without passwords."""
+    return without_password(str(error).strip().partition("\n")[0])
 
 
 def sqlite_file(uri: str) -> Path | None:
@@ -133,9 +130,12 @@ def mlflow_uri(uri: str) -> str:
 def _check_sqlite(uri: str, writes: bool) -> None:
     path = sqlite_file(uri)
     if path is None:
-        raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {uri!r}.")
+        shown = without_password(uri)
+        raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {shown!r}.")
     if re.search(r"\?\w+=[^/]*$", uri):
-        raise TrackingError(f"Options after ? are not supported in {uri!r}; give the path of the file only.")
+        raise TrackingError(
+            f"Options after ? are not supported in {without_password(uri)!r}; give the path of the file only."
+        )
     if not path.parent.is_dir():
         raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
     if path.is_dir():

@@ -13,13 +13,13 @@ from typing import Any
 
 from adbench_text import interrupts
 from adbench_text.errors import TrackingError
+from adbench_text.escaping import without_password
 from adbench_text.store.address import (
     check_reachable,
     first_line,
     mlflow_uri,
     sqlite_file,
     sqlite_tables,
-    without_password,
 )
 
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
@@ -117,7 +117,7 @@ def _reason(error: BaseException) -> str:
     """Return why MLflow has failed, without the addresses of its requests."""
     if answer := re.search(r"too many (\d+) error responses", str(error)):
         return f"the server answers HTTP status {answer[1]}; its own log names the reason"
-    return without_password(first_line(error)).removesuffix(".")
+    return first_line(error).removesuffix(".")
 
 
 def _create(path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from adbench_text.errors import TrackingError
-from adbench_text.store.address import without_password
+from adbench_text.escaping import without_password
 from adbench_text.store.artifacts import artifact_root
 from adbench_text.store.client import StoreClient
 

@@ -12,8 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from adbench_text.errors import TrackingError
+from adbench_text.escaping import without_password
 from adbench_text.provenance import command_line
-from adbench_text.store.address import without_password
 from adbench_text.store.artifacts import files_below, is_of_run, local_folder
 from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
 from adbench_text.store.reading import KIND, State
@@ -149,7 +149,7 @@ class Target(Store):
             KIND: _KIND,
             HOST: host(),
             f"{TAG}sources": "\n".join(of_source)[:LONGEST_TAG],
-            "mlflow.note.content": f"`{without_password(command_line())}`\n\nCopied from:\n{numbers}",
+            "mlflow.note.content": f"`{command_line()}`\n\nCopied from:\n{numbers}",
             **run_tags(),
         }
         name = f"merge: {len(cells)} cells"

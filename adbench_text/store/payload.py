@@ -12,7 +12,6 @@ from adbench_text.escaping import encodable, file_name, printable
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
-from adbench_text.store.address import without_password
 from adbench_text.store.record import TAG, params_and_tags
 from adbench_text.sweep.cell import of_test_set, percent
 from adbench_text.sweep.definition import cell_id
@@ -122,7 +121,7 @@ def _accepted(name: str) -> str:
 def run_tags() -> dict[str, str]:
     """Return the tags of every run: environment, command line, commit."""
     tags = {f"env.{name}": value for name, value in environment().items()}
-    tags["mlflow.source.name"] = without_password(command_line())
+    tags["mlflow.source.name"] = command_line()
     return tags | {"mlflow.source.git.commit": git_commit()}
 
 

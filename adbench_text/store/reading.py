@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from adbench_text.store.address import without_password
+from adbench_text.escaping import without_password
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.payload import Value
 from adbench_text.store.record import TAG, Record, StoredRun, lost

@@ -19,6 +19,7 @@ from typing import Any
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
+from adbench_text.escaping import without_password
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.address import (
@@ -26,7 +27,6 @@ from adbench_text.store.address import (
     checked_experiment,
     sqlite_file,
     tracking_uri,
-    without_password,
 )
 from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient, pages
@@ -118,7 +118,7 @@ class Store:
             self._parents.clear()
 
     def _new_parent(self, dataset: str, corpus: Corpus, title: str) -> str:
-        description = f"`{without_password(command_line())}`\n\n{corpus.edition}: {corpus.counts()}."
+        description = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
         self._descriptions[dataset] = description
         tags = {
             DESCRIPTION: description,

@@ -9,13 +9,13 @@ from journals import kill_writer
 from sqlalchemy.engine import make_url
 
 from adbench_text.errors import TrackingError
+from adbench_text.escaping import without_password
 from adbench_text.store import address
 from adbench_text.store.address import (
     check_reachable,
     mlflow_uri,
     sqlite_file,
     tracking_uri,
-    without_password,
 )
 
 pytestmark = pytest.mark.timeout(60)  # MLflow itself would try again for many minutes
@@ -61,9 +61,24 @@ def test_the_address_is_the_one_given_else_mlflows_variable_else_a_file_here(mon
         ),
         ("sqlite:///folder/a@b.db", "sqlite:///folder/a@b.db"),
         ("mlflow.db", "mlflow.db"),
+        ("postgresql://me:s3@cret@host/db", "postgresql://***@host/db"),
+        ("postgresql://me:s3/cret@host/db", "postgresql://***@host/db"),
+        ("http://host:5000/a@b", "http://host:5000/a@b"),
+        (
+            "run --tracking-uri 'http://host/?user=me&password=s3cret' --seed 1",
+            "run --tracking-uri 'http://host/?user=me&password=***' --seed 1",
+        ),
+        ("http://host?X-Amz-Signature=s3cret&api_key=s3cret#token=s3cret", None),
+        ("mssql+pyodbc:///?odbc_connect=PWD%3Ds3cret", None),
+        ("postgresql://host/db?sslmode=require&application_name=x", ...),
+        ("http://host/#/experiments/1/runs?orderByKey=metrics.%60auroc%60", ...),
     ],
 )
-def test_user_and_password_are_hidden(text, shown):
+def test_users_passwords_and_secrets_of_a_query_are_hidden(text, shown):
+    if shown is None:
+        assert "s3cret" not in without_password(text)
+        return
+    shown = text if shown is ... else shown
     assert without_password(text) == shown
 
 
@@ -177,7 +192,14 @@ def test_plain_folders_keep_no_runs_any_more(uri):
     assert "use sqlite:///mlflow.db" in refused(uri)
 
 
-@pytest.mark.parametrize("uri", ["http://[::1", "postgresql://me:s3cret@host:port/db", "http://"])
+@pytest.mark.parametrize(
+    "uri",
+    [
+        *("http://[::1", "postgresql://me:s3cret@host:port/db", "http://"),
+        *("sqlite:///x.db?password=s3cret", "folder?token=s3cret", "sqlite:/x?secret=s3cret"),
+        "http://127.0.0.1:9/?token=s3cret",
+    ],
+)
 def test_nonsense_is_one_line_without_a_password(uri):
     assert "s3cret" not in refused(uri)
 

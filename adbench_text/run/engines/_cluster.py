@@ -64,7 +64,7 @@ class Cluster:
     ----------
     client : distributed.Client
     address : str
-        Of its scheduler.
+        Of its scheduler, for messages.
     work : Work
     gpu_jobs : int
         Number of cells that share a GPU.

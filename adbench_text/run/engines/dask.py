@@ -9,6 +9,7 @@ from threading import Thread
 
 from adbench_text.checks import check_whole
 from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.escaping import without_password
 from adbench_text.run.engine import Work
 from adbench_text.run.result import Result
 
@@ -57,7 +58,7 @@ class Dask:
         except Empty:
             refusal = _NO_SCHEDULER
         if refusal:
-            raise AdbenchTextError(f"No Dask scheduler answers at {address}: {refusal}")
+            raise AdbenchTextError(without_password(f"No Dask scheduler answers at {address}: {refusal}"))
 
     def _found_address(self) -> str:
         import dask
@@ -87,8 +88,9 @@ class Dask:
         try:
             client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError, pickle.PickleError) as error:
-            raise AdbenchTextError(f"No Dask scheduler answers at {address}: {error}") from error
-        cluster = Cluster(client, address, work, self.gpu_jobs)
+            reason = without_password(f"No Dask scheduler answers at {address}: {error}")
+            raise AdbenchTextError(reason) from error
+        cluster = Cluster(client, without_password(address), work, self.gpu_jobs)
         try:
             yield from cluster.run()
         finally:
