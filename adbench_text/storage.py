@@ -20,12 +20,13 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
 
-from adbench_text.errors import DataError
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import without_password
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -74,7 +75,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
+    >>> from pathlib import Path, PurePath
     >>> from adbench_text.storage import atomic_path
     >>> path = Path(tempfile.mkdtemp()) / "results.csv"
     >>> with atomic_path(path) as temporary:
@@ -202,6 +203,13 @@ class RemoteFile:
         Address to download it from.
     md5, sha256 : str
         Digest of the published file, in hexadecimal: one of the two.
+    most_bytes : int, default 4 GB
+        A larger download is refused.
+
+    Raises
+    ------
+    InvalidValueError
+        If the path leads out of the data directory.
 
     Examples
     --------
@@ -215,6 +223,15 @@ class RemoteFile:
     url: str
     md5: str = ""
     sha256: str = ""
+    most_bytes: int = 4 * 10**9
+
+    def __post_init__(self) -> None:
+        path = PurePath(self.path)
+        if path.is_absolute() or not path.parts or ".." in path.parts:
+            raise InvalidValueError(
+                "The path of a file must be relative to the data directory, and stay in it, "
+                f"got {self.path!r}."
+            )
 
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.
@@ -224,18 +241,21 @@ class RemoteFile:
         Raises
         ------
         DataError
-            If the file is missing and cannot be downloaded, or the download is not the
-            published file. In that case nothing is kept.
+            If the file is missing and cannot be downloaded, or the download is too large, too slow or
+            not the published file. In that case nothing is kept.
         """
         local = data_dir() / self.path
         if is_file(local):
             return local
+        url = without_password(self.url)
         if is_offline():
             raise DataError(
                 f"{local} is missing and downloads are off. "
-                f"Put the file from {self.url} there, or run without --offline."
+                f"Put the file from {url} there, or run without --offline."
             )
         import pooch
+
+        from adbench_text.download import Download
 
         algorithm, digest = ("md5", self.md5) if self.md5 else ("sha256", self.sha256)
         pooch.get_logger().setLevel(logging.WARNING)
@@ -245,12 +265,12 @@ class RemoteFile:
                 known_hash=f"{algorithm}:{digest}",
                 path=local.parent,
                 fname=local.name,
-                downloader=pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=30),
+                downloader=Download(self.most_bytes),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
-            reason = " ".join(str(error).split())
+            reason = without_password(" ".join(str(error).split()))
             raise DataError(
-                f"Could not download {self.url}: {reason}. "
+                f"Could not download {url}: {reason}. "
                 f"Get the file ({algorithm} {digest}) by hand and put it at {local}."
             ) from error
         return local

@@ -2,13 +2,16 @@ import hashlib
 import json
 import os
 import socket
+import time
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from adbench_text import storage
-from adbench_text.errors import DataError
+from adbench_text import download, storage
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.storage import RemoteFile, atomic_path, file_digest
 
 CONTENT = b"1,title,description\n" * 5000
@@ -174,6 +177,54 @@ def test_a_server_that_does_not_answer_is_one_line(home):
     with pytest.raises(DataError, match=r"^Could not download .* by hand and put it at .*\.$") as caught:
         RemoteFile("a/b", f"http://127.0.0.1:{port}/b", "0" * 32).fetch()
     assert "\n" not in str(caught.value)
+    assert everything_in(home) == []
+
+
+@pytest.mark.parametrize("path", ["../../x", "a/../../x", "/etc/x", "", "."])
+def test_a_path_out_of_the_data_directory_is_refused(path):
+    with pytest.raises(InvalidValueError, match="must be relative to the data directory, and stay"):
+        RemoteFile(path, "https://example.org/x", md5=32 * "0")
+
+
+@pytest.mark.parametrize("has_length", [True, False])
+def test_a_file_that_is_too_large_is_refused_before_it_has_come(home, server, remote, has_length):
+    sent = 0
+
+    def send(request):
+        nonlocal sent
+        request.send_response(200)
+        if has_length:
+            request.send_header("Content-Length", str(10**12))
+        request.end_headers()
+        with suppress(OSError):
+            for _ in range(1000):
+                sent += request.wfile.write(bytes(10**5))
+
+    server.answers["/file.csv"] = send
+    with pytest.raises(DataError, match=r"^Could not download .*: it is larger than 1 MB\. Get the file"):
+        replace(remote, most_bytes=10**6).fetch()
+    assert sent < 10**8
+    assert everything_in(home) == []
+
+
+@pytest.mark.parametrize("part", ["body", "head"])
+def test_a_server_that_sends_single_bytes_is_given_up(home, server, remote, monkeypatch, part):
+    monkeypatch.setattr(download, "_SECONDS", 0.5)
+
+    def drip(request):
+        if part == "body":
+            request.send_response(200)
+            request.end_headers()
+        with suppress(OSError):
+            for _ in range(50):
+                request.wfile.write(b"x")
+                time.sleep(0.1)
+
+    server.answers["/file.csv"] = drip
+    with pytest.raises(
+        DataError, match=r"^Could not download .*: only [\d,]+ bytes came in 0\.5 s\. Get the"
+    ):
+        remote.fetch()
     assert everything_in(home) == []
 
 
