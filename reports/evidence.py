@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from adbench_text.escaping import without_password
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Heatmap
@@ -172,5 +173,15 @@ def _note(part: str, missing: str, records: Sequence[Record]) -> str:
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     return (
         f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "
-        "the artifacts of the store were moved, deleted or damaged."
+        f"the artifacts of the store were moved, deleted or damaged.{_place(records[0])}"
+    )
+
+
+def _place(record: Record) -> str:
+    """Return where the artifacts of a cell should be; an empty text if the store does not say it."""
+    if not record.artifact_uri:
+        return ""
+    return (
+        f" Only the folder or the server of the store is read; those of the run {record.run_id} are at "
+        f"{without_password(record.artifact_uri)}."
     )

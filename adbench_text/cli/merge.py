@@ -9,9 +9,12 @@ import click
 
 from adbench_text.cli.options import tracking_options
 from adbench_text.cli.progress import count
+from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
     from adbench_text.store.merging import Merged
+
+_MOST_REASONS = 3  # printed for each store
 
 
 @click.command("merge")
@@ -47,6 +50,10 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
         merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True))
     for each in merged:
         click.echo(_line(each, target.shown))
+        for reason in each.refused[:_MOST_REASONS]:
+            click.echo(f"Note: {printable(reason)}", err=True)
+        if len(each.refused) > _MOST_REASONS:
+            click.echo(f"Note: {len(each.refused) - _MOST_REASONS:,} more runs like these.", err=True)
 
 
 def _line(merged: "Merged", target: str) -> str:

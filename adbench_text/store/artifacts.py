@@ -1,11 +1,18 @@
-"""Where the artifacts of a stored cell are on this machine."""
+"""Where the artifacts of a stored cell are.
+
+A store names an address for each run. It may be anybody's store, and name any folder of this machine and any
+host. So only the folder of a database file, or the server of the store, is read.
+"""
 
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from adbench_text.escaping import file_name
+from adbench_text.errors import TrackingError
+from adbench_text.escaping import file_name, without_password
 from adbench_text.store.record import Record
+
+_BUCKETS = ("abfss", "dbfs", "gs", "s3", "wasbs")  # where the server of a store may keep its artifacts
 
 
 def artifact_root(database: Path, experiment: str) -> Path:
@@ -13,7 +20,7 @@ def artifact_root(database: Path, experiment: str) -> Path:
     return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
 
 
-def local_folder(record: Record, database: Path | None, experiment: str) -> Path | None:
+def local_folder(record: Record, uri: str, database: Path | None, experiment: str) -> Path | None:
     """Return the folder of the artifacts of a cell, which may be absent; None if a server has them.
 
     MLflow stores complete paths. If a database was moved or copied together with its artifacts, they are
@@ -22,26 +29,63 @@ def local_folder(record: Record, database: Path | None, experiment: str) -> Path
     Parameters
     ----------
     record : Record
+    uri : str
+        Address of the store.
     database : path, optional
         The file of the store.
     experiment : str
         Name of the experiment of the cell.
+
+    Raises
+    ------
+    TrackingError
+        If the artifacts are neither in the folder of the file, nor on the server of the store.
     """
-    parts = urlsplit(record.artifact_uri)
-    if parts.scheme not in ("file", "") or not parts.path.startswith("/"):
+    if database is not None:
+        beside = artifact_root(database, experiment) / file_name(record.run_id) / "artifacts"
+        if beside.is_dir() and _is_of_run(beside, record):
+            return beside
+    try:
+        named = _path(record.artifact_uri)
+        if named is None and database is None and _is_on_server(record.artifact_uri, uri):
+            return None
+        is_within = named is not None and (database is None or _is_below(named, database.parent))
+        if named is not None and is_within and _is_of_run(named, record):
+            return named
+    except (ValueError, OSError, RuntimeError):  # no address at all, or a path that links to itself
+        pass
+    raise TrackingError(
+        f"The artifacts of the run {record.run_id} are not read: {without_password(record.artifact_uri)!r} "
+        f"is neither in the folder of {without_password(uri)} nor on its server."
+    )
+
+
+def _path(address: str) -> Path | None:
+    """Return the path of an address on this machine; None of any other address."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("file", "") or parts.netloc or not parts.path.startswith("/"):
         return None
-    named = Path(url2pathname(parts.path) if parts.scheme else record.artifact_uri)
-    if named.is_dir() or database is None:
-        return named
-    beside = artifact_root(database, experiment) / file_name(record.run_id) / "artifacts"
-    return beside if beside.is_dir() else named
+    return Path(url2pathname(parts.path) if parts.scheme else address)
 
 
-def is_of_run(folder: Path, record: Record) -> bool:
-    """Whether a folder is one that MLflow makes for the artifacts of a run.
+def _is_on_server(address: str, uri: str) -> bool:
+    """Return whether artifacts are on the server of a store, or in a bucket of its."""
+    parts, store = urlsplit(address), urlsplit(uri)
+    if parts.scheme in _BUCKETS:
+        return True
+    is_same = (parts.hostname, parts.port) == (store.hostname, store.port)
+    return (parts.scheme == "mlflow-artifacts" and not parts.netloc) or (
+        parts.scheme in ("mlflow-artifacts", "http", "https") and is_same
+    )
 
-    The path comes from a database, which may be anybody's, and name any folder of this machine.
-    """
+
+def _is_below(path: Path, folder: Path) -> bool:
+    """Return whether a path is below a folder: as it is written, or where its links lead."""
+    return folder.resolve() in path.resolve().parents or (folder in path.parents and ".." not in path.parts)
+
+
+def _is_of_run(folder: Path, record: Record) -> bool:
+    """Return whether a folder is one that MLflow makes for the artifacts of a run."""
     return record.run_id.isalnum() and folder.resolve().parts[-2:] == (record.run_id, "artifacts")
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
 from adbench_text.provenance import command_line
-from adbench_text.store.artifacts import files_below, is_of_run, local_folder
+from adbench_text.store.artifacts import files_below, local_folder
 from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
 from adbench_text.store.reading import KIND, State
 from adbench_text.store.record import TAG, Record
@@ -38,6 +38,8 @@ class Merged:
         Cells that failed in the target after they ended well in the source.
     without_artifacts : int
         Copied cells whose artifacts could not be read.
+    refused : list of str
+        Why artifacts of these cells were not read, where their addresses are the reason.
     """
 
     store: str
@@ -45,6 +47,7 @@ class Merged:
     present: int = 0
     outdated: int = 0
     without_artifacts: int = 0
+    refused: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Source(Store):
 
     def __init__(self, uri: str, experiment: str = DEFAULT_EXPERIMENT) -> None:
         super().__init__(uri, experiment, create=False)
+        self.refused: list[str] = []
 
     def is_same(self, other: "Target") -> bool:
         """Whether both are one store, as far as their addresses tell."""
@@ -90,10 +94,16 @@ class Source(Store):
 
     @contextmanager
     def folder(self, record: Record) -> Iterator[Path | None]:
-        """Yield a folder with the artifacts of a cell, None if there is none."""
-        folder_here = local_folder(record, self._file, f"{self.experiment}/{record.dataset}")
+        """Yield a folder with the artifacts of a cell, None if there is none, or if it is refused."""
+        experiment = f"{self.experiment}/{record.dataset}"
+        try:
+            folder_here = local_folder(record, self.uri, self._file, experiment)
+        except TrackingError as error:
+            self.refused.append(str(error))
+            yield None
+            return
         if folder_here is not None:
-            yield folder_here if folder_here.is_dir() and is_of_run(folder_here, record) else None
+            yield folder_here if folder_here.is_dir() else None
         elif not self._client.list_artifacts(record.run_id):
             yield None
         else:
@@ -215,7 +225,7 @@ def merge(
 
 def plan_of(sources: Sequence[Source], target: Target) -> Plan:
     """Return what is to be copied; nothing is written."""
-    plan = Plan(counts={source: Merged(source.shown) for source in sources})
+    plan = Plan(counts={source: Merged(source.shown, refused=source.refused) for source in sources})
     newest: dict[str, tuple[Source, Record]] = {}
     for source in sources:
         datasets = source.datasets()

@@ -297,14 +297,15 @@ class Store:
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
-        folder_here = local_folder(record, self._file, f"{self.experiment}/{record.dataset}")
+        experiment = f"{self.experiment}/{record.dataset}"
         try:
+            folder_here = local_folder(record, self.uri, self._file, experiment)
             if folder_here is not None:  # many times as fast as MLflow's copy of it
                 return (folder_here / name).read_text(encoding="utf-8")
             with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
                 path = self._client.download_artifacts(record.run_id, name, folder)
                 return Path(path).read_text(encoding="utf-8")
-        except (TrackingError, OSError, ValueError):  # never logged, deleted since, or no text
+        except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:

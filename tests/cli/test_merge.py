@@ -4,6 +4,8 @@ import csv
 import io
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -131,3 +133,17 @@ def test_the_variable_of_mlflow_holds_one_address_even_with_spaces(stores, monke
     monkeypatch.setenv("MLFLOW_TRACKING_URI", stores[0].uri)
     assert " " in stores[0].uri
     assert len(cells()) == 2
+
+
+def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_store(stores):
+    log(stores[0], *(result(0.8, seed=seed) for seed in (3, 4, 5)))
+    with closing(sqlite3.connect("my laptop/mlflow.db")) as database, database:
+        database.execute("UPDATE runs SET artifact_uri = 'http://host/x?token=s3cret'")
+    shutil.rmtree("my laptop/mlruns")
+    done = adbench("merge", stores[0].uri)
+    assert done.exit_code == 0, done.output
+    assert "5 copied without artifacts, which could not be read" in done.stdout
+    *reasons, more = done.stderr.splitlines()
+    assert len(reasons) == 3
+    assert all("are not read: 'http://host/x?token=***' is neither in" in reason for reason in reasons)
+    assert more == "Note: 2 more runs like these."

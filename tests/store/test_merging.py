@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,10 @@ from stores import STARTED, definition, files, finished, log, result, run_ids, r
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
+from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient
 from adbench_text.store.merging import Merged, Source, Target, merge
+from adbench_text.store.record import Record
 from adbench_text.store.store import Store
 from adbench_text.sweep.definition import cell_id
 
@@ -298,6 +301,70 @@ def test_no_file_outside_the_folder_of_the_artifacts_is_copied(new_store, tmp_pa
     assert [each.without_artifacts for each in merged(target, laptop)] == [1]
     copied = files(tmp_path / "all" / "mlruns")
     assert [Path(name).name for name in copied] == ["scores.csv"]
+
+
+# Addresses that a store names
+
+
+@pytest.fixture
+def renamed(new_store):
+    """Returns the store of one cell whose artifacts are at an address, and its record."""
+
+    def rename(address: str) -> tuple[Store, Record]:
+        store = new_store("laptop")
+        log(store, result())
+        (record,) = store.cells(["tiny"])
+        shutil.rmtree(Path(record.artifact_uri.removeprefix("file://")).parent)
+        with closing(sqlite3.connect(store._file)) as database, database:
+            address = address.replace("RUN", record.run_id)
+            database.execute("UPDATE runs SET artifact_uri = ?", [address])
+        (record,) = Store(store.uri).cells(["tiny"])
+        return store, record
+
+    return rename
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "HOST/RUN/artifacts",
+        "mlflow-artifacts:HOST/RUN/artifacts",
+        "ftp:HOST/x",
+        "file:HOST/RUN/artifacts",
+        *("mlflow-artifacts:/1/RUN/artifacts", "s3://bucket/RUN/artifacts", "http://[::1"),
+        *("runs:/RUN/x", "models:/x/1", "nonsense://x", "relative/RUN/artifacts", ""),
+        *("/FOLDER/RUN/artifacts", "/FOLDER/laptop/../RUN/artifacts"),
+    ],
+)
+def test_only_the_folder_of_a_database_is_read(address, renamed, new_store, tmp_path, server):
+    host = server.url if address.startswith("HOST") else server.url.removeprefix("http:")
+    address = address.replace("HOST", host)
+    store, record = renamed(address.replace("/FOLDER", str(tmp_path)))
+    elsewhere = tmp_path / record.run_id / "artifacts"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "scores.csv").write_text("secret")
+    (each,) = merged(new_store("all"), store)
+    assert (each.copied, each.without_artifacts) == (1, 1)
+    (reason,) = each.refused
+    assert reason.startswith(
+        f"The artifacts of the run {record.run_id} are not read: {record.artifact_uri!r}"
+    )
+    assert store.artifact(record, "scores.csv") is None
+    assert server.asked == []
+
+
+def test_a_server_is_not_left_for_what_its_runs_name(renamed):
+    _, record = renamed("mlflow-artifacts:/1/RUN/artifacts")
+
+    def place(address: str, uri: str = "https://host:5000"):
+        return local_folder(replace(record, artifact_uri=address), uri, None, "adbench-text/tiny")
+
+    for own in ("mlflow-artifacts:/1", "mlflow-artifacts://host:5000/1", "https://host:5000/1", "s3://b/1"):
+        assert place(own) is None
+    others = "https://other/1 mlflow-artifacts://other:5000/1 https://host:5001/1 ftp://host:5000 runs:/x /x"
+    for other in others.split():
+        with pytest.raises(TrackingError, match="nor on its server"):
+            place(other)
 
 
 # Servers
