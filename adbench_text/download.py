@@ -45,9 +45,10 @@ class Download:
                 try:
                     error = outcome.get(timeout=_SECONDS)
                 except Empty:
-                    arrived, before = self._n_bytes - before, self._n_bytes
-                    if arrived < _LEAST_BYTES:
-                        raise TimeoutError(f"only {arrived:,} bytes came in {_SECONDS:g} s") from None
+                    if self._n_bytes - before < _LEAST_BYTES:
+                        reason = f"fewer than {_LEAST_BYTES:,} bytes came in {_SECONDS:g} s"
+                        raise TimeoutError(reason) from None
+                    before = self._n_bytes
                     continue
                 if error is not None:
                     raise error
