@@ -75,7 +75,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path, PurePath
+    >>> from pathlib import Path
     >>> from adbench_text.storage import atomic_path
     >>> path = Path(tempfile.mkdtemp()) / "results.csv"
     >>> with atomic_path(path) as temporary:
