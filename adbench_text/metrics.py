@@ -58,6 +58,9 @@ class Metric:
     of_counts : callable, optional
         The same metric for each resample, an array of shape (n_resamples,), from the `Counts` of the positive
         class. Without it the metric has no bootstrap intervals: `function` would be too slow.
+    curve : "ROC" or "precision-recall", optional
+        The curve that the metric is the area under. Scores by chance have an area of 0.5 under a ROC curve;
+        under a precision-recall curve it is the share of the positive class in the test set.
     higher_is_better : bool, default True
         False for an error rate.
 
@@ -78,6 +81,7 @@ class Metric:
     function: "Callable[[Labels, Scores], float]"
     positive: Literal["outliers", "inliers"]
     of_counts: "Callable[[Counts], Scores] | None" = None
+    curve: Literal["ROC", "precision-recall"] | None = None
     higher_is_better: bool = True
 
     def best(self, figures: Iterable[float]) -> float:
@@ -172,12 +176,14 @@ def _fpr95_of(counts: Counts) -> "Scores":
 METRICS = {
     metric.name: metric
     for metric in (
-        Metric("auroc", "AUROC", auroc, "outliers", _auroc_of),
-        Metric("aupr_in", "AUPR-in", aupr_in, "inliers", _aupr_of),
-        Metric("aupr_out", "AUPR-out", aupr_out, "outliers", _aupr_of),
+        Metric("auroc", "AUROC", auroc, "outliers", _auroc_of, "ROC"),
+        Metric("aupr_in", "AUPR-in", aupr_in, "inliers", _aupr_of, "precision-recall"),
+        Metric("aupr_out", "AUPR-out", aupr_out, "outliers", _aupr_of, "precision-recall"),
         Metric("fpr95", "FPR at 95 % TPR", fpr95, "outliers", _fpr95_of, higher_is_better=False),
     )
 }
+#: The first metric: reports, charts and progress show it unless another one is asked for.
+MAIN = next(iter(METRICS.values()))
 
 
 def all_metrics(outlier: "Labels", scores: "Scores") -> dict[str, float]:

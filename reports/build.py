@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import TrackingError, UnknownNameError
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
 from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
@@ -166,15 +166,15 @@ def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: 
 
     formats = [declared.report_format(name) for name in registry.names("reports")]
     every = declared.names("tables")
-    illustrations = Illustrations(records, "auroc", store, cells)
-    page = build(records, "auroc", every, illustrations, cells=cells)
+    illustrations = Illustrations(records, MAIN.name, store, cells)
+    page = build(records, MAIN.name, every, illustrations, cells=cells)
     for form in formats:
         if form.suffix and form.has_all_tables:
             texts = {"report": form.render(page, None)}
         elif form.suffix:
             texts = {}
             for metric in METRICS:
-                tables = every if metric == "auroc" else ()
+                tables = every if metric == MAIN.name else ()
                 texts[metric] = form.render(build(records, metric, tables, cells=cells, store=store), None)
         else:
             continue

@@ -10,7 +10,6 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
 
 CHANCE = "chance"
-PRECISION_RECALL = ("aupr_in", "aupr_out")  # metrics whose level of chance differs between test sets
 
 RowOf = Callable[[str, str | None], list[Entry]]  # of the digest of a corpus and an inlier; None: the mean
 

@@ -1,4 +1,6 @@
+import ast
 import math
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from adbench_text.run import evaluate as evaluating
 from adbench_text.store.summaries import summary
 from adbench_text.sweep.cell import Cell
 
+ROOT = Path(__file__).parents[1]
 OUTLIER = np.array([False, False, False, True, True])
 
 
@@ -201,3 +204,29 @@ def test_cells_from_before_a_metric_lack_that_metric_alone(new):
     assert not any("is missing from" in text for text in build(records, "auroc").every_note)
     assert math.isnan(summary([records[0]])["ap_in"])
     assert texts(build(records, "ap_in", ["cost"], only=True).tables[0])[0][1] == "old"
+
+
+def code_that_names_a_metric() -> set[str]:
+    """The files with a text that has the name or the title of a metric in it; docstrings do not count."""
+    words = {word for metric in METRICS.values() for word in (metric.name, metric.title)}
+    name = re.compile(rf"(?:\b|_)({'|'.join(words)})\b")
+    found = set()
+    folders = ("adbench_text", "detectors", "datasets", "reports")
+    for path in (path for folder in folders for path in (ROOT / folder).rglob("*.py")):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and id(n) not in docstrings]
+        if any(name.search(text) for text in texts if isinstance(text, str)):
+            found.add(path.relative_to(ROOT).as_posix())
+    return found
+
+
+def test_what_names_a_metric_is_about_that_metric_alone():
+    assert code_that_names_a_metric() == {
+        "adbench_text/metrics.py",
+        "adbench_text/cli/run.py",  # the help of --trace
+        "adbench_text/run/evaluate.py",  # the diagnostic curve of a training, which ...
+        "reports/drawings/training.py",  # ... is drawn
+        "adbench_text/testing/detector_rules.py",  # the sign of the scores
+        "reports/published.py",  # what the paper has figures of
+    }

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 from adbench_text.cli.time_left import TimeLeft
 from adbench_text.escaping import one_line, printable
+from adbench_text.metrics import MAIN
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -167,7 +168,7 @@ class Watch:
                 self.message(result.traceback.rstrip())
         else:
             left = [self._left()] if self._bar is None else []  # otherwise the bar shows it
-            parts = f"{result.cell}: AUROC {result.metrics['auroc']:.1%}", *left
+            parts = f"{result.cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", *left
             self.message(f"{place} {', '.join(filter(None, parts))}")
         if "steps" in result.ran_on:  # a training that was shorter than its settings say
             self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")

@@ -15,7 +15,7 @@ from adbench_text.cli.options import LazyHelp, names_option, sweep_of, tracking_
 from adbench_text.cli.progress import count
 from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
     from adbench_text.errors import InvalidValueError, UnknownNameError
@@ -77,7 +77,7 @@ _SECTIONS = {
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option(
     "--metric",
-    default="auroc",
+    default=MAIN.name,
     type=click.Choice(list(METRICS)),
     help="Metric of the tables.",
 )

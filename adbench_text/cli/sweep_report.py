@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.metrics import MAIN
 from adbench_text.places import described
 from adbench_text.reports.build import build, write_all
 from adbench_text.reports.formats import markdown
@@ -33,7 +34,8 @@ def log_reports(store: Store, corpora: Mapping[str, Corpus], cells: Sequence[Cel
         of_dataset = [cell for cell in cells if cell.dataset == dataset]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                store.describe(dataset, markdown.render(build(records, "auroc", ["main"], cells=of_dataset)))
+                table = build(records, MAIN.name, ["main"], cells=of_dataset)
+                store.describe(dataset, markdown.render(table))
                 write_all(records, store, Path(folder), of_dataset)
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # of any kind: the results are already safe

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Self
 
 from adbench_text.cli.progress import Watch
+from adbench_text.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
     from adbench_text.run.result import Result
@@ -48,9 +49,9 @@ def measured(result: "Result") -> str:
     """Return what was measured of a cell in one line."""
     metrics = result.metrics
     parts = [
-        f"{title} {metrics[name]:.1%}"
-        for name, title in (("aupr_in", "AUPR-in"), ("aupr_out", "AUPR-out"), ("fpr95", "FPR95"))
-        if name in metrics
+        f"{metric.title} {metrics[metric.name]:.1%}"
+        for metric in METRICS.values()
+        if metric is not MAIN and metric.name in metrics
     ]
     parts += [
         f"{title} {metrics[name]:.3g} {unit}"

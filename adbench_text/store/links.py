@@ -2,6 +2,7 @@
 
 from urllib.parse import quote, urlencode
 
+from adbench_text.metrics import MAIN
 from adbench_text.store.record import TAG
 
 _SUMMARIES = f"tags.`{TAG}kind` = 'summary'"
@@ -17,7 +18,7 @@ def comparison(experiment_id: str) -> str:
         "workflowType": "machine_learning",
         "compareRunsMode": "CHART",
         "searchFilter": _SUMMARIES,
-        "orderByKey": "metrics.`auroc`",
-        "orderByAsc": "false",
+        "orderByKey": f"metrics.`{MAIN.name}`",
+        "orderByAsc": "false" if MAIN.higher_is_better else "true",
     }
     return f"/#/experiments/{quote(experiment_id)}/runs?{urlencode(parameters, quote_via=quote, safe='')}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from adbench_text.metrics import METRICS
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.drawing import Drawing, stem
 from adbench_text.reports.evidence import Evidence
@@ -12,15 +13,10 @@ from adbench_text.sweep.cell import percent
 ORDER = 45
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
-_CURVES = {  # area -> file name and title
-    "auroc": ("roc", "ROC curves"),
-    "aupr_out": ("pr-out", "Precision-recall curves, outliers as positives"),
-    "aupr_in": ("pr-in", "Precision-recall curves, inliers as positives"),
-}
 
 
 def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield three figures for each corpus, with a panel for each split."""
+    """Yield a figure for each corpus and metric that is an area, with a panel for each split."""
     level = percent(comparison.lowest)
     for digest, label in comparison.corpora.items():
         fair = [column for column in comparison.columns if not column.is_oracle]
@@ -35,11 +31,15 @@ def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> It
         if not splits:
             continue
         n_more = len(scores) - len(drawn)
-        for metric, (name, title) in _CURVES.items():
+        for metric in METRICS.values():
+            if not metric.curve:
+                continue
+            is_roc = metric.curve == "ROC"
+            positives = "" if is_roc else f", {metric.positive} as positives"
             yield Drawing(
-                f"{name}-{stem(label)}",
-                f"{title}, {label}",
+                f"{'roc' if is_roc else stem(f'pr {metric.positive}')}-{stem(label)}",
+                f"{metric.curve[0].upper()}{metric.curve[1:]} curves{positives}, {label}",
                 f"{level} of outliers in the training data, lowest seed. Grey: scores by chance."
                 + (f" {n_more} more detectors are not drawn." if n_more else ""),
-                curves_of_splits(splits, metric, comparison.labels),
+                curves_of_splits(splits, metric.name, comparison.labels),
             )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
 from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import METRICS, Metric
 from adbench_text.reports.figures import style
 from adbench_text.reports.figures.style import (
     INLIERS,
@@ -98,7 +99,7 @@ def curves_of_splits(
     splits : mapping of str to mapping of str to (bool array of shape (n,), float array of shape (n,))
         For each split and detector: which texts are outliers, and their abnormality.
     metric : str
-        The area under the curves: ``"auroc"``, ``"aupr_in"`` or ``"aupr_out"``.
+        Name of the metric that is the area under the curves.
     among : sequence of str
         All names of the report in their order, so that each looks the same in every figure.
 
@@ -111,7 +112,7 @@ def curves_of_splits(
     check_any("curves", splits)
     names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
     look_of = detector_looks(names, among)
-    is_roc = metric == "auroc"
+    is_roc = METRICS[metric].curve == "ROC"
     labels = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
     x_label, y_label = (f"{label} (%)" for label in labels)
     figure, drawn = style.panels(list(splits), _CURVES, x_label, y_label, is_shared=True)
@@ -120,14 +121,14 @@ def curves_of_splits(
     for axes, curves in zip(drawn, splits.values(), strict=True):
         checked = {name: _checked(name, scored) for name, scored in curves.items()}
         axes.set_box_aspect(1)
-        lows += _chance(axes, metric, [outlier for outlier, _ in checked.values()])
+        lows += _chance(axes, METRICS[metric], [outlier for outlier, _ in checked.values()])
         for i, (name, scored) in enumerate(checked.items()):
-            x, y = _curve(metric, *scored)
+            x, y = _curve(METRICS[metric], *scored)
             marked = (0.25 * i / len(checked), 0.5)
             look = look_of[name]._asdict()
             lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
             handles.setdefault(name, lines[0])
-            lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and metric != "auroc" else []
+            lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and not is_roc else []
     low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))
     ticks = range(0, 101, 50)
     drawn[0].set(xlim=(-3, 103), xticks=ticks, ylim=(low - 0.03 * (100 - low), 100 + 0.03 * (100 - low)))
@@ -140,12 +141,12 @@ def curves_of_splits(
 _FIRST_RECALL = 0.05  # before it a precision is that of a few documents
 
 
-def _chance(axes: Axes, metric: str, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
+def _chance(axes: Axes, metric: Metric, labels: Sequence[NDArray[np.bool_]]) -> list[float]:
     """Draw the chance level of a panel if all curves share it; return the precision of it."""
-    if metric == "auroc":
+    if metric.curve == "ROC":
         axes.plot([0, 100], [0, 100], **_BY_CHANCE)
         return []
-    shares = {100 * float((~outlier if metric == "aupr_in" else outlier).mean()) for outlier in labels}
+    shares = {100 * float((outlier == (metric.positive == "outliers")).mean()) for outlier in labels}
     for share in shares if len(shares) == 1 else ():
         axes.plot([0, 100], [share] * 2, **_BY_CHANCE)
     return list(shares)
@@ -155,16 +156,16 @@ _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, 
 
 
 def _curve(
-    metric: str, outlier: NDArray[np.bool_], scores: NDArray[np.float64]
+    metric: Metric, outlier: NDArray[np.bool_], scores: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return x and y of the curve whose area is a metric; no points where there is no curve."""
     if outlier.all() or not outlier.any() or not np.isfinite(scores).all():
         return np.empty(0), np.empty(0)
-    if metric == "auroc":
+    if metric.curve == "ROC":
         false, true, _ = roc_curve(outlier, scores)
         return _thinned(false, true)
-    labels, abnormality = (~outlier, -scores) if metric == "aupr_in" else (outlier, scores)
-    precision, recall, _ = precision_recall_curve(labels, abnormality)
+    of_outliers = metric.positive == "outliers"
+    precision, recall, _ = precision_recall_curve(outlier == of_outliers, scores if of_outliers else -scores)
     return _thinned(recall, precision)
 
 

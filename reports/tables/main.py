@@ -5,7 +5,6 @@ from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Entry, Mark, Table, figure
 from adbench_text.reports.rows import (
     CHANCE,
-    PRECISION_RECALL,
     by_split,
     chance,
     published_columns,
@@ -31,7 +30,7 @@ def main_table(comparison: Comparison) -> Table:
     A table of areas under precision-recall curves has the level of chance too: it depends on the split.
     """
     published = published_columns(comparison)
-    has_chance = comparison.metric.name in PRECISION_RECALL
+    has_chance = comparison.metric.curve == "precision-recall"
 
     def row(digest: str, inlier: str | None) -> list[Entry]:
         ours = with_best(comparison, values(comparison, digest, inlier, comparison.lowest))

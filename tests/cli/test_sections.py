@@ -99,8 +99,8 @@ def test_a_verbose_run_prints_what_was_measured(store):
     assert result.exit_code == 0
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("    ")]
     assert re.fullmatch(
-        r"    AUPR-in [\d.]+%, AUPR-out [\d.]+%, FPR95 [\d.]+%, fit \S+ s, score \S+ s, memory \S+ MB, "
-        r"20 training and 30 test documents",
+        r"    AUPR-in [\d.]+%, AUPR-out [\d.]+%, FPR at 95 % TPR [\d.]+%, fit \S+ s, score \S+ s, "
+        r"memory \S+ MB, 20 training and 30 test documents",
         line,
     )
     both = adbench("run -d counting -s tiny -q -v")
