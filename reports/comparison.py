@@ -21,17 +21,20 @@ _ROUNDING = 0.01  # points; the order of the documents may move a deterministic 
 MISSING = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 
 
-def corpora_of(records: Sequence[Record]) -> dict[str, str]:
-    """Label each `Record.corpus`: the dataset's name, numbered where there are several editions.
-
-    The share of outliers in a thinned test set is part of the label.
-    """
+def editions_of(records: Sequence[Record]) -> dict[str, str]:
+    """Label each `Record.dataset_digest`: the dataset's name, numbered where there are several editions."""
     digests = dict.fromkeys((record.dataset, record.dataset_digest) for record in records)
     n_editions = Counter(dataset for dataset, _ in digests)
     names, seen = {}, Counter[str]()
     for dataset, digest in sorted(digests, key=lambda item: item[0]):
         seen[dataset] += 1
         names[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
+    return names
+
+
+def corpora_of(records: Sequence[Record]) -> dict[str, str]:
+    """Label each `Record.corpus`: its edition, with the share of outliers in a thinned test set."""
+    names = editions_of(records)
     order = list(names)
     first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
     return {r.corpus: f"{names[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}

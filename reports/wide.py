@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from adbench_text.metrics import METRICS
 from adbench_text.reports import notes as notes_on
-from adbench_text.reports.comparison import Comparison, corpora_of, current
+from adbench_text.reports.comparison import Comparison, corpora_of, current, editions_of
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
 from adbench_text.reports.rows import (
     compared,
@@ -16,8 +16,9 @@ from adbench_text.reports.rows import (
     values,
 )
 from adbench_text.store.record import Record
+from adbench_text.sweep.cell import TEST_OUTLIERS
 
-_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", "seed")
+_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", TEST_OUTLIERS, "seed")
 _MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
 _AFTER_METRICS = (*_MEASURED, "status", "oracle", "code_version")
 _ORIGINS = ("version", "commit", "command", "machine")  # as in `Record.made_by`
@@ -72,27 +73,29 @@ def cells_report(records: Sequence[Record]) -> Report:
     """
     header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
     newest = current(records)
-    corpora = corpora_of(newest)
-    rows = [_cell(record, corpora) for record in newest]
+    editions = editions_of(newest)
+    rows = [_cell(record, editions) for record in newest]
     table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
     origins = [[*row, *_origin(record)] for row, record in zip(rows, newest, strict=True)]
     header = [*header, "peak_memory_mb", *_PROVENANCE, *_ORIGINS, "started"]
     complete = replace(table, header=header, rows=origins)
-    notes = [f"{label}: {edition}." for label, edition in notes_on.corpora(newest, corpora).items()]
+    corpora = notes_on.corpora(newest, corpora_of(newest))
+    notes = [f"{label}: {edition}." for label, edition in corpora.items()]
     notes += notes_on.failures(newest)
     notes += notes_on.unmeasured(newest, METRICS.values())
     n_superseded = len(records) - len(newest)
     return Report([table], complete, notes + notes_on.versions(newest, n_superseded, are_apart=False))
 
 
-def _cell(record: Record, corpora: Mapping[str, str]) -> list[Entry]:
+def _cell(record: Record, editions: Mapping[str, str]) -> list[Entry]:
     detector = f"{record.detector} {record.configuration}".strip()
     return [
         Entry(detector),
         Entry(record.preset),
-        Entry(corpora[record.corpus]),
+        Entry(editions[record.dataset_digest]),
         Entry(record.inlier),
         Entry(record.definition["contamination"], value=record.contamination),
+        Entry(record.definition.get(TEST_OUTLIERS, ""), value=record.test_outliers),
         Entry(record.definition["seed"], value=record.seed),
         *(_number(record.metrics.get(name)) for name in (*METRICS, *_MEASURED)),
         Entry(record.status),

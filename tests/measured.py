@@ -32,7 +32,7 @@ _TABLES = ("main", "published", "levels", "ranks", "ablations", "cost")
 _MEASURED = (*METRICS, "fit_seconds", "score_seconds", "n_train", "n_test", "peak_memory_mb")
 _ORIGINS = ("version", "commit", "command", "machine")
 _DEFINITION = ("preset", "dataset", "inlier", "contamination", "seed", "dataset_digest", "code_version")
-_DEFINITION_IF_ANY = ("protocol", "libraries", "regime")
+_DEFINITION_IF_ANY = ("test_outliers", "protocol", "libraries", "regime")
 _DRAWINGS = contamination, cost
 
 

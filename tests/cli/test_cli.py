@@ -26,7 +26,7 @@ from adbench_text.text import vectors
 pytestmark = pytest.mark.usefixtures("toy_path")
 
 COLUMNS = (
-    "detector,preset,dataset,inlier,contamination,seed,auroc,aupr_in,aupr_out,fpr95,"
+    "detector,preset,dataset,inlier,contamination,test_outliers,seed,auroc,aupr_in,aupr_out,fpr95,"
     "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
 )
 
@@ -966,9 +966,9 @@ def test_outliers_of_the_test_set_are_thinned(store):
     assert result.exit_code == 0, result.output
     assert "llr on tiny/sea at 0%, seed 0, 10% outliers in the test set: AUROC" in result.stderr
     assert "3 cells to run\n" in result.stderr
-    rows = {(row["dataset"], row["n_test"]) for row in cells()}
-    assert rows == {("tiny", "30"), ("tiny, 10% outliers in the test set", "11")}
-    assert [row for row in cells() if row["dataset"] == "tiny"] == before  # nothing was run again
+    rows = {(row["dataset"], row["test_outliers"], row["n_test"]) for row in cells()}
+    assert rows == {("tiny", "", "30"), ("tiny", "0.1", "11")}
+    assert [row for row in cells() if not row["test_outliers"]] == before  # nothing was run again
     assert "0 cells to run" in run("-d llr --no-report --test-outliers 0.10").stderr
     page = adbench("report --format html --figures figures")
     assert page.exit_code == 0
