@@ -186,6 +186,11 @@ METRICS = {
 MAIN = next(iter(METRICS.values()))
 
 
+def is_possible(value: float) -> bool:
+    """Return whether a value of a metric is one at all: in [0, 1], but for the rounding of sums."""
+    return abs(value - 0.5) <= 0.5 + 1e-9  # False for NaN
+
+
 def all_metrics(outlier: "Labels", scores: "Scores") -> dict[str, float]:
     """Return the value of each metric by its name."""
     return {name: metric.function(outlier, scores) for name, metric in METRICS.items()}

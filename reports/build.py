@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 SECTIONS = ("tables", "pictures", "heatmaps")
 
 
-def held_records(store: "Results", datasets: Sequence[str] = ()) -> list[Record]:
-    """Return the records of a store for a report, oldest first; at least one.
+def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
+    """Return the records of a store for a report, oldest first, and notes on the runs that are left out.
 
     Raises
     ------
     TrackingError
-        If there is none.
+        If there is no record.
     UnknownNameError
         If a named dataset has none.
     """
@@ -50,10 +50,11 @@ def held_records(store: "Results", datasets: Sequence[str] = ()) -> list[Record]
     for name in datasets:
         if name not in held:
             raise UnknownNameError(f"dataset with results in {store.shown}", name, held)
-    records = store.cells(datasets or held)
+    left_out: list[str] = []
+    records = store.cells(datasets or held, left_out.append)
     if not records:
-        raise nothing
-    return records
+        raise TrackingError(left_out[0]) if left_out else nothing
+    return records, notes_on.left_out(left_out)
 
 
 def of_sweep(
@@ -85,6 +86,7 @@ def build(
     cells: Sequence[Cell] = (),
     store: "Results | None" = None,
     sections: Sequence[str] = SECTIONS,
+    notes: Sequence[str] = (),
 ) -> Report:
     """Return the report of records.
 
@@ -107,6 +109,8 @@ def build(
         Keeps the scores and examples that some tables need; not necessary beside `illustrations`.
     sections : sequence of str
         Parts of `SECTIONS` that come after the result, the main table and the provenance.
+    notes : sequence of str
+        Notes on the records; see `held_records`.
     """
     chosen = tables or declared.brief_tables()
     if "tables" not in sections:
@@ -129,17 +133,17 @@ def build(
             name: getattr(illustrations, name) for name in ("pictures", "heatmaps") if name in sections
         }
         store = illustrations.evidence.store
-    general = comparison.notes + notes_on.unfinished(records, cells)
+    general = [*notes, *comparison.notes, *notes_on.unfinished(records, cells)]
     absent = [name for name, of_name in of_names.items() if only and not of_name]
     needs = {name: declared.constant("tables", name, "NEEDS", "other results") for name in absent}
-    notes = [] if built else general
-    notes += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
-    notes += evidence.notes if evidence is not None else []
+    of_no_table = [] if built else general
+    of_no_table += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
+    of_no_table += evidence.notes if evidence is not None else []
     place = f"{store.shown}, {store.experiment}" if store is not None else ""
     return Report(
         with_notes(built, general, ranking.notes, comparison.records),
         None if only or "tables" not in sections else wide_table(comparison),
-        notes,
+        of_no_table,
         headlines=headlines(comparison),
         provenance=provenance(comparison.records, comparison.corpora, place),
         **pictures,

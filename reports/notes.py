@@ -7,6 +7,7 @@ from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, percent
 
+_MOST_RUNS = 3  # that were changed are named
 _OF_MARKS = {
     Mark.INCOMPLETE: "(n of m): only n of m cells are finished; the figure is of those.",
     Mark.SPREAD: "±: standard deviation over the seeds.",
@@ -41,6 +42,13 @@ def _thinned(record: Record) -> str:
         f"the outliers of each test set are thinned to {percent(record.test_outliers)} of it, drawn with "
         "the seed of the cell, and compared with no published figure"
     )
+
+
+def left_out(messages: Sequence[str]) -> list[str]:
+    """Name the first runs that are left out because somebody changed them, and the number of the others."""
+    notes = [f"{message} It is left out until then." for message in messages[:_MOST_RUNS]]
+    n_more = len(messages) - len(notes)
+    return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
 
 
 def regimes(labelled: Sequence[tuple[str, str]]) -> str:

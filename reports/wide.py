@@ -66,10 +66,10 @@ def wide_table(comparison: Comparison) -> Table:
     )
 
 
-def cells_report(records: Sequence[Record]) -> Report:
+def cells_report(records: Sequence[Record], notes: Sequence[str] = ()) -> Report:
     """Return one row per cell; metrics as fractions, to six digits.
 
-    The table for programs also has the memory and the origin of each cell.
+    The table for programs also has the memory and the origin of each cell. `notes` are put before its own.
     """
     header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
     newest = current(records)
@@ -80,7 +80,7 @@ def cells_report(records: Sequence[Record]) -> Report:
     header = [*header, "peak_memory_mb", *_PROVENANCE, *_ORIGINS, "started"]
     complete = replace(table, header=header, rows=origins)
     corpora = notes_on.corpora(newest, corpora_of(newest))
-    notes = [f"{label}: {edition}." for label, edition in corpora.items()]
+    notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
     notes += notes_on.failures(newest)
     notes += notes_on.unmeasured(newest, METRICS.values())
     n_superseded = len(records) - len(newest)

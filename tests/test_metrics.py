@@ -10,7 +10,7 @@ from cells import record, texts
 from sklearn.metrics import average_precision_score
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95
+from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.reports.build import build
@@ -204,6 +204,11 @@ def test_cells_from_before_a_metric_lack_that_metric_alone(new):
     assert not any("is missing from" in text for text in build(records, "auroc").every_note)
     assert math.isnan(summary([records[0]])["ap_in"])
     assert texts(build(records, "ap_in", ["cost"], only=True).tables[0])[0][1] == "old"
+
+
+def test_a_metric_is_finite_and_in_0_to_1_but_for_the_rounding_of_sums():
+    assert all(map(is_possible, (0, 1, 0.5, 1 + 1e-15, -1e-15)))
+    assert not any(map(is_possible, (5, -1, 1.001, math.nan, math.inf, -math.inf)))
 
 
 def code_that_names_a_metric() -> set[str]:

@@ -153,20 +153,18 @@ def command(
     from adbench_text.reports.build import SECTIONS, build
     from adbench_text.reports.wide import cells_report
 
-    records, expected = _records(store, datasets, detectors, sweep)
+    records, expected, notes = _records(store, datasets, detectors, sweep)
     illustrations: Any = None
     if renderer.has_pictures or figures is not None:
         from adbench_text.reports.illustrations import Illustrations
 
         illustrations = Illustrations(records, metric, store, expected)
     if cells:
-        built = cells_report(records)
+        built = cells_report(records, notes)
     else:
         drawn = illustrations if renderer.has_pictures else None
         parts = SECTIONS if sections is None else sections
-        built = build(
-            records, metric, names, drawn, only=bool(tables), cells=expected, store=store, sections=parts
-        )
+        built = build(records, metric, names, drawn, bool(tables), expected, store, parts, notes)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     complete = renderer.standalone if standalone else None
     text = complete(built) if complete else renderer.render(built, width)
@@ -194,8 +192,8 @@ def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
 
 def _records(
     store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
-) -> tuple[list[Any], list["Cell"]]:
-    """Return the records to report on, and the cells of the sweep that have these datasets and detectors."""
+) -> tuple[list[Any], list["Cell"], list[str]]:
+    """Return the records to report on, the cells of the sweep among them, and notes on the records."""
     from adbench_text.errors import UnknownNameError
     from adbench_text.reports.build import held_records, of_sweep
     from adbench_text.sweep.names import expand
@@ -203,7 +201,7 @@ def _records(
     place = f" with results in {store.shown}"
     try:
         datasets = expand("dataset", datasets, store.datasets, place) if datasets else ()
-        records = held_records(store, datasets)
+        records, notes = held_records(store, datasets)
         if detectors:
             present = sorted({record.detector for record in records})
             detectors = expand("detector", detectors, lambda: present, place)
@@ -214,14 +212,14 @@ def _records(
     except UnknownNameError as error:
         raise _of_other_kind(error) or error from None
     if sweep is None:
-        return records, []
+        return records, [], notes
     described, cells = _expanded(sweep)
     cells = [
         cell
         for cell in cells
         if (not datasets or cell.dataset in datasets) and (not detectors or cell.detector in detectors)
     ]
-    return of_sweep(records, sweep, cells, described.limit, store.shown), cells
+    return of_sweep(records, sweep, cells, described.limit, store.shown), cells, notes
 
 
 def _expanded(sweep: str) -> "tuple[Sweep, list[Cell]]":

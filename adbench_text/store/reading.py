@@ -48,8 +48,13 @@ class Results(Protocol):
     def datasets(self) -> list[str]:
         """Return the datasets that there is an experiment for."""
 
-    def cells(self, datasets: Iterable[str]) -> list[Record]:
-        """Return all logged cells, oldest first; the newest of equal definitions only."""
+    def cells(
+        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
+    ) -> list[Record]:
+        """Return all logged cells, oldest first; the newest of equal definitions only.
+
+        `leave_out` receives a message on each run that somebody changed.
+        """
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""

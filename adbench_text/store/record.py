@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import METRICS, is_possible
 from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
+from adbench_text.sweep.definition import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
@@ -215,12 +216,17 @@ class StoredRun:
     tags: dict[str, str] = field(default_factory=dict)
 
 
-def lost(run: StoredRun, name: str, store_name: str) -> TrackingError:
-    """Return the error about a run that lacks a param, tag or metric."""
+def unusable(run: StoredRun, reason: str, store_name: str) -> TrackingError:
+    """Return the error about a run that is not as it was logged."""
     return TrackingError(
-        f"The run {run.name!r} ({run.run_id}) in {store_name} has lost its {name!r}; "
+        f"The run {run.name!r} ({run.run_id}) in {store_name} {reason}; "
         "delete the run, and run its cell again."
     )
+
+
+def lost(run: StoredRun, name: str, store_name: str) -> TrackingError:
+    """Return the error about a run that lacks a param, tag or metric."""
+    return unusable(run, f"has lost its {name!r}", store_name)
 
 
 def record_of(run: StoredRun, store_name: str) -> Record:
@@ -229,7 +235,7 @@ def record_of(run: StoredRun, store_name: str) -> Record:
     Raises
     ------
     TrackingError
-        If somebody removed from the run what a report needs.
+        If somebody removed from the run what a report needs, or changed its definition or its metrics.
     """
     params, metrics = definition_of(run.params, run.tags), run.metrics
     tags = {name.removeprefix(TAG): v for name, v in run.tags.items() if name.startswith(TAG)}
@@ -241,15 +247,19 @@ def record_of(run: StoredRun, store_name: str) -> Record:
             absent += METRICS
     if absent:
         raise lost(run, absent[0], store_name)
+    if cell_id(params) != tags["cell"]:
+        raise unusable(run, "was changed: its params are not those that it was logged with", store_name)
+    for metric in METRICS.values():
+        for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high"):
+            value = metrics.get(name, 0)
+            if not is_possible(value):
+                raise unusable(run, f"has {value:g} as its {name!r}, which is not in [0, 1]", store_name)
     try:
         float(params["contamination"]), int(params["seed"]), float(params.get(TEST_OUTLIERS, 0))
         n_configurations = int(tags.get("configurations", 1))
         limit = int(tags["limit"]) if "limit" in tags else None
     except ValueError as error:
-        raise TrackingError(
-            f"The run {run.name!r} ({run.run_id}) in {store_name} was changed ({error}); "
-            "delete the run, and run its cell again."
-        ) from error
+        raise unusable(run, f"was changed ({error})", store_name) from error
     return Record(
         definition=params,
         cell=tags["cell"],

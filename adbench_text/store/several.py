@@ -1,6 +1,6 @@
 """Several stores, read as if they were merged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
@@ -46,18 +46,14 @@ class Stores:
         """Return the datasets that a store has an experiment for."""
         return sorted({name for store in self._stores for name in store.datasets()})
 
-    def cells(self, datasets: Iterable[str]) -> list[Record]:
-        """Return all logged cells, oldest first; the newest of equal definitions only.
-
-        Raises
-        ------
-        TrackingError
-            If somebody removed from a run what a report needs.
-        """
+    def cells(
+        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
+    ) -> list[Record]:
+        """Return all logged cells, oldest first; see `Store.cells`."""
         datasets = list(datasets)
         newest: dict[str, Record] = {}
         for store in self._stores:
-            for record in store.cells(datasets):
+            for record in store.cells(datasets, leave_out):
                 other = newest.get(record.cell)
                 if other is None or other.started < record.started:
                     newest[record.cell] = record

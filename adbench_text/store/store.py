@@ -9,7 +9,7 @@ tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 
 import platform
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -276,18 +276,25 @@ class Store:
         """Return the status of all cells that have ended, by their ids."""
         return {cell: state.status for name in datasets for cell, state in self.states(name).items()}
 
-    def cells(self, datasets: Iterable[str]) -> list[Record]:
+    def cells(
+        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
+    ) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.
 
-        Raises
-        ------
-        TrackingError
-            If somebody removed from a run what a report needs.
+        Parameters
+        ----------
+        datasets : iterable of str
+        leave_out : callable, optional
+            Receives a message on each run that somebody changed; it is left out.
         """
         newest: dict[str, Record] = {}
         for dataset in datasets:
             for run in self._reader.cells(f"{self.experiment}/{dataset}"):
-                record = record_of(run, self.shown)
+                try:
+                    record = record_of(run, self.shown)
+                except TrackingError as error:
+                    leave_out(str(error))
+                    continue
                 if dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
                     continue
                 other = newest.get(record.cell)

@@ -15,9 +15,10 @@ from adbench_text.reports.build import build
 from adbench_text.reports.declared import names, report_format
 from adbench_text.reports.illustrations import Illustrations
 from adbench_text.run.evaluate import evaluate
+from adbench_text.store.record import definition_of
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.definition import definition
+from adbench_text.sweep.definition import cell_id, definition
 
 pytestmark = pytest.mark.bench
 CLASSES = tuple("abcdefghij")
@@ -53,10 +54,12 @@ def _copy(database: sqlite3.Connection) -> None:
         name: database.execute(f"SELECT * FROM {name} WHERE run_uuid = ?", [run["run_uuid"]]).fetchall()
         for name in tables
     }
+    logged = definition_of(*({row["key"]: row["value"] for row in rows[name]} for name in ("params", "tags")))
     figures = random.Random(0)
     for n, inlier, level, seed in CELLS:
         new = {"run_uuid": uuid.uuid4().hex}
         params = {"detector": f"d{n}", "inlier": inlier, "contamination": f"{level:g}", "seed": str(seed)}
+        cell = cell_id({**logged, **params})
         _insert(database, "runs", {**dict(run), **new})
         for name, row in [(name, dict(row)) for name, found in rows.items() for row in found]:
             if name == "params":
@@ -64,7 +67,7 @@ def _copy(database: sqlite3.Connection) -> None:
             elif row["key"] == "auroc":
                 row["value"] = figures.random()
             elif row["key"] == "adbench_text.cell":
-                row["value"] = new["run_uuid"]
+                row["value"] = cell
             _insert(database, name, {**row, **new})
     database.execute("DELETE FROM tags WHERE run_uuid = ?", [run["run_uuid"]])
     database.commit()

@@ -147,3 +147,23 @@ def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_st
     assert len(reasons) == 3
     assert all("are not read: 'http://host/x?token=***' is neither in" in reason for reason in reasons)
     assert more == "Note: 2 more runs like these."
+
+
+def edit(store: Store, statement: str) -> None:
+    with closing(sqlite3.connect(store._file)) as database, database:
+        database.execute(statement)
+
+
+def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):
+    node = stores[1].uri
+    edit(stores[1], "UPDATE latest_metrics SET value = 5 WHERE key = 'auroc'")
+    edit(stores[1], "UPDATE params SET value = '00' WHERE key = 'seed' AND value = '2'")
+    for words in (["--format", "markdown"], ["--cells"], ["--format", "html"]):
+        done = adbench("report", "--tracking-uri", stores[0].uri, "--tracking-uri", node, *words)
+        assert done.exit_code == 0
+        assert "has 5 as its &#39;auroc&#39;" in done.stdout.replace("'", "&#39;")
+        assert "was changed: its params are not" in done.stdout
+    done = adbench("report", "--tracking-uri", node)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: The run 'd k=3 | sea | 0% | seed ")
+    assert done.stderr.count("\n") == 1

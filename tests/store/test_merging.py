@@ -257,6 +257,8 @@ def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_stor
     log(laptop, result())
     with closing(sqlite3.connect(laptop._file)) as database, database:
         database.execute("UPDATE params SET value = ? WHERE key = 'dataset'", [name])
+        cell = cell_id({**definition(result()), "dataset": name})
+        database.execute("UPDATE tags SET value = ? WHERE key = 'adbench_text.cell'", [cell])
     with pytest.raises(TrackingError, match="has no usable name of a dataset, got '"):
         merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop)
     assert not (tmp_path / "new.db").exists()
