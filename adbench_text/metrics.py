@@ -185,6 +185,9 @@ METRICS = {
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 
+#: Equal results differ by less: the order of sums moves a metric by half of it. Tables show tenths of points.
+ROUNDING = 1e-4
+
 
 def is_possible(value: float) -> bool:
     """Return whether a value of a metric is one at all: in [0, 1], but for the rounding of sums."""

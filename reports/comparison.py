@@ -7,7 +7,7 @@ from functools import cached_property
 from statistics import fmean, stdev
 
 from adbench_text.errors import AdbenchTextError
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import METRICS, ROUNDING
 from adbench_text.plugins import registry
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
@@ -17,7 +17,6 @@ from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 
 PUBLISHED = "published"
-_ROUNDING = 0.01  # points; the order of the documents may move a deterministic detector by half of it
 MISSING = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 
 
@@ -190,7 +189,7 @@ class Comparison:
             f"{value:.1f}",
             Kind.FIGURE,
             value,
-            spread=spread if spread > _ROUNDING else None,
+            spread=spread if spread > 100 * ROUNDING else None,
             n_cells=len(finished),
             n_expected=n_expected,
         )
@@ -239,6 +238,7 @@ class Comparison:
         notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])
         notes += notes_on.other_levels(self.lowest, self._other_levels)
         notes += notes_on.seeds(self._seeds)
+        notes += notes_on.contradictions(self.records, [self.metric])
         return notes + notes_on.versions(self.records, self.n_superseded, are_apart=True)
 
     @property

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from adbench_text.metrics import Metric
 from adbench_text.reports.report import Mark
+from adbench_text.store import repeats
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, percent
 
@@ -49,6 +50,12 @@ def left_out(messages: Sequence[str]) -> list[str]:
     notes = [f"{message} It is left out until then." for message in messages[:_MOST_RUNS]]
     n_more = len(messages) - len(notes)
     return notes + ([f"Runs that were changed and are left out, too: {n_more:,}."] if n_more else [])
+
+
+def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str]:
+    """Return how many cells have older results that contradict the newest, and which one counts."""
+    sentences = repeats.contradictions(records, metrics)
+    return [f"{sentence} The newest of each cell counts." for sentence in sentences]
 
 
 def regimes(labelled: Sequence[tuple[str, str]]) -> str:

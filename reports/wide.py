@@ -83,6 +83,7 @@ def cells_report(records: Sequence[Record], notes: Sequence[str] = ()) -> Report
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
     notes += notes_on.failures(newest)
     notes += notes_on.unmeasured(newest, METRICS.values())
+    notes += notes_on.contradictions(newest, METRICS.values())
     n_superseded = len(records) - len(newest)
     return Report([table], complete, notes + notes_on.versions(newest, n_superseded, are_apart=False))
 

@@ -47,7 +47,10 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
         sources = [Source(uri, experiment) for uri in dict.fromkeys(stores)]
         target = Target(tracking_uri, experiment)
         waiting = f"Another merge into {target.shown} is running; waiting for its end."
-        merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True))
+        notes: list[str] = []
+        merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True), notes.append)
+    for note in notes:
+        click.echo(printable(note), err=True)
     for each in merged:
         click.echo(_line(each, target.shown))
         for reason in each.refused[:_MOST_REASONS]:
@@ -58,6 +61,8 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
 
 def _line(merged: "Merged", target: str) -> str:
     parts = [f"{count(merged.copied)} copied", f"{merged.present} already in {target}"]
+    if merged.repeated:
+        parts.append(f"{merged.repeated} taken from another store, which has the same or a newer result")
     if merged.outdated:
         parts.append(f"{merged.outdated} not copied, because a newer run of the same cell failed there")
     if merged.without_artifacts:

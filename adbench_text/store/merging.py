@@ -16,8 +16,9 @@ from adbench_text.escaping import without_password
 from adbench_text.provenance import command_line
 from adbench_text.store.artifacts import files_below, local_folder
 from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
-from adbench_text.store.reading import KIND, State
+from adbench_text.store.reading import KIND
 from adbench_text.store.record import TAG, Record
+from adbench_text.store.repeats import contradictions, newest_of
 from adbench_text.store.store import DEFAULT_EXPERIMENT, HOST, Store, host
 from adbench_text.store.write import PARENT, write_values
 
@@ -33,7 +34,9 @@ class Merged:
     store : str
         Names the source.
     copied, present : int
-        Cells that were copied, and cells that the target holds already or takes from another source.
+        Cells that were copied, and cells that the target had finished before.
+    repeated : int
+        Cells that are taken from another source, whose result is newer or the same.
     outdated : int
         Cells that failed in the target after they ended well in the source.
     without_artifacts : int
@@ -45,6 +48,7 @@ class Merged:
     store: str
     copied: int = 0
     present: int = 0
+    repeated: int = 0
     outdated: int = 0
     without_artifacts: int = 0
     refused: list[str] = field(default_factory=list)
@@ -195,6 +199,7 @@ def merge(
     target: Target,
     begin: Callable[[int], Callable[[], object]],
     wait: Callable[[], object] = lambda: None,
+    note: Callable[[str], object] = lambda message: None,
 ) -> list[Merged]:
     """Copy the finished cells of several stores into one, each once; return what was copied from each.
 
@@ -208,6 +213,9 @@ def merge(
         Receives the number of cells to copy; returns what is called after each.
     wait : callable
         Called if this merge has to wait for another one of this machine into the same store.
+    note : callable
+        Receives a message on each run of a source that somebody changed, which is not copied, and one on
+        results that contradict each other.
 
     Raises
     ------
@@ -218,40 +226,40 @@ def merge(
         if source.is_same(target):
             raise TrackingError(f"{source.shown} is the store to merge into; give only the other stores.")
     with target.alone(wait):
-        plan = plan_of(sources, target)
+        plan = plan_of(sources, target, note)
         target.copy(plan, begin(len(plan.cells)))
     return list(plan.counts.values())
 
 
-def plan_of(sources: Sequence[Source], target: Target) -> Plan:
-    """Return what is to be copied; nothing is written."""
+def plan_of(sources: Sequence[Source], target: Target, note: Callable[[str], object]) -> Plan:
+    """Return what is to be copied; nothing is written. `note` as in `merge`."""
     plan = Plan(counts={source: Merged(source.shown, refused=source.refused) for source in sources})
-    newest: dict[str, tuple[Source, Record]] = {}
+    finished: list[tuple[Source, Record]] = []
     for source in sources:
         datasets = source.datasets()
         if not datasets:
             raise TrackingError(f"There are no results of {source.experiment!r} in {source.shown}.")
-        for record in source.cells(datasets):
+        for record in source.cells(datasets, lambda message: note(f"{message} It is not copied until then.")):
             if ".." in PurePath(record.dataset).parts or PurePath(record.dataset).is_absolute():
                 raise TrackingError(  # it becomes part of a path
                     f"The run {record.run_id} in {source.shown} has no usable name of a dataset, "
                     f"got {record.dataset!r}; delete the run."
                 )
             if record.is_ok:
-                plan.counts[source].present += 1
-                if record.cell not in newest or newest[record.cell][1].started < record.started:
-                    newest[record.cell] = source, record
-    states: dict[str, State] = {}
-    for dataset in sorted({record.dataset for _, record in newest.values()}):
-        states |= target.states(dataset)
-    for source, record in sorted(newest.values(), key=lambda pair: pair[1].started):
-        plan.definitions.append(record.definition)
-        state = states.get(record.cell)
-        if state is not None and state.is_ok:
-            continue
-        plan.counts[source].present -= 1
-        if state is not None and state.started >= record.started:
+                finished.append((source, record))
+    held = {record.cell: record for record in target.cells(sorted({r.dataset for _, r in finished}))}
+    newest = {record.cell: record for record in newest_of(record for _, record in finished)}
+    for sentence in contradictions(newest_of([*newest.values(), *held.values()])):
+        note(f"{sentence} The newest of the merged stores is copied; what {target.shown} has finished stays.")
+    plan.definitions.extend(record.definition for record in newest.values())
+    for source, record in sorted(finished, key=lambda pair: pair[1].started):
+        other = held.get(record.cell)
+        if other is not None and other.is_ok:
+            plan.counts[source].present += 1
+        elif other is not None and other.started >= record.started:
             plan.counts[source].outdated += 1
+        elif record.cell in newest and newest[record.cell].started == record.started:
+            plan.cells.append((source, newest.pop(record.cell)))  # the first of equal ones
         else:
-            plan.cells.append((source, record))
+            plan.counts[source].repeated += 1
     return plan

@@ -58,6 +58,8 @@ class Record:
     made_by : mapping of str to str
         The ``version`` of adbench-text, the ``commit``, the ``command`` and the ``machine``, where the run
         has them.
+    older : tuple of Record
+        Older results of the same definition; see `adbench_text.store.repeats`.
     """
 
     definition: Mapping[str, str] = field(repr=False)
@@ -74,6 +76,7 @@ class Record:
     run_id: str = ""
     artifact_uri: str = ""
     made_by: Mapping[str, str] = field(default_factory=dict, repr=False)
+    older: tuple["Record", ...] = field(default=(), repr=False)
 
     @property
     def detector(self) -> str:

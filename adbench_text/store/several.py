@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
+from adbench_text.store.repeats import newest_of
 from adbench_text.store.store import DEFAULT_EXPERIMENT, Store
 
 
@@ -40,7 +41,7 @@ class Stores:
         self.experiment = stores[0].experiment
         names = [store.shown for store in stores]
         self.shown = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        self._store_of: dict[str, Store] = {}  # of each cell
+        self._store_of: dict[str, Store] = {}  # of each run
 
     def datasets(self) -> list[str]:
         """Return the datasets that a store has an experiment for."""
@@ -51,19 +52,17 @@ class Stores:
     ) -> list[Record]:
         """Return all logged cells, oldest first; see `Store.cells`."""
         datasets = list(datasets)
-        newest: dict[str, Record] = {}
+        records = []
         for store in self._stores:
-            for record in store.cells(datasets, leave_out):
-                other = newest.get(record.cell)
-                if other is None or other.started < record.started:
-                    newest[record.cell] = record
-                    self._store_of[record.cell] = store
-        return sorted(newest.values(), key=lambda record: record.started)
+            of_store = store.cells(datasets, leave_out)
+            self._store_of = {record.run_id: store for record in of_store} | self._store_of
+            records += of_store
+        return newest_of(records)
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
-        return self._store_of[record.cell].artifact(record, name)
+        return self._store_of[record.run_id].artifact(record, name)
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        return self._store_of[record.cell].curve(record, metric)
+        return self._store_of[record.run_id].curve(record, metric)

@@ -36,6 +36,7 @@ from adbench_text.store.links import comparison
 from adbench_text.store.payload import LONGEST_TAG, Payload, payload, run_tags
 from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, record_of
+from adbench_text.store.repeats import newest_of
 from adbench_text.store.summaries import summary, summary_key, summary_name, summary_params_and_tags
 from adbench_text.store.write import PARENT, write_run
 from adbench_text.sweep.definition import cell_id
@@ -287,7 +288,7 @@ class Store:
         leave_out : callable, optional
             Receives a message on each run that somebody changed; it is left out.
         """
-        newest: dict[str, Record] = {}
+        records = []
         for dataset in datasets:
             for run in self._reader.cells(f"{self.experiment}/{dataset}"):
                 try:
@@ -295,12 +296,9 @@ class Store:
                 except TrackingError as error:
                     leave_out(str(error))
                     continue
-                if dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
-                    continue
-                other = newest.get(record.cell)
-                if other is None or other.started < record.started:
-                    newest[record.cell] = record
-        return sorted(newest.values(), key=lambda record: record.started)
+                if not dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
+                    records.append(record)
+        return newest_of(records)
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""

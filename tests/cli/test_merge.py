@@ -71,9 +71,11 @@ def test_merge_prints_what_it_copied_from_each_store(stores):
     done = adbench("merge", laptop, node)
     assert done.exit_code == 0, done.output
     assert done.stdout.splitlines() == [
-        f"{laptop}: 1 cell copied, 1 already in sqlite:///mlflow.db",
+        f"{laptop}: 1 cell copied, 0 already in sqlite:///mlflow.db, "
+        "1 taken from another store, which has the same or a newer result",
         f"{node}: 1 cell copied, 0 already in sqlite:///mlflow.db",
     ]
+    assert done.stderr.startswith("1 cell has several results that differ, ")
     assert [line.partition(": ")[2] for line in adbench("merge", laptop, node).stdout.splitlines()] == [
         "0 cells copied, 2 already in sqlite:///mlflow.db",
         "0 cells copied, 1 already in sqlite:///mlflow.db",

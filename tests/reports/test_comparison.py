@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from cells import failed, record, texts
 
@@ -329,6 +331,32 @@ def test_different_seeds_have_a_note():
         "Not all figures are of the same seeds (made-up at 0%): x: 0; y: 0, 1.",
         "Not all figures are of the same seeds (made-up at 10%): x: 0; y: 0, 1, 2.",
     ]
+
+
+OLDER = [("a", 0.26), ("b", 0.86), ("c", 0.25009), ("d", None)]
+
+
+def repeated(inlier, older):
+    """A cell that was run again; its older figure was this one."""
+    return replace(record(inlier=inlier, figure=0.25), older=(record(inlier=inlier, figure=older),))
+
+
+def test_results_of_one_definition_that_contradict_each_other_have_a_note():
+    again = [repeated(name, figure) for name, figure in OLDER]
+    expected = (
+        "2 cells have several results that differ, though their definitions are equal: by up to 61 points of "
+        "AUROC (llr on made-up/b at 0%, seed 0: newest 25.0, older 86.0). The newest of each cell counts."
+    )
+    assert expected in notes(*again)
+    assert expected in cells_report(again).every_note
+    assert "30.5 points of AUPR-in" in " ".join(build(again, "aupr_in").every_note)
+
+
+def test_equal_results_and_failures_contradict_nothing():
+    equal = [repeated(name, figure) for name, figure in OLDER[2:]]
+    assert not any("though their definitions are equal" in note for note in notes(*equal))
+    failed_now = replace(failed(inlier="a"), older=(record(figure=0.9), record(figure=0.1)))
+    assert not any("though their definitions are equal" in note for note in notes(failed_now))
 
 
 def test_results_of_different_code_are_listed_apart_with_a_note():

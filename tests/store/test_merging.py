@@ -45,6 +45,13 @@ def counts(results: list[Merged]) -> list[tuple[int, int]]:
     return [(each.copied, each.present) for each in results]
 
 
+def noted(target: Store, *sources: Store) -> list[str]:
+    """What a merge says of results that contradict each other, and of runs that were changed."""
+    notes = []
+    merge([Source(s.uri) for s in sources], Target(target.uri), lambda n: lambda: None, note=notes.append)
+    return notes
+
+
 def trained(seed=7):
     """A cell with a curve."""
     curve = [Point(step, 1 / step, STARTED + step) for step in (1, 2, 10)]
@@ -122,11 +129,46 @@ def test_of_equal_cells_the_newest_is_copied_and_none_that_the_target_has(new_st
     log(laptop, result(0.9), result(0.5, seed=1))
     log(node, result(0.8, started=STARTED + 9), result(0.6, seed=1, started=STARTED + 9))
     log(target, result(0.4, seed=1))
-    assert counts(merged(target, laptop, node)) == [(0, 2), (1, 1)]
+    first = merged(target, laptop, node)
+    assert counts(first) == [(0, 1), (1, 1)]
+    assert [each.repeated for each in first] == [1, 0]
     assert sorted(record.metrics["auroc"] for record in target.cells(["tiny"])) == [0.4, 0.8]
     assert counts(merged(target, laptop, node)) == [(0, 2), (0, 2)]
     assert len(run_ids(target)) == 2
     assert len(runs(target, "merge")) == 1
+
+
+def test_a_copy_of_a_store_is_merged_once(new_store, tmp_path):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(0.9))
+    shutil.copytree(tmp_path / "laptop", tmp_path / "backup")
+    backup = Store(f"sqlite:///{tmp_path / 'backup' / 'mlflow.db'}")
+    assert [(m.copied, m.present, m.repeated) for m in merged(target, laptop, backup)] == [
+        (1, 0, 0),
+        (0, 0, 1),
+    ]
+
+
+def test_a_merge_names_results_that_contradict_each_other(new_store):
+    laptop, node, target = new_store("laptop"), new_store("node"), new_store("all")
+    log(laptop, result(0.86), result(0.5, seed=1), result(0.7, seed=2))
+    log(node, result(0.25, started=STARTED + 9), result(0.50009, seed=1, started=STARTED + 9))
+    log(target, result(0.6, seed=2))
+    (note,) = noted(target, laptop, node)
+    assert note.startswith("2 cells have several results that differ, though their definitions are equal: ")
+    assert "by up to 61 points of AUROC (d k=3 on tiny/sea at 0%, seed 0: newest 25.0, older 86.0)." in note
+    assert note.endswith(f"is copied; what {target.shown} has finished stays.")
+    assert noted(new_store("another"), node) == []
+
+
+def test_a_run_that_was_changed_is_named_and_not_copied(new_store):
+    laptop, target = new_store("laptop"), new_store("all")
+    log(laptop, result(0.9), result(0.8, seed=1))
+    with closing(sqlite3.connect(laptop._file)) as database, database:
+        database.execute("UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
+    (note,) = noted(target, laptop)
+    assert "has 2 as its 'auroc', which is not in [0, 1]" in note
+    assert [record.seed for record in target.cells(["tiny"])] == [1]
 
 
 def test_failed_cells_are_not_copied(new_store):

@@ -38,6 +38,17 @@ def test_of_equal_cells_the_newest_counts_wherever_it_is(stores):
     assert [r.status for r in together.cells(["tiny"])] == ["ok", "failed"]
 
 
+def test_the_newest_holds_the_older_results_of_all_stores(stores):
+    laptop, node = stores
+    log(laptop, result(0.5), result(0.9, started=STARTED + 2))
+    log(node, result(0.7, started=STARTED + 5), result(None, started=STARTED - 5))
+    for uris_of in (uris(stores), uris(stores)[::-1]):
+        (record,) = opened(uris_of).cells(["tiny"])
+        assert record.metrics["auroc"] == 0.7
+        assert sorted(older.metrics.get("auroc", 0) for older in record.older) == [0, 0.5, 0.9]
+        assert all(older.older == () for older in record.older)
+
+
 def test_artifacts_and_curves_are_those_of_the_store_that_the_cell_is_from(stores):
     laptop, node = stores
     for store, figure in ((laptop, 0.9), (node, 0.8)):
