@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from statistics import fmean, stdev
@@ -39,13 +40,13 @@ def corpora_of(records: Sequence[Record]) -> dict[str, str]:
     return {r.corpus: f"{names[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}
 
 
-def _classes(dataset: str, present: set[str]) -> list[str]:
-    """Return the classes of a dataset in its order, also those without a result."""
-    try:
-        declared = list(registry.dataset(dataset).classes)
-    except AdbenchTextError:  # a plug-in that is no longer installed
-        declared = []
-    return declared + sorted(present.difference(declared))
+def _classes(records: Sequence[Record]) -> list[str]:
+    """Return the classes of the corpus of these records in its order, also those without a result."""
+    classes = next((list(record.classes) for record in records if record.classes), [])
+    if not classes:  # older cells
+        with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
+            classes = list(registry.dataset(records[0].dataset).classes)
+    return classes + sorted({record.inlier for record in records}.difference(classes))
 
 
 def current(records: Sequence[Record]) -> list[Record]:
@@ -104,9 +105,9 @@ class Comparison:
                 self._of.setdefault(key, []).append(record)
         self._rows = {}
         for digest, dataset in self._datasets.items():
-            present = {record.inlier for record in self.records if record.corpus == digest}
+            of_corpus = [record for record in self.records if record.corpus == digest]
             of_sweep = dict.fromkeys(cell.inlier for cell in cells if cell.dataset == dataset)
-            self._rows[digest] = list(of_sweep) or _classes(dataset, present)
+            self._rows[digest] = list(of_sweep) or _classes(of_corpus)
 
     @property
     def lowest(self) -> float:

@@ -137,6 +137,9 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
     }
+    classes = "\n".join(corpus.classes)
+    if len(classes) <= LONGEST_TAG:  # otherwise a report knows only those that have results
+        tags[f"{TAG}classes"] = classes
     if corpus.is_published:
         tags[f"{TAG}published"] = "true"
     if corpus.limit is not None:

@@ -47,6 +47,8 @@ class Record:
         The edition of the corpus and its numbers of documents, for people.
     is_published : bool
         Whether the corpus is the complete published one.
+    classes : tuple of str
+        The classes of the corpus, in its order; empty in older runs.
     limit : int or None
         Maximum number of documents per class.
     n_configurations : int
@@ -70,6 +72,7 @@ class Record:
     edition: str = ""
     documents: str = ""
     is_published: bool = False
+    classes: tuple[str, ...] = ()
     limit: int | None = None
     n_configurations: int = 1
     started: int = 0
@@ -272,6 +275,7 @@ def record_of(run: StoredRun, store_name: str) -> Record:
         edition=tags["edition"],
         documents=tags["documents"],
         is_published=tags.get("published") == "true",
+        classes=tuple(tags.get("classes", "").splitlines()),
         limit=limit,
         n_configurations=n_configurations,
         started=run.started,

@@ -107,6 +107,18 @@ def test_classes_without_any_result_are_left_out_but_counted():
     assert [row[1:3] for row in texts(table)][::3] == [["world", "–"], ["sci", "90.0"]]
 
 
+def test_the_classes_that_are_logged_with_a_cell_are_those_of_its_corpus():
+    older = record("x", "b", 0.9, dataset="files:own.csv")
+    cells = [older, record("x", "c", 0.7, dataset="files:own.csv", classes=("d", "c", "b", "a"))]
+    comparison = Comparison(cells, "auroc")
+    assert comparison.inliers("d1") == ["d", "c", "b", "a"]
+    assert texts(main_table(comparison))[-1][2:] == ["80.0 (2 of 4)"]
+    assert build(cells, "auroc").headlines == ["files:own.csv: no detector has a complete AUROC yet."]
+    assert Comparison([older], "auroc").inliers("d1") == ["b"]
+    edited = record("x", "e", dataset="agnews", classes=("d",))
+    assert Comparison([edited], "auroc").inliers("d1") == ["d", "e"]
+
+
 def test_only_what_a_sweep_promised_is_missing():
     cells = [Cell("x", "default", {}, "made-up", inlier, 0, 0) for inlier in "ab"]
     cells += [Cell("y", "default", {}, "made-up", "a", 0, 0)]

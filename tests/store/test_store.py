@@ -31,7 +31,7 @@ from adbench_text.store import payload, write
 from adbench_text.store import store as tracking
 from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
-from adbench_text.store.record import DEFINITION, params_and_tags
+from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.definition import cell_id
@@ -505,6 +505,19 @@ def test_limit_and_edition_are_fields_of_a_record(store):
     log(store, result(0.9, seed=1), edition=replace(corpus(edition=name), limit=2))
     _, record = store.cells(["tiny"])
     assert (record.limit, record.is_published, record.edition) == (2, False, name)
+
+
+def test_the_classes_of_the_corpus_are_fields_of_a_record(store):
+    log(store, result())
+    (record,) = store.cells(["tiny"])
+    assert record.classes == corpus().classes
+    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    assert record_of(read, "x").classes == corpus().classes
+    names = tuple(f"{number} {'long' * 30}" for number in range(50))
+    documents = Documents([f"text {name}" for name in names], np.arange(50))
+    made = result(0.9, inlier=names[0], dataset="many", scores=np.arange(50.0))
+    log(store, made, edition=Corpus("many", names, documents, documents, "long names"))
+    assert [record.classes for record in store.cells(["many"])] == [()]  # more than a tag may hold
 
 
 def test_a_run_whose_seed_is_no_number_is_named(store):
