@@ -76,7 +76,7 @@ class Comparison:
         The newest of each cell.
     columns : list of Column
     corpora : dict of str to str
-        Label of each corpus, by its digest.
+        Label of each corpus, by its digest, with `Mark.OTHER_EDITION` where it is in `other_editions`.
     levels : list of float
         Contamination levels, the lowest first.
     """
@@ -108,6 +108,7 @@ class Comparison:
             of_corpus = [record for record in self.records if record.corpus == digest]
             of_sweep = dict.fromkeys(cell.inlier for cell in cells if cell.dataset == dataset)
             self._rows[digest] = list(of_sweep) or _classes(of_corpus)
+        self.corpora |= {d: f"{self.corpora[d]} {Mark.OTHER_EDITION.value}" for d in self.other_editions}
 
     @property
     def lowest(self) -> float:
@@ -140,6 +141,13 @@ class Comparison:
         if self.is_thinned(digest):
             return {}
         return self.published.get(label, {}).get(self.dataset(digest), {})
+
+    @cached_property
+    def other_editions(self) -> set[str]:
+        """The corpora that are listed beside published figures of another edition of their dataset."""
+        published = {record.corpus for record in self.records if record.is_published}
+        compared = {d for d in self.corpora for label in self.published if self.figures_of_paper(label, d)}
+        return compared - published if self.lowest == 0 else set()
 
     def records_of(self, column: Column, digest: str, level: float) -> list[Record]:
         """Return the records behind the figures of a column on a corpus at a level."""
@@ -234,6 +242,10 @@ class Comparison:
     def notes(self) -> list[str]:
         """What a reader of the figures must know, whatever table they are in."""
         notes = notes_on.failures(self.records)
+        for digest in sorted(self.other_editions):
+            of_corpus = [record for record in self.records if record.corpus == digest]
+            n_published = published.n_training_documents(self.dataset(digest))
+            notes.append(notes_on.other_edition(self.corpora[digest], of_corpus, n_published))
         if self.blocks():
             notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
         notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])

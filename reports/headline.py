@@ -36,6 +36,7 @@ def _headline(comparison: Comparison, digest: str, label: str) -> str:
     if published:
         name, theirs = published
         sentence += f"; {_against(value, theirs)} the best published figure, {name}"
+        sentence += ", which is of another edition" if digest in comparison.other_editions else ""
     return f"{sentence}."
 
 

@@ -1,6 +1,7 @@
 """The notes under the tables of a report."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from statistics import fmean
 
 from adbench_text.metrics import Metric
 from adbench_text.reports.report import Mark
@@ -34,6 +35,21 @@ def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, s
         label: "; ".join(filter(None, (f"edition {record.edition}", record.documents, _thinned(record))))
         for label, record in ((label, first[digest]) for digest, label in labels.items())
     }
+
+
+def other_edition(label: str, records: Sequence[Record], n_published: Mapping[str, int]) -> str:
+    """Explain `Mark.OTHER_EDITION` beside the label of a corpus, with the numbers of training documents.
+
+    `records` are those of the corpus; `n_published` is the number of each inlier class in the paper.
+    """
+    note = f"{label}: ours and the published figures are not of the same documents."
+    n_ours = {
+        r.inlier: r.metrics["n_train"] for r in records if not r.contamination and "n_train" in r.metrics
+    }
+    if shared := n_ours.keys() & n_published.keys():
+        ours, theirs = (round(fmean(sizes[name] for name in shared)) for sizes in (n_ours, n_published))
+        note += f" Ours were trained on {ours:,} per split on average, the published ones on {theirs:,}."
+    return f"{note} Our edition: {records[-1].edition}."
 
 
 def _thinned(record: Record) -> str:

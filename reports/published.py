@@ -60,6 +60,11 @@ def columns(metric: str) -> dict[str, dict[str, dict[str, float]]]:
     return labelled
 
 
+def n_training_documents(dataset: str) -> dict[str, int]:
+    """Return the number of training documents of each inlier class behind the figures of the paper."""
+    return dict(figures_of_the_paper()["training_documents"].get(dataset, {}))
+
+
 def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
     """Return (detector, preset with its settings) -> dataset -> mean over the splits, in percent.
 

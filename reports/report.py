@@ -26,6 +26,7 @@ class Mark(Enum):
     ORACLE = "(oracle)"
     PUBLISHED = "(paper)"
     UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
+    OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
 
 
 @dataclass(frozen=True)

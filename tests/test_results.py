@@ -8,6 +8,8 @@ from statistics import fmean
 import pytest
 from measured import FIGURES, RESULTS, SWEEPS, page, records, write_figures
 
+from adbench_text.reports.published import n_training_documents
+
 ROOT = Path(__file__).parents[1]
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
 
@@ -52,6 +54,23 @@ def means() -> dict[tuple[str, str, float], float]:
             if r.is_ok:
                 figures[r.name, r.dataset, r.contamination][r.inlier, r.seed] = 100 * r.metrics["auroc"]
     return {key: fmean(of_key.values()) for key, of_key in figures.items()}
+
+
+PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,]+) documents", re.MULTILINE)
+
+
+def test_the_readme_marks_the_dataset_that_is_not_that_of_the_published_figures():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    (header,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| detector |")]
+    cells = [record for sweep in SWEEPS for record in records(sweep) if record.contamination == 0]
+    published = {
+        dataset: all(r.is_published for r in cells if r.dataset == dataset) for dataset, _ in COLUMNS
+    }
+    assert ["‡" in name for name in header[2:6]] == [not published[dataset] for dataset, _ in COLUMNS]
+    ((ours, theirs),) = PART.findall(text)
+    n_train = {r.inlier: r.metrics["n_train"] for r in cells if r.dataset == "agnews"}
+    assert ours == f"{fmean(n_train.values()):,.0f}"
+    assert theirs == f"{fmean(n_training_documents('agnews').values()):,.0f}"
 
 
 ROW = re.compile(r"^\| (.+?) \| [^|]+ \|(.+)\|$", re.MULTILINE)

@@ -534,6 +534,45 @@ def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
 
 
+def test_a_dataset_that_is_not_the_published_one_is_marked_beside_published_figures():
+    cells = {
+        "dataset": "agnews",
+        "is_published": False,
+        "edition": "a third of it",
+        "metrics": {"n_train": 50},
+    }
+    ours = [record("date", name, **cells) for name in ("world", "sports", "business", "sci")]
+    complete = [record("date", dataset="20news", dataset_digest="d2", inlier="rec")]
+    report = build([*ours, *complete], "auroc", ["main", "published", "ablations"])
+    expected = (
+        "agnews ‡: ours and the published figures are not of the same documents. Ours were trained on 50 per "
+        "split on average, the published ones on 30,000. Our edition: a third of it."
+    )
+    assert expected in report.tables[0].notes
+    for table in (*report.tables, report.wide):
+        assert {row[0].text for row in table.rows} == {"20news", "agnews ‡"}
+    _, headline = report.headlines
+    assert headline.startswith("agnews ‡: date is the only complete detector")
+    assert headline.endswith("the best published figure, DATE (paper), which is of another edition.")
+    assert not any("‡" in note for note in notes(*complete))
+
+
+def test_a_dataset_that_is_not_the_published_one_is_not_marked_where_nothing_is_published():
+    cells = {"dataset": "agnews", "is_published": False}
+    assert not any("‡" in note for note in notes(record("date", "sci", level=0.1, **cells)))
+    assert not any("‡" in note for note in notes(record("date", "sci", test_outliers="0.05", **cells)))
+    assert not any("‡" in note for note in notes(record("date", is_published=False)))
+    assert Comparison([record("date", "sci", **cells)], "fpr95").labels == ["date"]
+    assert list(Comparison([record("date", "sci", **cells)], "fpr95").corpora.values()) == ["agnews"]
+    limited = record("date", "sci", **cells, limit=10_000)  # more than there are: the same documents
+    assert Comparison([limited, record("date", "world", dataset="agnews")], "auroc").other_editions == set()
+    unknown = record("date", "sci", **cells)
+    del unknown.metrics["n_train"]
+    assert "agnews ‡: ours and the published figures are not of the same documents. Our edition" in " ".join(
+        notes(unknown)
+    )
+
+
 # Metrics
 
 
