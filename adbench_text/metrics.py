@@ -190,7 +190,7 @@ ROUNDING = 1e-4
 
 
 def is_possible(value: float) -> bool:
-    """Return whether a value of a metric is one at all: in [0, 1], but for the rounding of sums."""
+    """Return whether a value of a metric is in [0, 1], apart from rounding."""
     return abs(value - 0.5) <= 0.5 + 1e-9  # False for NaN
 
 

@@ -23,7 +23,7 @@ def newest_of(records: Iterable[Record]) -> list[Record]:
 def contradictions(records: Sequence[Record], metrics: Iterable[Metric] = METRICS.values()) -> list[str]:
     """Return in one sentence how many records contradict their older results, and by how much at most.
 
-    Results of equal definitions are equal but for `ROUNDING`, unless their machines compute differently,
+    Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
     what produced them is not deterministic, or somebody changed them. The list is empty if there are none.
     """
     metrics = list(metrics)
