@@ -33,6 +33,7 @@ from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
 from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
+from adbench_text.sweep import definition as definitions
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.definition import cell_id
 
@@ -559,6 +560,18 @@ def test_a_run_whose_definition_is_not_that_of_its_id_is_named_and_left_out(stor
     log(store, result())
     edit(store, table, key, value)
     assert "was changed: its params are not those that it was logged with" in left_out(store)[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", " x ", "\t\r\n", "é\u0301", "\U0001d54f", "x" * 5900, "'\"\\;", "\ud800\0"]
+)
+def test_a_definition_of_any_text_is_not_taken_for_a_changed_one(store, text):
+    value = definitions._accepted_value(text)
+    name = definitions._accepted_name(f"detector.{text}")
+    log(store, result(), **{name: value, f"resource.{name}": value})
+    assert len(store.cells(["tiny"])) == 1
+    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    assert record_of(read, "x").definition[name] == value
 
 
 def test_an_older_result_counts_if_the_newest_was_changed(store):
