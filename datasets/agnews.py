@@ -12,6 +12,7 @@ from adbench_text.storage import RemoteFile, file_digest
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
 _LABELS = ("1", "2", "3", "4")
+_LONGEST = 100_000  # characters of a field; without its closing quote, one would reach to the end of the file
 
 
 class AGNews(Dataset):
@@ -57,6 +58,7 @@ class AGNews(Dataset):
     def _read(self, path: Path) -> Documents:
         texts, labels = [], []
         with path.open(newline="", encoding="utf-8-sig") as stream:
+            csv.field_size_limit(_LONGEST)  # of the process: documents of a user may be longer
             rows = csv.reader(stream, strict=True)
             try:
                 for row in rows:
