@@ -58,7 +58,7 @@ class Worker:
     began : float
         When it began with the cell, by `time.monotonic`.
     split : tuple or None
-        The split of its last cell, whose values it remembers.
+        The split of its last cell, whose values it remembers; or the one to begin with.
     is_ready : bool
         Whether the process has started.
     is_dead : bool

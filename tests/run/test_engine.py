@@ -183,6 +183,11 @@ def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
     assert begun == todo
 
 
+def test_one_worker_after_the_other_goes_on_with_the_split(corpora):
+    todo = cells("counting", "llr", "on-gpu", "knn-words")
+    assert [result.cell for result in run(todo, corpora, 1)] == todo
+
+
 def test_several_processes_give_exactly_the_same_results(corpora):
     todo = cells("counting", "llr", DetectorChoice("ocsvm", settings={"encoder": "svd"}), seeds=[0, 1])
     begun = []

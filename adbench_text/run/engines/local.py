@@ -62,6 +62,7 @@ class _Pool:
         self._gpus = gpus.visible() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
         self._workers: list[Worker] = []
         self._referee: Worker | None = None  # measures the scores of detectors of other packages
+        self._left: list[Any] = []  # splits of workers that are spent: others go on with them
         self._gpu_of: dict[Worker, str | None] = {}
 
     def run(self) -> Generator[Result]:
@@ -106,6 +107,7 @@ class _Pool:
         gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
         own = {} if gpu is None else {gpus.VISIBLE: gpu}
         worker = Worker(self._threads | own, self._work.trace_every)
+        worker.split = self._left.pop() if self._left else None
         self._workers.append(worker)
         self._gpu_of[worker] = gpu
 
@@ -133,7 +135,10 @@ class _Pool:
         if cell is not None and result is not None and result.stopped == "killed" and self._busy():
             self._suspects.append(cell)
             return None
-        return self._measured(result) if result is not None and worker.is_spent else result
+        if result is not None and worker.is_spent:
+            self._left.append(worker.split)
+            return self._measured(result)
+        return result
 
     def _measured(self, result: Result) -> Result:
         if self._referee is None or self._referee.is_dead:
