@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from multiprocessing import connection, get_context, parent_process
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -114,11 +115,11 @@ class Worker:
             while self.connection.poll():
                 kind, value = self.connection.recv()
                 if kind in (SCORED, RESULT) and self.cell is not None and value.cell == self.cell:
+                    result: Result = replace(value, cell=self.cell)
                     self.cell = None
                     if kind == SCORED:
                         self.is_spent = True
                         self.kill()
-                    result: Result = value
                     return result
                 if kind == STEP and self.cell is not None:
                     on_step(self.cell, *value)
@@ -180,13 +181,26 @@ class Worker:
         return f"it ended its process (exit code {code})"
 
     def measure(self, result: "Result", corpus: "Corpus") -> "Result":
-        """Return a result with its metrics, measured by this process, which must be idle."""
-        from adbench_text.run.engine import Limits
+        """Return a result with its metrics, measured by this process, which must be idle.
 
-        self.send(result.cell, corpus, result)
+        The process gets the scores as plain numbers: an object of a plug-in would load its code there.
+        """
+        from adbench_text.run.engine import Limits
+        from adbench_text.run.result import Result
+
+        scores = None if result.scores is None else np.array(result.scores, dtype=np.float64)
+        costs = {str(name): float(value) for name, value in result.metrics.items()}
+        self.send(result.cell, corpus, Result(result.cell, result.started, costs, scores))
         while (done := self.outcome(Limits())) is None:
             connection.wait(self.handles, _START_SECONDS)
-        return done
+        return replace(
+            result,
+            metrics=done.metrics,
+            scores=done.scores,
+            documents=done.documents,
+            reason=result.reason or done.reason,
+            stopped=result.stopped or done.stopped,
+        )
 
     def kill(self) -> None:
         """End the process, its children, and what these left behind, at once."""
@@ -287,8 +301,7 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
-    if "OMP_NUM_THREADS" in environment:  # libraries that are loaded already have read another value
-        threadpool_limits(int(environment["OMP_NUM_THREADS"]))
+    threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
     registry.plugins.cache_clear()  # the server had another path
     own = os.getpid()
     corpora: dict[str, Corpus] = {}
@@ -325,6 +338,14 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
                 pipe.send((SCORED if is_spent else RESULT, _unsendable(result, error)))
         else:
             corpora[received.name] = received
+
+
+def _limits(environment: Mapping[str, str]) -> dict[str, int]:
+    """Return the numbers of threads that environment variables set, by kinds of libraries."""
+    openmp = environment.get("OMP_NUM_THREADS", "")  # perhaps a list: a number for each level
+    given = {"openmp": openmp, "blas": environment.get("OPENBLAS_NUM_THREADS", openmp)}
+    first = {kind: text.partition(",")[0].strip() for kind, text in given.items()}
+    return {kind: int(text) for kind, text in first.items() if text.isdecimal() and int(text)}
 
 
 def _unsendable(result: "Result", error: Exception) -> "Result":

@@ -17,7 +17,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run.engine import Hooks, Limits, Work
 from adbench_text.run.engines.local import Local
-from adbench_text.run.worker import Worker
+from adbench_text.run.worker import Worker, _limits
 from adbench_text.sweep.definition import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
@@ -92,7 +92,7 @@ def alone(corpora) -> dict:
     return plain(run(cells("counting", "llr"), corpora, 1))
 
 
-@pytest.mark.parametrize("when", ["fit", "identified"])
+@pytest.mark.parametrize("when", ["fit", "identified", "unpickled"])
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
     corpora, alone, jobs, when, tmp_path
@@ -116,7 +116,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Work
 from adbench_text.run.engines.local import Local
-from adbench_text.run.worker import Worker
+from adbench_text.run.worker import Worker, _limits
 from adbench_text.sweep.definition import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
@@ -145,6 +145,19 @@ def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, le
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
     assert len(children) >= 6  # a suspect runs again
     assert not any(is_running(pid) for pid in children)
+
+
+@pytest.mark.parametrize(
+    ("variables", "limits"),
+    [
+        ({}, {}),
+        ({"OMP_NUM_THREADS": "2,1"}, {"openmp": 2, "blas": 2}),
+        ({"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}, {"openmp": 2, "blas": 1}),
+        ({"OMP_NUM_THREADS": "all", "OPENBLAS_NUM_THREADS": "0"}, {}),
+    ],
+)
+def test_a_worker_has_the_threads_that_the_user_has_set(variables, limits):
+    assert _limits(variables) == limits
 
 
 def test_a_worker_that_is_stopped_before_its_first_cell_ends_the_sweep_with_a_line(corpora, monkeypatch):

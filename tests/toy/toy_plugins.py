@@ -15,6 +15,7 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.words import count_words
@@ -188,6 +189,21 @@ class Patching(Counting):
         if self.when == "fit":
             patch_libraries()
         return super().fit(texts)
+
+    def tables(self):
+        return {"own": pd.DataFrame({"own": [OwnObject()]})} if self.when == "unpickled" else {}
+
+
+class OwnObject:
+    """Whoever reads it runs code of this module."""
+
+    def __reduce__(self):
+        return unpickled, ()
+
+
+def unpickled():
+    patch_libraries()
+    return OwnObject()
 
 
 def patch_libraries():
