@@ -66,18 +66,17 @@ def code_version(*plugin: Any) -> str:
     for module, path in sorted(code_of(*plugin).files.items()):
         state.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
     names = sorted({kind.__qualname__ for kind in plugin if isinstance(kind, type)})
-    state.update(f"{names} {_installed(_module(plugin[0]).partition('.')[0])}".encode())
+    state.update(f"{names} {_installed(_module(plugin[0]))}".encode())
     return state.hexdigest()[:16]
 
 
 def unseen(*plugin: Any) -> list[str]:
     """Return loaded modules that lie beside the code of a plug-in and do not count as its code."""
-    files = set(code_of(*plugin).files.values())
-    folders = {path.parent for path in files}
-    loaded = {
-        Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", ""))
-    }
-    return sorted(path.name for path in loaded - files if path.parent in folders)
+    files = code_of(*plugin).files
+    folders = {path.parent for path in files.values()}
+    loaded = {name: getattr(module, "__file__", None) for name, module in list(sys.modules.items())}
+    beside = {name for name, file in loaded.items() if file and Path(file).parent in folders}
+    return sorted(beside - files.keys())
 
 
 def libraries(*plugin: Any) -> str:
@@ -108,7 +107,7 @@ def code_of(*plugin: Any) -> Code:
         if module.startswith(_OURS) or module == "adbench_text":
             if not module.startswith(_PLUGINS):
                 continue
-        elif _is_release(top):
+        elif _is_release(module):
             code.libraries.add(top)
             continue
         path = _file(module)
@@ -187,13 +186,11 @@ def _spec(module: str) -> ModuleSpec | None:
 
 
 @cache
-def _is_release(top: str) -> bool:
-    """Return whether a package was installed from a release, and not linked to a folder of sources."""
-    path = _file(top)
-    if path is None:
-        spec = _spec(top)
-        path = Path(next(iter(spec.submodule_search_locations or ()), "")) if spec else Path()
-    return not _RELEASES.isdisjoint(path.parts) and bool(_release(top)[0])
+def _is_release(module: str) -> bool:
+    """Return whether a module was installed from a release, and not linked to a folder of sources."""
+    top = module.partition(".")[0]
+    path = _file(top) or _file(module)  # the parts of a namespace may come from several places
+    return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(_release(top)[0])
 
 
 @cache
@@ -207,10 +204,11 @@ def _release(top: str) -> tuple[str, str]:
     return "", ""
 
 
-def _installed(top: str) -> str:
+def _installed(module: str) -> str:
     """Return the release of a plug-in of another package; empty if its code counts."""
+    top = module.partition(".")[0]
     is_known = top in sys.stdlib_module_names or top == "adbench_text"
-    return "" if is_known or not _is_release(top) else " ".join(_release(top))
+    return "" if is_known or not _is_release(module) else " ".join(_release(top))
 
 
 def _parsed(path: Path) -> ast.Module | None:

@@ -203,6 +203,20 @@ def test_an_editable_package_counts_by_its_files(version_of, tmp_path):
     assert version_of("evpack.mine", PACKAGE, path) != version_of("evpack.mine", changed, path)
 
 
+def test_a_part_of_a_namespace_that_is_no_release_counts_by_its_files(version_of, tmp_path):
+    site = tmp_path / "lib" / "site-packages"
+    info = site / "evspace_core-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "evspace").mkdir()
+    (site / "evspace" / "core.py").write_text("K = 1")
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: evspace-core\nVersion: 1.0\n")
+    (info / "RECORD").write_text("evspace/core.py,,\n")
+    path = f"import sys; sys.path.append({str(site)!r})"
+    files = {"evspace/mine.py": MINE.format(helper="evspace.core")}
+    other = {"evspace/mine.py": files["evspace/mine.py"].replace("return self", "return None")}
+    assert version_of("evspace.mine", files, path) != version_of("evspace.mine", other, path)
+
+
 def test_a_class_made_on_the_fly_has_the_version_of_its_module(version_of):
     made = "K = 1\n\ndef make():\n    class Mine:\n        k = K\n    return Mine\n\nMine = make()\n"
     files = {"evdet.py": made}

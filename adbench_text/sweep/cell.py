@@ -1,6 +1,7 @@
 """Cells: one training and one test of a detector each."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,7 +115,14 @@ def text_of_settings(settings: Mapping[str, Any]) -> str:
 
 def text_of_value(value: Any) -> str:
     """Return the value of a setting as text; equal values have equal texts."""
-    return value if isinstance(value, str) else json.dumps(canonical(value), default=str)
+    return value if isinstance(value, str) else json.dumps(canonical(value), default=_text_of_object)
+
+
+def _text_of_object(value: Any) -> str:
+    """Return an object as text, without its address in memory: this is another one in each process."""
+    if name := getattr(value, "__qualname__", ""):
+        return f"{value.__module__}.{name}"
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
 
 
 def canonical(value: Any) -> Any:

@@ -280,8 +280,10 @@ def has_known_code(subject: Subject) -> Iterator[str]:
     plugin: tuple[Any, ...] = subject.kind, subject.kind().implementation
     files = code_of(*plugin).files
     yield Note(", ".join(sorted(path.name for path in files.values())) if files else "its release counts")
-    if files and (beside := unseen(*plugin)):
-        yield Note(f"not seen to be its code, although loaded: {', '.join(beside)}")
+    others = {other.module for kind in ("detectors", "datasets") for other in registry.plugins(kind).values()}
+    beside = [] if subject.kind.__module__.startswith("adbench_text.") else unseen(*plugin)
+    if unknown := [module for module in beside if module not in others]:
+        yield Note(f"not seen to be its code, although loaded: {', '.join(unknown)}")
 
 
 def _equal(one: Any, other: Any) -> bool:

@@ -8,7 +8,7 @@ from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.sweep import sweep as module
-from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.cell import Cell, text_of_value
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.definition import cell_id, definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep, choose
@@ -270,3 +270,11 @@ def test_a_cell_knows_how_many_configurations_its_preset_has(preset, settings, n
     cells = Sweep([DetectorChoice("ocsvm", preset, settings), DetectorChoice("ocsvm")], ["agnews"]).expand()
     assert {cell.n_configurations for cell in cells if cell.settings} == {n}
     assert {cell.n_configurations for cell in cells if not cell.settings} == {1}
+
+
+def test_the_text_of_an_object_has_no_address_in_memory():
+    class Tokenizer: ...
+
+    assert text_of_value([len, Tokenizer]) == text_of_value([len, Tokenizer])
+    assert text_of_value(Tokenizer()) == text_of_value(Tokenizer())
+    assert text_of_value(len) != text_of_value(max)
