@@ -96,13 +96,14 @@ def english_knowledge(
 ) -> tuple[str, list[str]]:
     """Return the name of a configuration, and what it knows from elsewhere that is not of the language.
 
-    An encoder may be of many languages, and is left out.
+    An encoder may be of many languages, and is left out. So is a member with settings of the user.
     """
     own = own_detector(name, preset, settings, language)
     if language == "en":
         return own.label, []
     # those of a detector's members have the number of the member before them
-    used = {resource.rpartition(".")[2] for resource in own.detector.resources()}
+    resources = [name for name in own.detector.resources() if not (settings and "." in name)]
+    used = {resource.rpartition(".")[2] for resource in resources}
     params, defaults = own.detector.get_params(), own.detector.default_params()
     return own.label, [
         what

@@ -27,7 +27,8 @@ from adbench_text.plugins.state import State
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What a user is told about a detector whose scores are turned.
+SIGN = "sign"  # the resource of a detector whose scores are turned
+#: What a user is told about such a detector.
 TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
 _PYOD = "pyod.models.base"
@@ -196,7 +197,7 @@ class Foreign(TextDetector):
 
     def resources(self) -> dict[str, str]:
         """Return digests of what the scores depend on besides the code, and whether their sign is turned."""
-        sign = {"sign": TURNED} if self.is_turned else {}  # outdates results with the other sign
+        sign = {SIGN: TURNED} if self.is_turned else {}  # outdates results with the other sign
         return {**(self._call("resources") or {}), **sign}
 
     @property

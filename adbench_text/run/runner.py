@@ -12,7 +12,7 @@ from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.plugins.foreign import TURNED, Foreign
+from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.engine import Engine, Hooks, Limits, Work
 from adbench_text.run.expected import Expected, Remembered, expected_seconds
 from adbench_text.run.result import Result
@@ -266,13 +266,15 @@ def prepare(
         timer.start()
         try:
             built = build_detector(cell)
-            if isinstance(built, Foreign) and built.is_turned and cell.detector not in turned:
-                turned.add(cell.detector)
-                message(f"{cell.detector}: {TURNED}")
             with (
                 vectors.caching(),
                 as_plugin_error(f"{cell.name} cannot be prepared", built.implementation.__module__),
             ):
+                # of a member, the name of the resource follows its number
+                is_turned = any(name.rpartition(".")[2] == SIGN for name in built.resources())
+                if is_turned and cell.detector not in turned:
+                    turned.add(cell.detector)
+                    message(f"{cell.detector}: {TURNED}")
                 built.prepare([*corpus.train.texts, *corpus.test.texts])
         except PluginError as error:  # it may do without; otherwise its cells fail
             message(f"{error}")

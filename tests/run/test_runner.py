@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
+from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import runner
@@ -184,3 +185,12 @@ def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkey
     two = choose(["llr"], None, {"background": "uniform"}) + choose(["llr"], None, {})
     runner.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener.message)
     assert listener.messages == [f"llr: {TURNED}"]
+
+
+def test_the_turned_sign_of_a_member_is_announced(corpus, sweep, monkeypatch):
+    listener = Listener()
+    turned = registry.detector("llr")()
+    monkeypatch.setattr(turned, "resources", lambda: {"member2.sign": TURNED})
+    monkeypatch.setattr(runner, "build_detector", lambda cell: turned)
+    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener.message)
+    assert f"llr: {TURNED}" in listener.messages
