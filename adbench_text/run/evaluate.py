@@ -152,7 +152,10 @@ def _ran_on(detector: TextDetector | None) -> dict[str, str]:
 
 def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
     """Return the tables of a fitted detector; raise DetectorError if they cannot be logged."""
-    tables = {str(name): table for name, table in detector.tables().items()}
+    from pandas import Series
+
+    named = {str(name): table for name, table in detector.tables().items()}
+    tables = {name: table.to_frame() if isinstance(table, Series) else table for name, table in named.items()}
     for name, table in tables.items():
         try:
             table.to_csv(index=False)

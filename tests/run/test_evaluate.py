@@ -160,6 +160,14 @@ def test_a_table_that_cannot_be_written_fails_the_cell(run):
     assert "its table 'contexts' cannot be written: AttributeError" in result.reason
 
 
+def test_a_table_may_be_a_series(run):
+    class WithSeries(Spy):
+        def tables(self):
+            return {"words": pd.Series([2, 1], name="n")}
+
+    assert run(WithSeries()).tables["words"].columns.tolist() == ["n"]
+
+
 def test_a_device_that_cannot_be_read_costs_no_cell(run):
     class Broken(Spy):
         @property
