@@ -232,6 +232,10 @@ class RemoteFile:
                 "The path of a file must be relative to the data directory, and stay in it, "
                 f"got {self.path!r}."
             )
+        if self.url and not self.url.startswith(("http://", "https://")):
+            raise InvalidValueError(
+                f"The url of a file must begin with http:// or https://, got {self.url!r}."
+            )
 
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.

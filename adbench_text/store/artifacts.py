@@ -12,7 +12,9 @@ from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name, without_password
 from adbench_text.store.record import Record
 
-_BUCKETS = ("abfss", "dbfs", "gs", "s3", "wasbs")  # where the server of a store may keep its artifacts
+# where the server of a store may keep its artifacts
+_BUCKETS = ("abfs", "abfss", "dbfs", "gs", "hdfs", "oss", "r2", "s3", "wasb", "wasbs")
+_PORTS = {"http": 80, "https": 443}
 
 
 def artifact_root(database: Path, experiment: str) -> Path:
@@ -73,7 +75,8 @@ def _is_on_server(address: str, uri: str) -> bool:
     parts, store = urlsplit(address), urlsplit(uri)
     if parts.scheme in _BUCKETS:
         return True
-    is_same = (parts.hostname, parts.port) == (store.hostname, store.port)
+    ports = [each.port or _PORTS.get(each.scheme) for each in (parts, store)]
+    is_same = parts.hostname == store.hostname and (ports[0] == ports[1] or parts.port == store.port)
     return (parts.scheme == "mlflow-artifacts" and not parts.netloc) or (
         parts.scheme in ("mlflow-artifacts", "http", "https") and is_same
     )
