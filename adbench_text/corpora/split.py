@@ -86,7 +86,7 @@ def check_contamination(contamination: float) -> None:
 def check_has_outliers(split: Split, contamination: float) -> None:
     """Raise InvalidValueError if a split of dirty data has no outlier: its results were those of clean data.
 
-    `contaminate` does not check it: its code is part of the protocol, and a change outdates all results.
+    `contaminate` does not check it: a split without outliers is right for 0 % of contamination.
     """
     if contamination > 0 and not split.train_outlier.any():
         raise InvalidValueError(
