@@ -46,7 +46,7 @@ def counts(results: list[Merged]) -> list[tuple[int, int]]:
 
 
 def noted(target: Store, *sources: Store) -> list[str]:
-    """What a merge says of results that contradict each other, and of runs that were changed."""
+    """The messages of a merge about results that contradict each other, and about runs that were changed."""
     notes = []
     merge([Source(s.uri) for s in sources], Target(target.uri), lambda n: lambda: None, note=notes.append)
     return notes

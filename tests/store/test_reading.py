@@ -67,7 +67,7 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns(store):
 
 
 def left_out(store: Store) -> list[str]:
-    """What is said of runs that are left out; there must be no others."""
+    """The messages about runs that are left out; there must be no others."""
     messages = []
     assert store.cells(["tiny"], messages.append) == []
     return messages

@@ -440,7 +440,7 @@ def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed
 
 
 def left_out(store: Store) -> list[str]:
-    """What is said of runs that are left out; there must be no others."""
+    """The messages about runs that are left out; there must be no others."""
     messages = []
     assert store.cells(["tiny"], messages.append) == []
     return messages
