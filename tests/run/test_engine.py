@@ -110,6 +110,7 @@ def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
 
 PATCHED = """
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
@@ -127,7 +128,7 @@ todo = Sweep(choices, ["tiny"], contamination=[0, 0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
-    results = list(Local({jobs}).run(Work(todo, corpora)))
+    results = [replace(result, tables={{}}) for result in Local({jobs}).run(Work(todo, corpora))]
     Path("{file}").write_bytes(pickle.dumps(results))
 """
 
