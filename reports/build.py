@@ -25,7 +25,7 @@ from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
     from adbench_text.reports.illustrations import Illustrations
-    from adbench_text.store.reading import Results
+    from adbench_text.store.store import Results
 
 #: What `build` adds to the result, the main table and the provenance.
 SECTIONS = ("tables", "pictures", "heatmaps")

@@ -15,8 +15,8 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
 from adbench_text.run.result import Example
-from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
+from adbench_text.store.store import Results
 
 _LOSS = "loss_total"
 _SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"

@@ -11,8 +11,8 @@ from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.export import svg, write
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Heatmap, Picture
-from adbench_text.store.reading import Results
 from adbench_text.store.record import Record
+from adbench_text.store.store import Results
 from adbench_text.sweep.cell import Cell
 
 

@@ -5,7 +5,7 @@ from statistics import fmean
 
 from adbench_text.metrics import Metric
 from adbench_text.reports.report import Mark
-from adbench_text.store import repeats
+from adbench_text.store import record as stored
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, percent
 
@@ -70,7 +70,7 @@ def left_out(messages: Sequence[str]) -> list[str]:
 
 def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str]:
     """Return how many cells have older results that contradict the newest, and which one counts."""
-    sentences = repeats.contradictions(records, metrics)
+    sentences = stored.contradictions(records, metrics)
     return [f"{sentence} The newest of each cell counts." for sentence in sentences]
 
 

@@ -19,7 +19,7 @@ from adbench_text.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
     from adbench_text.errors import InvalidValueError, UnknownNameError
-    from adbench_text.store.reading import Results
+    from adbench_text.store.store import Results
     from adbench_text.sweep.cell import Cell
     from adbench_text.sweep.sweep import Sweep
 
@@ -138,7 +138,7 @@ def command(
     If --tracking-uri is given several times, the results are those of all these stores together.
     """
     from adbench_text.reports import declared
-    from adbench_text.store.several import opened
+    from adbench_text.store.store import opened
     from adbench_text.sweep.names import expand
 
     if cells and tables:

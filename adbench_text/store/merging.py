@@ -17,8 +17,7 @@ from adbench_text.provenance import command_line
 from adbench_text.store.artifacts import files_below, local_folder
 from adbench_text.store.payload import LONGEST_TAG, Value, run_tags
 from adbench_text.store.reading import KIND
-from adbench_text.store.record import TAG, Record
-from adbench_text.store.repeats import contradictions, newest_of
+from adbench_text.store.record import TAG, Record, contradictions, newest_of
 from adbench_text.store.store import DEFAULT_EXPERIMENT, HOST, Store, host
 from adbench_text.store.write import PARENT, write_values
 

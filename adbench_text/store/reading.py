@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 from adbench_text.escaping import without_password
 from adbench_text.store.client import StoreClient, pages
 from adbench_text.store.payload import Value
-from adbench_text.store.record import TAG, Record, StoredRun, lost
+from adbench_text.store.record import TAG, StoredRun, lost
 
 ENDED = ("FINISHED", "FAILED")  # any other is being written, or the process that wrote it was killed
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
@@ -29,38 +29,6 @@ class State(NamedTuple):
     def is_ok(self) -> bool:
         """Whether the cell has a result."""
         return self.status == "ok"
-
-
-class Results(Protocol):
-    """Stored cells with their artifacts, for a report: those of one store, or of several.
-
-    Attributes
-    ----------
-    experiment : str
-        What the names of the experiments begin with.
-    shown : str
-        Names the stores in messages.
-    """
-
-    experiment: str
-    shown: str
-
-    def datasets(self) -> list[str]:
-        """Return the datasets that there is an experiment for."""
-
-    def cells(
-        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
-    ) -> list[Record]:
-        """Return all logged cells, oldest first; the newest of equal definitions only.
-
-        `leave_out` receives a message on each run that somebody changed.
-        """
-
-    def artifact(self, record: Record, name: str) -> str | None:
-        """Return a text artifact of a cell, None if it has none of that name."""
-
-    def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
-        """Return the steps and values of a metric of a cell; empty if it has none."""
 
 
 class Reader(Protocol):

@@ -1,10 +1,10 @@
 """A stored cell, as the store gives it back."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import METRICS, is_possible
+from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
 from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
 from adbench_text.sweep.definition import cell_id
 
@@ -61,7 +61,7 @@ class Record:
         The ``version`` of adbench-text, the ``commit``, the ``command`` and the ``machine``, where the run
         has them.
     older : tuple of Record
-        Older results of the same definition; see `adbench_text.store.repeats`.
+        Older results of the same definition; see `newest_of`.
     """
 
     definition: Mapping[str, str] = field(repr=False)
@@ -283,3 +283,45 @@ def record_of(run: StoredRun, store_name: str) -> Record:
         artifact_uri=run.artifact_uri,
         made_by={name: run.tags[tag] for name, tag in MADE_BY.items() if tag in run.tags},
     )
+
+
+def newest_of(records: Iterable[Record]) -> list[Record]:
+    """Return the newest of equal definitions, oldest first; each holds the others as `Record.older`."""
+    of_cell: dict[str, list[Record]] = {}
+    for record in records:
+        of_cell.setdefault(record.cell, []).extend((record, *record.older))
+    newest = []
+    for equal in of_cell.values():
+        first = max(equal, key=lambda record: record.started)
+        older = tuple(replace(record, older=()) for record in equal if record is not first)
+        newest.append(replace(first, older=older) if older else first)
+    return sorted(newest, key=lambda record: record.started)
+
+
+def contradictions(records: Sequence[Record], metrics: Iterable[Metric] = METRICS.values()) -> list[str]:
+    """Return in one sentence how many records contradict their older results, and by how much at most.
+
+    Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
+    what produced them is not deterministic, or somebody changed them. The list is empty if there are none.
+    """
+    metrics = list(metrics)
+    largest = []
+    for record in records:
+        differences = [
+            (abs(record.metrics[metric.name] - older.metrics[metric.name]), metric, older, record)
+            for older in record.older
+            for metric in metrics
+            if record.is_ok and older.is_ok and metric.name in record.metrics.keys() & older.metrics.keys()
+        ]
+        largest += [max(differences, key=lambda each: each[0])] if differences else []
+    apart = [each for each in largest if each[0] > ROUNDING]
+    if not apart:
+        return []
+    difference, metric, older, record = max(apart, key=lambda each: each[0])
+    now, before = (100 * each.metrics[metric.name] for each in (record, older))
+    cells = "1 cell has" if len(apart) == 1 else f"{len(apart):,} cells have"
+    return [
+        f"{cells} several results that differ, though their definitions are equal: by up to "
+        f"{100 * difference:.3g} points of {metric.title} ({record}: newest {now:.1f}, older "
+        f"{before:.1f})."
+    ]

@@ -7,8 +7,7 @@ from stores import STARTED, log, result
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
-from adbench_text.store.several import opened
-from adbench_text.store.store import Store
+from adbench_text.store.store import Store, opened
 
 
 @pytest.fixture
