@@ -35,9 +35,9 @@ class Shape:
 class Embeddings(nn.Module):
     """Token, position and token-type embeddings, shared by generator and discriminator."""
 
-    def __init__(self, n_pieces: int, n_positions: int, size: int = 128, sparse: bool = False) -> None:
+    def __init__(self, n_pieces: int, n_positions: int, size: int = 128) -> None:
         super().__init__()
-        self.token = nn.Embedding(n_pieces, size, sparse=sparse)
+        self.token = nn.Embedding(n_pieces, size)
         self.position = nn.Embedding(n_positions, size)
         # there is one type only, yet it is drawn: at a learning rate of 1e-5 the start is most of it
         self.token_type = nn.Embedding(1, size)
@@ -47,8 +47,7 @@ class Embeddings(nn.Module):
         # Positions are 0, 1, 2, ... in every row: a slice has a dense gradient and needs no look-up.
         place = self.position.weight[: ids.shape[1]] + self.token_type.weight
         token: Tensor = self.token(ids)
-        # The table may stay in fp32 (see FlatAdamW) while everything else computes in bfloat16.
-        return token.to(place.dtype) + place
+        return token + place
 
 
 class Block(nn.Module):

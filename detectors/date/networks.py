@@ -19,15 +19,12 @@ def build(detector: "DATE", pieces: WordPiece, device: torch.device, seed: int) 
     # The initial weights come from the global generator of torch; the fork leaves its state as it was.
     with torch.random.fork_rng([]):
         torch.default_generator.manual_seed(seed)
-        return _networks(detector, pieces, device).to(device)
+        return _networks(detector, pieces).to(device)
 
 
-def _networks(detector: "DATE", pieces: WordPiece, device: torch.device) -> Objective:
-    # With random replacements only the pieces of a batch have a gradient, and on the CPU only their rows
-    # are updated (see LazyRows). A learned generator ranks all pieces, so that all have a gradient.
-    sparse = device.type == "cpu" and detector.generator == "random"
+def _networks(detector: "DATE", pieces: WordPiece) -> Objective:
     # Two positions more than pieces: [CLS] and [SEP].
-    embeddings = Embeddings(pieces.size, detector.max_length + 2, sparse=sparse)
+    embeddings = Embeddings(pieces.size, detector.max_length + 2)
     hidden = detector.hidden
     shape = Shape(hidden, detector.layers, feed_forward=4 * hidden, dropout=detector.dropout)
     # Without patterns the RMD head has one output, whose loss has weight 0.

@@ -1,11 +1,10 @@
 """Trains DATE: batches, corruption, steps, and smaller parts of a batch when memory runs out."""
 
-import copy
 import math
 import time
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -13,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor
+from torch.optim import AdamW
 
 from adbench_text.detectors._batches import training_batches
-from adbench_text.detectors.date.adamw import FlatAdamW
 from adbench_text.detectors.date.checkpoints import Checkpoint
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors.date.windows import Windows
@@ -23,6 +22,8 @@ from adbench_text.errors import DetectorError
 from adbench_text.memo import credit
 from adbench_text.plugins.detector import Observer
 
+BETAS, EPS, MAX_NORM = (0.9, 0.999), 1e-8, 1.0
+_MOMENTS = "step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"
 _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
 
 
@@ -107,85 +108,74 @@ def train(
     DetectorError
         If the loss is not finite, or a single window is too large for the memory.
     """
-    working, optimizer = _prepare(objective, training)
+    optimizer = adamw(objective, training)
     progress = _Progress(windows.device)
-    with _rows_up_to_date(working, optimizer):
-        if observer is not None:
-            with optimizer.whole():
-                observer.begin()
-        file = Checkpoint(checkpoint)
-        if (state := file.read(windows.device)) is not None:
-            optimizer.load(state)
-            progress.load(state)
-            # A resumed training has the curves of an uninterrupted one.
-            for means in progress.reported:
-                _report(observer, objective, training.steps, means)
-        # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
-        with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
-            for step in _steps(working, optimizer, windows, training, progress):
-                if step % _REPORT_EVERY == 0 or step == training.steps:
-                    _report(observer, objective, training.steps, progress.take_means())
-                if observer is not None and observer.trace_every and step % observer.trace_every == 0:
-                    with optimizer.whole():
-                        observer.trace(step)
-                if file.is_due:
-                    file.write(optimizer.state() | progress.state())
-    optimizer.finish()
+    if observer is not None:
+        observer.begin()
+    file = Checkpoint(checkpoint)
+    if (state := file.read(windows.device)) is not None:
+        _restore(objective, optimizer, state)
+        progress.load(state)
+        # A resumed training has the curves of an uninterrupted one.
+        for means in progress.reported:
+            _report(observer, objective, training.steps, means)
+    # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
+    with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
+        for step in _steps(objective, optimizer, windows, training, progress):
+            if step % _REPORT_EVERY == 0 or step == training.steps:
+                _report(observer, objective, training.steps, progress.take_means())
+            if observer is not None and observer.trace_every and step % observer.trace_every == 0:
+                observer.trace(step)
+            if file.is_due:
+                file.write(_state(objective, optimizer) | progress.state())
     objective.eval()
     file.remove()
 
 
-def _prepare(objective: Objective, training: Training) -> tuple[Objective, FlatAdamW]:
-    """Return the networks that compute the gradients, and the optimizer that updates both."""
-    token = objective.discriminator.encoder.embeddings.token
-    working = objective
-    if training.dtype != torch.float32:
-        # The memo makes the copy share the sparse table: it is large, and its rows are updated one by one.
-        shared = {id(token.weight): token.weight} if token.sparse else {}
-        working = copy.deepcopy(objective, shared)
-    optimizer = FlatAdamW(
-        objective,
-        working,
-        token,
-        training.dtype,
-        training.steps,
-        training.learning_rate,
-        training.weight_decay,
-        training.embedding_learning_rate,
-    )
-    return working, optimizer
+def adamw(objective: Objective, training: Training) -> AdamW:
+    """Return AdamW with AMSGrad (Loshchilov and Hutter, 2019; Reddi et al., 2018) for all weights."""
+    token = objective.discriminator.encoder.embeddings.token.weight
+    token_rate = training.embedding_learning_rate or training.learning_rate
+    others = [p for p in objective.parameters() if p is not token]
+    groups = [{"params": [token], "lr": token_rate}, {"params": others}]
+    return AdamW(groups, training.learning_rate, BETAS, EPS, training.weight_decay, amsgrad=True, fused=True)
 
 
-@contextmanager
-def _rows_up_to_date(working: Objective, optimizer: FlatAdamW) -> Iterator[None]:
-    """Bring rows of the embedding up to date just before they are read.
+def _state(objective: Objective, optimizer: AdamW) -> dict[str, Tensor]:
+    """Return the weights and the moments of the optimizer by name."""
+    named = dict(objective.named_parameters())
+    state = {f"weight.{name}": p.detach() for name, p in named.items()}
+    moments = {name: optimizer.state[p] for name, p in named.items() if p in optimizer.state}
+    return state | {f"{key}.{name}": value for name, of in moments.items() for key, value in of.items()}
 
-    Most rows lag behind (see `LazyRows`). A hook sees every look-up, of discriminator and generator.
-    """
-    token = working.discriminator.encoder.embeddings.token
-    hook = token.register_forward_pre_hook(lambda _, inputs: optimizer.read(inputs[0]))
-    try:
-        yield
-    finally:
-        # The hook holds the optimizer, which must not be pickled with the network.
-        hook.remove()
+
+@torch.no_grad()
+def _restore(objective: Objective, optimizer: AdamW, state: dict[str, Tensor]) -> None:
+    # The moments are set by hand: the optimizer makes them only in its first step.
+    for name, p in objective.named_parameters():
+        p.copy_(state[f"weight.{name}"])
+        moments = {key: state[f"{key}.{name}"] for key in _MOMENTS if f"{key}.{name}" in state}
+        if moments:
+            optimizer.state[p] = moments
 
 
 def _steps(
-    working: Objective, optimizer: FlatAdamW, windows: Windows, training: Training, progress: "_Progress"
+    objective: Objective, optimizer: AdamW, windows: Windows, training: Training, progress: "_Progress"
 ) -> Iterator[int]:
     """Do the remaining steps; yield the number of each after its update."""
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
     # Batches depend on the seed alone, so that those already done can be skipped.
     batches = islice(batches, progress.done, None)
     for step in range(progress.done + 1, training.steps + 1):
-        working.train()  # an observer that scores has put it in evaluation mode
+        objective.train()  # an observer that scores has put it in evaluation mode
         ids, lengths = windows.batch(next(batches))
         batch = ids, lengths, *training.corruption(step, ids, lengths)
         # Not the seed of the corruption: dropout must not repeat its random numbers.
         seed = training.seed_of(step) + 1
-        losses, progress.parts = _backward(working, optimizer, batch, progress.parts, seed)
+        losses, progress.parts = _backward(objective, training.dtype, batch, progress.parts, seed)
+        torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
         optimizer.step()
+        objective.zero_grad()
         progress.add(step, losses)
         yield step
 
@@ -230,7 +220,7 @@ class _Progress:
 
 
 def _backward(
-    working: Objective, optimizer: FlatAdamW, batch: tuple[Tensor, ...], parts: int, seed: int
+    objective: Objective, dtype: torch.dtype, batch: tuple[Tensor, ...], parts: int, seed: int
 ) -> tuple[Losses, int]:
     """Compute the gradients of a batch, in as many parts as the memory needs.
 
@@ -244,13 +234,15 @@ def _backward(
         try:
             total = [torch.zeros((), device=ids.device)] * len(Losses._fields)
             for part in zip(*(tensor.chunk(parts) for tensor in batch), strict=True):
-                losses = working(part[0], part[1], Corruption(*part[2:]), counts)
+                # Products are computed in bfloat16; weights, and their small updates, stay in fp32.
+                with _autocast(ids.device, dtype):
+                    losses = objective(part[0], part[1], Corruption(*part[2:]), counts)
                 # Gradients of parts add up, and the graph of each part is freed before the next one.
                 losses.total.backward()
                 total = [a + b.detach() for a, b in zip(total, losses, strict=True)]
             return Losses(*total), parts
         except torch.OutOfMemoryError as error:
-            optimizer.forget()
+            objective.zero_grad()
             if parts >= len(ids):
                 raise DetectorError(
                     f"The memory of {ids.device} does not hold one window of {ids.shape[1]} tokens; "
@@ -265,6 +257,10 @@ def _backward(
             f"its gradient is now summed over {parts} parts.",
             stacklevel=2,
         )
+
+
+def _autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManager[object]:
+    return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)
 
 
 def _report(observer: Observer | None, objective: Objective, steps: int, means: list[float]) -> None:

@@ -75,9 +75,9 @@ def product_rate(device: str, dtype: torch.dtype, n: int = 2048) -> float:
     return 2 * n**3 / min(seconds)
 
 
-def network(max_length: int, sparse: bool) -> Objective:
+def network(max_length: int) -> Objective:
     torch.manual_seed(0)
-    embeddings = Embeddings(N_PIECES, max_length + 2, sparse=sparse)
+    embeddings = Embeddings(N_PIECES, max_length + 2)
     return Objective(RandomGenerator(5, N_PIECES), Discriminator(embeddings, Shape(), 50))
 
 
@@ -106,7 +106,7 @@ def test_training(capsys, device, corpus, batch_size):
     clock, steps = Clock(device), 250
     training = Training(steps, batch_size, 1e-5, 0.1, patterns, 0.5, 0, dtype)
     rates = [product_rate(device, dtype)]
-    train(network(windows.max_length, device == "cpu").to(device), windows, training, clock)
+    train(network(windows.max_length).to(device), windows, training, clock)
     rates.append(product_rate(device, dtype))
     step = (clock.times[-1] - clock.times[0]) / (steps - 50)
     tokens = windows.lengths.mean() * batch_size
@@ -123,7 +123,7 @@ def test_training(capsys, device, corpus, batch_size):
 def test_training_as_one_would_write_it_first(capsys):
     """fp32, every window padded to the limit, torch's own optimiser: the reference."""
     windows = made_up("AG News", 500)
-    objective = network(128, sparse=False)
+    objective = network(128)
     optimizer = torch.optim.AdamW(objective.parameters(), lr=1e-5, weight_decay=0.1, amsgrad=True)
     patterns = mask_patterns(50, 128, 0.5, torch.Generator().manual_seed(0))
     training = Training(10, 16, 1e-5, 0.1, patterns, 0.5, 0, torch.float32)
@@ -151,7 +151,7 @@ def seconds_beside(n_alone: int, n_beside: int) -> tuple[float, float]:
     windows = made_up("AG News", 1000)
     dtype = find_dtype(DATE().precision, torch.device("cpu"))
     patterns = mask_patterns(50, windows.max_length, 0.5, torch.Generator().manual_seed(0))
-    objective = network(windows.max_length, sparse=True)
+    objective = network(windows.max_length)
 
     def seconds(steps: int) -> float:
         training = Training(steps, 16, 1e-5, 0.1, patterns, 0.5, 0, dtype)
@@ -200,7 +200,7 @@ def test_training_beside_a_busy_process(capsys, count, n_beside):
 def test_scoring(capsys, device, corpus):
     n_texts = 2000 if corpus == "AG News" else 400
     windows = made_up(corpus, n_texts).to(torch.device(device))
-    discriminator = network(windows.max_length, False).discriminator.to(device).eval()
+    discriminator = network(windows.max_length).discriminator.to(device).eval()
     window_scores(discriminator, windows, "pl")
     begin = time.perf_counter()
     window_scores(discriminator, windows, "pl")

@@ -158,12 +158,13 @@ def edited(change):
     return edit
 
 
+TOKEN = "weight.discriminator.encoder.embeddings.token.weight"
 DAMAGES = {
     "truncated": truncated,
     "empty": lambda path: path.write_bytes(b""),
     "a missing key": edited(lambda state: state.pop("numbers")),
-    "another shape": edited(lambda state: state.update({"flat.weight": state["flat.weight"][:-1].clone()})),
-    "other weights": edited(lambda state: state["flat.weight"].zero_()),
+    "another shape": edited(lambda state: state.update({TOKEN: state[TOKEN][:-1].clone()})),
+    "other weights": edited(lambda state: state[TOKEN].zero_()),
 }
 
 
@@ -419,6 +420,13 @@ def test_a_training_ends_with_its_steps_or_its_epochs_whichever_is_first():
         detector.observer = watching = Watching()
         detector.fit(TRAIN)
         assert watching.steps[-1] == steps
+
+
+@pytest.mark.parametrize("max_norm", [1e-9, 1e9])
+def test_gradients_are_clipped(max_norm, monkeypatch):
+    clipped = small().fit(TRAIN).decision_function(TEST)
+    monkeypatch.setattr(training, "MAX_NORM", max_norm)
+    assert not np.array_equal(small().fit(TRAIN).decision_function(TEST), clipped)
 
 
 @pytest.mark.parametrize("generator", ["random", "small"])
