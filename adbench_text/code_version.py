@@ -90,8 +90,20 @@ def libraries(*plugin: Any) -> str:
 
 def releases(*packages: str) -> str:
     """Return the major and minor releases of packages, sorted, without those that are not installed."""
-    found = {f"{name} {'.'.join(number.split('.')[:2])}" for name, number in map(_release, packages) if name}
-    return ", ".join(sorted(found))
+    return ", ".join(sorted({f"{name} {minor(number)}" for name, number in map(_release, packages) if name}))
+
+
+def minor(number: str) -> str:
+    """Return the major and minor release of a version."""
+    return ".".join(number.split(".")[:2])
+
+
+def installed(distribution: str) -> str:
+    """Return the version of an installed distribution; empty if there is none."""
+    try:
+        return version(distribution)
+    except (PackageNotFoundError, ValueError):  # ValueError: of an empty name
+        return ""
 
 
 @cache
@@ -197,10 +209,8 @@ def _is_release(module: str) -> bool:
 def _release(top: str) -> tuple[str, str]:
     """Return the name and the version of the distribution that has a package; empty if there is none."""
     for name in ({"sklearn": "scikit-learn"}.get(top, top), *packages_distributions().get(top, ())):
-        try:
-            return name, version(name).partition("+")[0]
-        except PackageNotFoundError:
-            continue
+        if number := installed(name):
+            return name, number.partition("+")[0]
     return "", ""
 
 

@@ -17,6 +17,7 @@ _SECRET = re.compile(
     r"[\w.%-]*|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
     re.IGNORECASE,
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _LONGEST_NAME = 100  # bytes of a name of a file, which gets prefixes and suffixes
 
 
@@ -58,9 +59,24 @@ def without_password(text: str) -> str:
     return _SECRET.sub(r"\1***", _LOGIN.sub("://***@", text))
 
 
+def without_surrogates(text: str) -> str:
+    """Return a text with U+FFFD in place of lone surrogates, which have no UTF-8."""
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
 def encodable(text: str) -> str:
-    """Return a text that has an encoding: without lone surrogates and NUL, which databases refuse."""
-    return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
+    """Return a text that databases accept: without lone surrogates and NUL."""
+    return without_surrogates(text).replace("\0", "\ufffd")
+
+
+def utf8(text: str) -> bytes:
+    """Return a text in UTF-8 that is read back by `from_utf8`, also with lone surrogates."""
+    return text.encode("utf-8", "surrogatepass")
+
+
+def from_utf8(data: bytes | memoryview) -> str:
+    """Return the text that `utf8` encoded."""
+    return str(data, "utf-8", "surrogatepass")
 
 
 def file_name(name: str) -> str:
@@ -77,7 +93,7 @@ def file_name(name: str) -> str:
     safe = safe.encode()[:_LONGEST_NAME].decode(errors="ignore")
     if safe == name and name:
         return name
-    return f"{safe}-{hashlib.sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
+    return f"{safe}-{hashlib.sha256(utf8(name)).hexdigest()[:8]}"
 
 
 def cell(value: Any) -> Any:

@@ -4,10 +4,10 @@ import platform
 import subprocess
 import sys
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from adbench_text import __version__
+from adbench_text.code_version import installed
 from adbench_text.escaping import printable, without_password
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "tokenizers", "mlflow", "wordfreq")
@@ -16,18 +16,11 @@ _LIBRARIES = ("numpy", "scipy", "scikit-learn", "pyod", "gensim", "torch", "toke
 COMMIT = Path(__file__).with_name("commit.txt")
 
 
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "none"
-
-
 @cache
 def environment() -> dict[str, str]:
     """Return the versions of the libraries, and the machine."""
     record = {"adbench-text": __version__, "python": platform.python_version()}
-    record |= {name: _version(name) for name in _LIBRARIES}
+    record |= {name: installed(name) or "none" for name in _LIBRARIES}
     record["platform"] = f"{platform.system()} {platform.machine()}, {_processor()}"
     return record
 

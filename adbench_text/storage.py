@@ -50,6 +50,11 @@ def is_offline() -> bool:
     return os.environ.get(OFFLINE, "").lower() not in ("", "0", "f", "false", "n", "no", "off")
 
 
+def forbid_downloads() -> None:
+    """Forbid downloads, also in processes that this one starts."""
+    os.environ[OFFLINE] = "1"
+
+
 def is_file(path: Path) -> bool:
     """Return whether a file exists; False also where ``Path.is_file`` raises for lack of permission."""
     try:
@@ -237,6 +242,16 @@ class RemoteFile:
                 f"The url of a file must begin with http:// or https://, got {self.url!r}."
             )
 
+    @property
+    def local(self) -> Path:
+        """Where the file is, or would be."""
+        return data_dir() / self.path
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the file is there."""
+        return is_file(self.local)
+
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.
 
@@ -248,8 +263,8 @@ class RemoteFile:
             If the file is missing and cannot be downloaded, or the download is too large, too slow or
             not the published file. In that case nothing is kept.
         """
-        local = data_dir() / self.path
-        if is_file(local):
+        local = self.local
+        if self.is_here:
             return local
         url = without_password(self.url)
         if is_offline():

@@ -11,14 +11,15 @@ import inspect
 import re
 import warnings
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from adbench_text.code_version import installed
 from adbench_text.errors import DataError
+from adbench_text.escaping import utf8
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
 
@@ -82,17 +83,16 @@ class PyDocs(Dataset):
 
 def _version(library: str) -> str:
     distribution = DISTRIBUTIONS.get(library, library)
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        raise DataError(
-            f"The dataset pydocs reads the docstrings of {distribution}, which is not installed. "
-            f"Run: pip install {distribution}"
-        ) from None
+    if number := installed(distribution):
+        return number
+    raise DataError(
+        f"The dataset pydocs reads the docstrings of {distribution}, which is not installed. "
+        f"Run: pip install {distribution}"
+    )
 
 
 def _stable_hash(text: str) -> str:  # the same in every process, unlike hash()
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(utf8(text)).hexdigest()
 
 
 def part_of(module: str) -> str:

@@ -48,7 +48,9 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
 def _extras() -> dict[str, dict[str, str | None]]:
     """Return the packages of each extra of this package, with their versions; None if not installed."""
     import re
-    from importlib.metadata import PackageNotFoundError, requires, version
+    from importlib.metadata import PackageNotFoundError, requires
+
+    from adbench_text.code_version import installed
 
     extras: dict[str, dict[str, str | None]] = {}
     try:
@@ -60,18 +62,12 @@ def _extras() -> dict[str, dict[str, str | None]]:
         package = re.match(r"[\w.-]+", requirement)
         if extra is None or package is None or extra[1] in _HIDDEN_EXTRAS:
             continue
-        try:
-            installed = version(package[0])
-        except PackageNotFoundError:
-            installed = None
-        extras.setdefault(extra[1], {})[package[0]] = installed
+        extras.setdefault(extra[1], {})[package[0]] = installed(package[0]) or None
     return extras
 
 
 def _data() -> dict[str, Any]:
     """Return the data directory, and which datasets, word vectors and vocabularies are there."""
-    import os
-
     from adbench_text import storage
     from adbench_text.corpora.raw import edition_of
     from adbench_text.errors import AdbenchTextError
@@ -82,20 +78,19 @@ def _data() -> dict[str, Any]:
     folder = storage.data_dir()
     datasets: dict[str, str | None] = {}
     with preserved():
-        os.environ[storage.OFFLINE] = "1"
+        storage.forbid_downloads()
         for name in registry.names("datasets"):
             try:
                 datasets[name] = edition_of(registry.dataset(name)).name
             except AdbenchTextError:  # not downloaded, or broken: that is a problem of the plug-in
                 datasets[name] = None
-    vocabulary = folder / wordpiece.BERT_FILE.path
     return {
         "folder": str(folder),
         "exists": folder.is_dir(),
         "offline": storage.is_offline(),
         "datasets": datasets,
         "vectors": {name: vectors.state(name) or None for name in vectors.DOWNLOADS},
-        "vocabularies": {wordpiece.FETCHED: "downloaded" if storage.is_file(vocabulary) else None},
+        "vocabularies": {wordpiece.FETCHED: "downloaded" if wordpiece.BERT_FILE.is_here else None},
     }
 
 

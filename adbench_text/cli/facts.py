@@ -1,7 +1,6 @@
 """Facts about a detector or a dataset, as JSON holds them."""
 
 import json
-import os
 import sys
 from importlib.metadata import PackageNotFoundError, metadata
 from typing import Any
@@ -29,7 +28,7 @@ def of_detector(name: str) -> dict[str, Any]:
     wrapped = getattr(detector, "wrapped", None) or detector
     module = sys.modules.get(wrapped.__module__)
     with preserved(), as_plugin_error(f"{name} cannot be described", detector.__module__):
-        offline()
+        storage.forbid_downloads()
         built = detector()
         described = [vars(each) for each in parameters(detector)]
         regime, is_oracle = built.regime, built.is_oracle
@@ -73,7 +72,7 @@ def of_dataset(name: str) -> dict[str, Any]:
     }
     try:
         with preserved():
-            offline()
+            storage.forbid_downloads()
             loaded = corpus.load(dataset)
     except AdbenchTextError as error:
         return {**facts, "edition": None, "problem": str(error)}
@@ -84,11 +83,6 @@ def of_dataset(name: str) -> dict[str, Any]:
     }
     edition = {"name": loaded.edition, "published": loaded.is_published, "digest": loaded.digest}
     return {**facts, "edition": edition, "documents": counts, "empty": loaded.n_empty}
-
-
-def offline() -> None:
-    """Download nothing in this block of `preserved`."""
-    os.environ[storage.OFFLINE] = "1"
 
 
 def _summary(name: str, kind: type) -> str:

@@ -14,7 +14,7 @@ from adbench_text.cli.names import Name
 from adbench_text.cli.options import LazyHelp, names_option, sweep_of, tracking_options
 from adbench_text.cli.progress import count
 from adbench_text.cli.sections import SectionedCommand
-from adbench_text.escaping import printable
+from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def command(
 
 def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
     """Return the line on a report that was written."""
-    size = len(text.encode("utf-8", "surrogatepass"))
+    size = len(utf8(text))
     readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
     return f"Wrote {path}: {form}, {count(n_results, 'result')}, {readable}"
 

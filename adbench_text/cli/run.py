@@ -1,6 +1,5 @@
 """``adbench-text run``: run detectors on datasets."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -266,7 +265,7 @@ def _print(sweep: "Sweep", cells: "Sequence[Cell]") -> None:
     refused: dict[Cell, str] = {}
     try:
         with preserved():
-            os.environ[storage.OFFLINE] = "1"  # nothing is downloaded for a list
+            storage.forbid_downloads()  # nothing is downloaded for a list
             refused = impossible(cells, load_corpora(sweep))
     except DataError as error:
         click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)

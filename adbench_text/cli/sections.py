@@ -47,14 +47,18 @@ class SectionedCommand(click.Command):
 
 def set_data_dir(path: str | None) -> None:
     """Use another data directory, also in worker processes."""
+    from adbench_text import storage
+
     if path:
-        os.environ["ADBENCH_TEXT_DATA"] = path
+        os.environ[storage.DATA] = path
 
 
 def set_offline(is_offline: bool) -> None:
     """Forbid downloads, also in worker processes."""
+    from adbench_text import storage
+
     if is_offline:
-        os.environ["ADBENCH_TEXT_OFFLINE"] = "1"
+        storage.forbid_downloads()
         os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 
 

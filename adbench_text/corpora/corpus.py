@@ -15,7 +15,7 @@ from adbench_text import storage
 from adbench_text.code_version import code_version
 from adbench_text.corpora.raw import edition_of, read
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.escaping import file_name
+from adbench_text.escaping import file_name, utf8
 from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.text.cleaning import CLEANING_VERSION, clean
 from adbench_text.text.packed import PackedTexts
@@ -165,16 +165,14 @@ def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
 
 
 def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    originals = [text.encode("utf-8", "surrogatepass") for text in cleaned.originals]
+    originals = [utf8(text) for text in cleaned.originals]
     arrays = {
         "n_empty": np.array(cleaned.n_empty),
         "originals": np.frombuffer(b"".join(originals), dtype=np.uint8),
         "original_ends": np.cumsum([len(text) for text in originals], dtype=np.int64),
     }
     for name, part in (("train", cleaned.train), ("test", cleaned.test)):  # the texts hold no line ends
-        arrays[f"{name}_texts"] = np.frombuffer(
-            "\n".join(part.texts).encode("utf-8", "surrogatepass"), dtype=np.uint8
-        )
+        arrays[f"{name}_texts"] = np.frombuffer(utf8("\n".join(part.texts)), dtype=np.uint8)
         arrays[f"{name}_labels"] = part.labels.astype(np.int64)
     storage.write_arrays(path, arrays)
 

@@ -48,6 +48,7 @@ from adbench_text.models.surroundings import (
     package_of,
     used_libraries,
 )
+from adbench_text.places import described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.state import State
 
@@ -145,9 +146,9 @@ def load(folder: Path | str) -> Model:
         except ModelError:
             raise
         except Exception as error:  # what a detector does with a wrong state is unknown
-            reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ModelError(
-                f"The state of {name} in {folder} cannot be used ({reason:.200}); fit and save it again."
+                f"The state of {name} in {folder} cannot be used ({described(error):.200}); "
+                "fit and save it again."
             ) from error
     return Model(fitted, name, scores, by, training)
 
@@ -366,8 +367,7 @@ def _built(kind: type[TextDetector], name: str, settings: dict[str, Any], folder
     try:
         return kind(**settings)
     except Exception as error:  # a setting of another version, or any error of a plug-in
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ModelError(
-            f"{folder / DESCRIPTION} has settings that {name} does not take ({reason:.200}); "
+            f"{folder / DESCRIPTION} has settings that {name} does not take ({described(error):.200}); "
             "use the version that saved the model, or fit and save it again."
         ) from error

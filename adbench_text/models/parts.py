@@ -18,6 +18,7 @@ from collections.abc import Iterator, Set
 from typing import Any
 
 from adbench_text.errors import DetectorError, ModelError
+from adbench_text.places import described
 
 # How an object is made. Others call functions, look up methods, or follow an older protocol.
 _LOADERS = frozenset(
@@ -49,8 +50,7 @@ def dump(value: Any, name: str, trusted: Set[str]) -> bytes:
     try:
         data = bytes(skops.io.dumps(value))
     except Exception as error:  # skops and the objects themselves raise anything
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise DetectorError(f"{name} cannot be saved: {reason}") from error
+        raise DetectorError(f"{name} cannot be saved: {described(error)}") from error
     if unknown := sorted(_untrusted(data, trusted)):
         raise DetectorError(f"{name} cannot be saved: its type {unknown[0]} is not in trusted_types.")
     return data
@@ -91,8 +91,9 @@ def load(data: bytes, path: str, trusted: Set[str]) -> Any:
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             return skops.io.loads(data, trusted=sorted(trusted | _DATA))
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ModelError(f"{path} cannot be read ({reason:.200}); fit and save the model again.") from error
+        raise ModelError(
+            f"{path} cannot be read ({described(error):.200}); fit and save the model again."
+        ) from error
 
 
 def _untrusted(data: bytes, trusted: Set[str]) -> set[str]:

@@ -2,11 +2,11 @@
 
 import warnings
 from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
 
 from adbench_text import __version__
-from adbench_text.code_version import libraries
+from adbench_text.code_version import installed, libraries, minor
 from adbench_text.errors import AdbenchTextError, ModelError, PluginError, UnknownNameError
+from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.text import glove_wheel, pretrained
@@ -67,7 +67,7 @@ def used_libraries(detector: TextDetector) -> dict[str, str]:
     # members of a detector that is made of others list theirs as resources
     listed += [text for name, text in detector.resources().items() if name.endswith(".libraries")]
     names = {entry.partition(" ")[0] for text in listed for entry in text.split(", ") if entry}
-    return {_OURS: __version__} | {name: _installed(name) for name in sorted(names)}
+    return {_OURS: __version__} | {name: installed(name) for name in sorted(names)}
 
 
 def check_libraries(name: str, saved: Mapping[str, str]) -> None:
@@ -75,7 +75,7 @@ def check_libraries(name: str, saved: Mapping[str, str]) -> None:
     changed = [
         f"{library} {then} (now {now or 'not installed'})"
         for library, then in saved.items()
-        if _release(now := _installed(library)) != _release(then)
+        if minor(now := installed(library)) != minor(then)
     ]
     if changed:
         warnings.warn(
@@ -92,9 +92,7 @@ def check_resources(detector: TextDetector, name: str, saved: Mapping[str, str])
             f"The model of {name} needs a resource that is not in the folder: {error}"
         ) from error
     except Exception as error:  # a setting of the wrong type, or any error of a plug-in
-        raise ModelError(
-            f"The resources of {name} cannot be found: {type(error).__name__}: {error}"
-        ) from error
+        raise ModelError(f"The resources of {name} cannot be found: {described(error)}") from error
     for resource in sorted({*saved, *present}):
         then, now = (digests.get(resource, "none") for digests in (saved, present))
         if then != now:
@@ -103,7 +101,7 @@ def check_resources(detector: TextDetector, name: str, saved: Mapping[str, str])
 
 def _advice(detector: TextDetector, name: str, resource: str, then: str, now: str) -> str:
     short = resource.rpartition(".")[2]
-    if _installed(short):  # a resource that is a package, such as a list of words
+    if installed(short):  # a resource that is a package, such as a list of words
         return (
             f"The model of {name} was fitted with {short} {then}, but {short} {now} is installed; "
             f"run: pip install {short}=={then}"
@@ -113,16 +111,3 @@ def _advice(detector: TextDetector, name: str, resource: str, then: str, now: st
         f"The model of {name} needs the {short}{f' {setting!r}' if setting else ''} with digest {then}, "
         f"but its digest is {now}. Put the original file in its place, or fit and save the model again."
     )
-
-
-def _installed(package: str) -> str:
-    """Return the version of an installed package, an empty string if there is none."""
-    try:
-        return version(package)
-    except (PackageNotFoundError, ValueError):
-        return ""
-
-
-def _release(number: str) -> list[str]:
-    """Return the major and minor release of a version."""
-    return number.split(".")[:2]

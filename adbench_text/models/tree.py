@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
 
 from adbench_text.errors import DetectorError
+from adbench_text.escaping import from_utf8, utf8
 from adbench_text.plugins.state import Estimator
 
 _MARK = "~"
@@ -90,7 +91,7 @@ class Writer:
         texts = value.tolist()
         if value.ndim != 1 or not all(type(text) is str for text in texts):
             raise DetectorError(f"{name} cannot be saved: it must be an array of texts with one dimension.")
-        joined = "".join(texts).encode("utf-8", "surrogatepass")
+        joined = utf8("".join(texts))
         self._array(np.frombuffer(joined, dtype=np.uint8), name)
         self._array(np.cumsum([len(text) for text in texts], dtype=np.int64), f"{name}.ends")
         return {"~texts": name}
@@ -139,7 +140,7 @@ def read(value: Any, arrays: Mapping[str, NDArray[Any]], parts: Mapping[int, Any
 
 
 def _read_texts(data: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
-    joined = data.tobytes().decode("utf-8", "surrogatepass")
+    joined = from_utf8(data.tobytes())
     borders = [0, *ends.tolist()]
     if borders[-1] != len(joined) or any(np.diff(borders) < 0):
         raise ValueError("the borders of texts are wrong")

@@ -7,11 +7,12 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from importlib.metadata import Distribution, PackageNotFoundError, distribution, version
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import adbench_text
+from adbench_text.code_version import installed
 from adbench_text.errors import ModelError
 from adbench_text.provenance import COMMIT, git_commit
 
@@ -91,11 +92,8 @@ def _files() -> dict[str, Path]:
 
 
 def _pinned(name: str) -> str:
-    try:
-        number = version(name)
-    except PackageNotFoundError:
-        return name
-    return f"{name}=={number.partition('+')[0]}"  # the local part, as in 2.13.0+cpu, is on no index
+    number = installed(name).partition("+")[0]
+    return f"{name}=={number}" if number else name  # the local part, as in 2.13.0+cpu, is on no index
 
 
 def _digest(data: bytes) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from adbench_text.code_version import PROTOCOL, code_version, libraries
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.escaping import encodable
+from adbench_text.escaping import encodable, utf8
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
@@ -75,7 +75,7 @@ def _accepted_value(value: str) -> str:
 
 
 def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return hashlib.sha256(utf8(text)).hexdigest()[:8]
 
 
 def cell_id(definition: Mapping[str, str]) -> str:

@@ -6,6 +6,8 @@ from typing import Self, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.escaping import from_utf8
+
 _LINE_END = ord("\n")
 
 
@@ -59,7 +61,7 @@ class PackedTexts(Sequence[str]):
             yield self._text(begin, end)
 
     def _text(self, begin: int, end: int) -> str:
-        return str(self._view[begin:end], "utf-8", "surrogatepass")
+        return from_utf8(self._view[begin:end])
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedTexts | list | tuple):

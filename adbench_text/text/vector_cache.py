@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from adbench_text import memo, storage
 from adbench_text.code_version import PROTOCOL, releases
+from adbench_text.escaping import utf8
 from adbench_text.text import vectors, words
 from adbench_text.text.pretrained import Encoded, Source
 
@@ -108,7 +109,7 @@ _N_BYTES = 16  # of a text's digest
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_N_BYTES]
+    return hashlib.sha256(utf8(text)).digest()[:_N_BYTES]
 
 
 def _without(wanted: dict[bytes, str], part: _Part) -> dict[bytes, str]:

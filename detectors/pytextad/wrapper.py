@@ -14,6 +14,7 @@ from adbench_text import storage
 from adbench_text.checks import check_whole, seed_or_draw
 from adbench_text.detectors._devices import check_device, describe, find_device
 from adbench_text.errors import DataError, DetectorError, InvalidValueError
+from adbench_text.escaping import without_surrogates
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
@@ -155,27 +156,22 @@ class PyTextADDATE(PyTextADDetector):
         return {**super().resources(), "vocabulary": storage.file_digest(_vocabulary())[:16]}
 
     def _fit(self, texts: list[str]) -> None:
-        self._fit_wrapped([_sound(text) for text in texts], tokenizer=str(_vocabulary()))
+        self._fit_wrapped([without_surrogates(text) for text in texts], tokenizer=str(_vocabulary()))
         training = self._detector.decision_scores_
         self._median = float(np.nanmedian(training)) if np.isfinite(training).any() else 0.0
 
     def _score(self, texts: list[str]) -> Scores:
-        scores = self._score_wrapped([_sound(text) for text in texts])
+        scores = self._score_wrapped([without_surrogates(text) for text in texts])
         return np.where(np.isnan(scores), self._median, scores)
 
 
 def _vocabulary() -> Any:
-    path = storage.data_dir() / wordpiece.BERT_FILE.path
-    if not storage.is_file(path):
+    path = wordpiece.BERT_FILE.local
+    if not wordpiece.BERT_FILE.is_here:
         raise DataError(
             f"The vocabulary {wordpiece.BERT} is not at {path}. Run: adbench-text fetch {wordpiece.FETCHED}"
         )
     return path
-
-
-def _sound(text: str) -> str:
-    """Replace half characters, which have no UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class PyTextADCVDD(PyTextADDetector):
