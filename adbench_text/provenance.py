@@ -1,10 +1,13 @@
-"""Provenance of a run: versions, machine, commit and command line."""
+"""Provenance of a run: versions, machine, GPUs, commit and command line."""
 
+import json
+import os
 import platform
 import subprocess
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from adbench_text import __version__
 from adbench_text.code_version import installed
@@ -32,6 +35,42 @@ def _processor() -> str:
         return platform.processor()
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return f"{len(names)} x {names[0]}" if names else platform.processor()
+
+
+VISIBLE = "CUDA_VISIBLE_DEVICES"
+
+_DEVICES = """
+import json, torch
+count = torch.cuda.device_count()
+gpus = [torch.cuda.get_device_properties(index) for index in range(count)]
+print(json.dumps({
+    "torch": torch.__version__,
+    "cuda": torch.version.cuda,
+    "threads": torch.get_num_threads(),
+    "gpus": [{"name": gpu.name, "gigabytes": round(gpu.total_memory / 2**30, 1)} for gpu in gpus],
+}))
+"""
+
+
+def devices() -> dict[str, Any]:
+    """Return the devices that torch sees; ``problem`` if torch cannot be imported.
+
+    Another process looks: torch takes seconds to import.
+    """
+    done = subprocess.run([sys.executable, "-c", _DEVICES], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        return {"gpus": [], "problem": lines[-1]}
+    facts: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return facts
+
+
+@cache
+def visible_gpus() -> list[str]:
+    """Return the GPUs that torch may use, as values of `VISIBLE`."""
+    count = len(devices()["gpus"])
+    chosen = [each for each in os.environ.get(VISIBLE, "").split(",") if each]
+    return chosen[:count] or [str(index) for index in range(count)]
 
 
 @cache

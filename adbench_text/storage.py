@@ -1,4 +1,4 @@
-"""Where files live: the data directory, the cache directory, verified downloads, atomic writes.
+"""Where files are: the data directory, the cache directory, verified downloads, atomic writes.
 
 The settings are environment variables, so that worker processes share them:
 
@@ -13,14 +13,17 @@ import json
 import logging
 import multiprocessing
 import os
+import struct
 import sys
 import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal
 
 import platformdirs
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGEST = "digest"  # name of the array with the digest of the others
+_SECONDS = 60.0  # between two looks at what a download has brought
+_LEAST_BYTES = 60_000  # in this time
+_TIMEOUT = 30.0  # seconds without any byte, to connect and to read
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
 
@@ -173,12 +179,7 @@ def _mapped(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> "ND
         raise ValueError("pickled objects are not read")
     with path.open("rb") as file:
         file.seek(entry.header_offset + 26)  # the lengths of name and extra field, which only this copy has
-        begin = (
-            entry.header_offset
-            + 30
-            + int.from_bytes(file.read(2), "little")
-            + int.from_bytes(file.read(2), "little")
-        )
+        begin = file.tell() + 4 + sum(struct.unpack("<HH", file.read(4)))
     if not np.prod(shape):
         return np.empty(shape, dtype)  # nothing can be mapped
     order: Literal["C", "F"] = "F" if in_fortran_order else "C"
@@ -274,8 +275,6 @@ class RemoteFile:
             )
         import pooch
 
-        from adbench_text.download import Download
-
         algorithm, digest = ("md5", self.md5) if self.md5 else ("sha256", self.sha256)
         pooch.get_logger().setLevel(logging.WARNING)
         try:
@@ -284,7 +283,7 @@ class RemoteFile:
                 known_hash=f"{algorithm}:{digest}",
                 path=local.parent,
                 fname=local.name,
-                downloader=Download(self.most_bytes),
+                downloader=_Download(self.most_bytes),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reason = without_password(" ".join(str(error).split()))
@@ -293,6 +292,53 @@ class RemoteFile:
                 f"Get the file ({algorithm} {digest}) by hand and put it at {local}."
             ) from error
         return local
+
+
+class _Download:
+    """Pooch's download of a file, which ends at a size, and when too little arrives."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._n_bytes = 0
+        self._is_over = False
+
+    def __call__(self, url: str, path: str, pooch: Any) -> None:
+        outcome: SimpleQueue[Exception | None] = SimpleQueue()
+        # a thread: a server that sends single bytes is never silent long enough for a timeout
+        Thread(target=self._fetch, args=(url, Path(path), outcome), daemon=True).start()
+        try:
+            before = 0
+            while True:
+                with suppress(Empty):
+                    if error := outcome.get(timeout=_SECONDS):
+                        raise error
+                    return
+                if self._n_bytes - before < _LEAST_BYTES:
+                    raise TimeoutError(f"fewer than {_LEAST_BYTES:,} bytes came in {_SECONDS:g} s")
+                before = self._n_bytes
+        finally:
+            self._is_over = True  # the thread ends, also after Ctrl-C
+
+    def _fetch(self, url: str, path: Path, outcome: "SimpleQueue[Exception | None]") -> None:
+        from pooch import HTTPDownloader
+
+        progress = sys.stderr.isatty()
+        try:
+            with path.open("wb") as self._file:
+                HTTPDownloader(progress, chunk_size=8192, timeout=_TIMEOUT)(url, self, None)
+            outcome.put(None)
+        except Exception as error:  # raised again where it was asked for
+            outcome.put(error)
+
+    def write(self, data: bytes) -> None:
+        """Write a piece; pooch takes this object for the file."""
+        self._n_bytes += len(data)
+        if self._is_over or self._n_bytes > self._most_bytes:
+            raise ValueError(f"it is larger than {self._most_bytes / 1e6:,.0f} MB")
+        self._file.write(data)
+
+    def flush(self) -> None:
+        """Do nothing: the file is closed at the end."""
 
 
 def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:
@@ -317,10 +363,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
         if digest := _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size):
             return digest
-        digest = _digest_of_content(resolved, algorithm) if unpack else ""
-        if not digest:
-            with resolved.open("rb") as stream:
-                digest = hashlib.file_digest(stream, algorithm).hexdigest()
+        digest = _digest_of_file(resolved, algorithm, unpack)
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
     with _optional(), atomic_path(cached) as temporary:
@@ -328,13 +371,12 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     return digest
 
 
-def _digest_of_content(path: Path, algorithm: str) -> str:
-    """Return the digest of what a gzipped file contains; an empty string if it is no sound gzipped file."""
-    try:
-        with gzip.open(path) as stream:
-            return hashlib.file_digest(stream, algorithm).hexdigest()
-    except (gzip.BadGzipFile, EOFError, zlib.error):
-        return ""
+def _digest_of_file(path: Path, algorithm: str, unpack: bool) -> str:
+    if unpack:
+        with suppress(gzip.BadGzipFile, EOFError, zlib.error), gzip.open(path) as content:
+            return hashlib.file_digest(content, algorithm).hexdigest()
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, algorithm).hexdigest()
 
 
 def _cached_digest(cached: Path, stamp: list[object], size: int) -> str | None:

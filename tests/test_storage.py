@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adbench_text import download, storage
+from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.storage import RemoteFile, atomic_path, file_digest
 
@@ -209,7 +209,7 @@ def test_a_file_that_is_too_large_is_refused_before_it_has_come(home, server, re
 
 @pytest.mark.parametrize("part", ["body", "head"])
 def test_a_server_that_sends_single_bytes_is_given_up(home, server, remote, monkeypatch, part):
-    monkeypatch.setattr(download, "_SECONDS", 0.5)
+    monkeypatch.setattr(storage, "_SECONDS", 0.5)
 
     def drip(request):
         if part == "body":

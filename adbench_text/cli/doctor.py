@@ -21,13 +21,12 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
     is a problem. Data that is not downloaded is not a problem.
     """
-    from adbench_text import gpus, storage
-    from adbench_text.provenance import environment
+    from adbench_text import provenance, storage
 
     report: dict[str, Any] = {
-        "versions": environment(),
+        "versions": provenance.environment(),
         "extras": _extras(),
-        "devices": gpus.described(),
+        "devices": provenance.devices(),
         "data": _data(),
         "cache": _folder(storage.cache_dir()),
         "store": _store(tracking_uri, experiment),
@@ -69,7 +68,7 @@ def _extras() -> dict[str, dict[str, str | None]]:
 def _data() -> dict[str, Any]:
     """Return the data directory, and which datasets, word vectors and vocabularies are there."""
     from adbench_text import storage
-    from adbench_text.corpora.raw import edition_of
+    from adbench_text.corpora.corpus import edition_of
     from adbench_text.errors import AdbenchTextError
     from adbench_text.isolation import preserved
     from adbench_text.plugins import registry

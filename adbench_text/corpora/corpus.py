@@ -6,20 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import code_version
-from adbench_text.corpora.raw import edition_of, read
-from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.escaping import file_name, utf8
-from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+from adbench_text.escaping import file_name, one_line, utf8
+from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
+from adbench_text.plugins import dataset as contract
+from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import CLEANING_VERSION, clean
 from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
+
+_PARTS = ("training", "test")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ class Corpus:
     originals: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        for part, documents in (("training", self.train), ("test", self.test)):
+        for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
             present = set(documents.labels.tolist())
             if unknown := present - set(range(len(self.classes))):
                 raise DataError(f"{self.name} has {part} documents of no class: label {min(unknown)}.")
@@ -126,30 +129,106 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.npz"
-    cached = _read_cache(path)
-    cleaned = cached or cleaned_parts(*read(dataset))
-    corpus = Corpus(
-        dataset.name,
-        tuple(dataset.classes),
-        cleaned.train,
-        cleaned.test,
-        edition.name,
-        edition.is_published,
-        n_empty=cleaned.n_empty,
-        originals=cleaned.originals,
-    )
-    if cached is None:
+    cleaned = _read_cache(path)
+    facts = {"edition": edition.name, "is_published": edition.is_published}
+    if cleaned is None:
+        cleaned = cleaned_parts(*read(dataset))
+        Corpus(dataset.name, tuple(dataset.classes), **cleaned._asdict(), **facts)  # checks it
         _write_cache(path, cleaned)
-        if written := _read_cache(path):  # mapped, so that processes share it
-            corpus = replace(corpus, train=written.train, test=written.test, originals=written.originals)
+        cleaned = _read_cache(path) or cleaned  # mapped, so that processes share it
+    corpus = Corpus(dataset.name, tuple(dataset.classes), **cleaned._asdict(), **facts)
     return corpus if limit is None else corpus.limited(limit)
 
 
-class Cleaned(NamedTuple):
-    """The cleaned documents of both parts, the number of those that cleaning left empty, and the originals.
+def edition_of(dataset: Dataset) -> Edition:
+    """Return the edition of a dataset.
 
-    The originals are the test documents as they were written, without those that cleaning left empty.
+    Raises
+    ------
+    DataError
+        If the dataset raises an error, or returns anything else.
     """
+    try:
+        edition = dataset.edition()
+    except AdbenchTextError:
+        raise
+    except FAILURES as error:
+        reason = described(error, type(dataset).__module__)
+        raise DataError(f"{dataset.name} cannot find its edition: {reason}") from error
+    if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
+        raise DataError(
+            f"{dataset.name}: edition() must return an Edition(name, digest) of two strings, "
+            f"got {edition!r:.80}{place_of_method(type(dataset), 'edition')}"
+        )
+    return replace(edition, name=one_line(edition.name))
+
+
+def read(dataset: Dataset) -> tuple[Documents, Documents]:
+    """Return the raw documents of the training and of the test part of a dataset.
+
+    Raises
+    ------
+    DataError
+        If the dataset raises an error, or returns anything else. The message names file and line.
+    """
+    module = type(dataset).__module__
+    try:
+        parts = dataset.read()
+    except AdbenchTextError as error:
+        if not place_of_error(error, contract.__name__):  # raised on purpose, by the dataset or a download
+            raise
+        reason = message_of(error).rstrip(".") + place_of_error(error, module)
+        raise DataError(f"{dataset.name} cannot be read: {reason}") from error
+    except FAILURES as error:
+        raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
+    if problem := _problem(parts, len(dataset.classes)):
+        raise DataError(f"{dataset.name}: {problem}{place_of_method(type(dataset), 'read')}")
+    train, test = parts
+    return train, test
+
+
+def _problem(parts: Any, n_classes: int) -> str:
+    """Return what is wrong with the result of ``read``; an empty string if it is right."""
+    if not isinstance(parts, tuple | list) or len(parts) != 2:
+        got = f"a {type(parts).__name__} of {len(parts)}" if isinstance(parts, tuple | list) else _type(parts)
+        return f"read() must return two Documents, the training and the test part, got {got}"
+    for name, documents in zip(_PARTS, parts, strict=True):
+        if not isinstance(documents, Documents):
+            return f"read() must return Documents(texts, labels) as the {name} part, got {_type(documents)}"
+        if problem := _problem_of_texts(documents.texts) or _problem_of_labels(documents.labels, n_classes):
+            return f"the {name} part has {problem}"
+    return ""
+
+
+def _problem_of_texts(texts: Any) -> str:
+    if not isinstance(texts, list | tuple):
+        return f"no list of texts, but {_type(texts)}: use list(texts)"
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            return f"a text that is no string: {_type(text)} at position {place}, {text!r:.40}"
+    return ""
+
+
+def _problem_of_labels(labels: Any, n_classes: int) -> str:
+    if not isinstance(labels, np.ndarray):
+        return f"no NumPy array of labels, but {_type(labels)}: use np.array(labels)"
+    if labels.ndim != 1 or (len(labels) and labels.dtype.kind not in "iu"):
+        return (
+            f"labels of type {labels.dtype} and shape {labels.shape}: they must be whole numbers of shape "
+            f"({len(labels)},), the indices of the classes"
+        )
+    if outside := sorted(set(labels.tolist()) - set(range(n_classes))):
+        return f"the label {outside[0]}, but its {n_classes} classes have the indices 0 to {n_classes - 1}"
+    return ""
+
+
+def _type(value: Any) -> str:
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+class Cleaned(NamedTuple):
+    """What a corpus holds of the documents of its dataset; see `Corpus`."""
 
     train: Documents
     test: Documents

@@ -83,18 +83,6 @@ def check_contamination(contamination: float) -> None:
         raise InvalidValueError(f"contamination must be in [0, 0.5), got {contamination}.")
 
 
-def check_has_outliers(split: Split, contamination: float) -> None:
-    """Raise InvalidValueError if a split of dirty data has no outlier: its results were those of clean data.
-
-    `contaminate` does not check it: a split without outliers is right for 0 % of contamination.
-    """
-    if contamination > 0 and not split.train_outlier.any():
-        raise InvalidValueError(
-            f"contamination {contamination:g} leaves no outlier beside {len(split.train):,} inliers: their "
-            "number is rounded down. Choose a higher one, or use more documents."
-        )
-
-
 def check_test_outliers(share: float) -> None:
     """Raise InvalidValueError unless the share of outliers in the test set is in (0, 1)."""
     if not 0 < share < 1:
@@ -163,9 +151,15 @@ def contaminate(split: Split, contamination: float, seed: int) -> Split:
     Raises
     ------
     InvalidValueError
-        If the share is out of range or the other classes have too few documents.
+        If the share is out of range, the other classes have too few documents, or no outlier is drawn: the
+        results would be those of clean data.
     """
     n = n_outliers(len(split.train), contamination)
+    if contamination > 0 and n == 0:
+        raise InvalidValueError(
+            f"contamination {contamination:g} leaves no outlier beside {len(split.train):,} inliers: their "
+            "number is rounded down. Choose a higher one, or use more documents."
+        )
     if n > len(split.pool):
         raise InvalidValueError(
             f"contamination {contamination:g} asks for {n:,} outliers beside {len(split.train):,} inliers, "

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.split import Split, check_has_outliers, contaminate, one_vs_rest, thinned
+from adbench_text.corpora.split import Split, contaminate, one_vs_rest, thinned
 from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
@@ -64,7 +64,6 @@ def scored(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_
     detector, training = None, None
     try:
         split, documents = split_of(cell, corpus)
-        check_has_outliers(split, cell.contamination)
         detector = build_detector(cell)
         seed_generators(cell.seed)
         training = _Training(cell, detector, split, on_step, trace_every)

@@ -7,7 +7,7 @@ from threading import Timer
 from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.split import check_has_outliers, contaminate, one_vs_rest, thinned
+from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
 from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
@@ -227,10 +227,8 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
         if key not in reasons:
             reasons[key] = ""
             try:
-                split = contaminate(
-                    one_vs_rest(corpora[cell.dataset], cell.inlier), cell.contamination, seed=0
-                )
-                check_has_outliers(split, cell.contamination)
+                clean = one_vs_rest(corpora[cell.dataset], cell.inlier)
+                split = contaminate(clean, cell.contamination, seed=0)
                 if cell.test_outliers is not None:
                     thinned(split.outlier, cell.test_outliers, seed=0)
             except AdbenchTextError as error:

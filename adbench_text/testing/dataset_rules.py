@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from adbench_text.corpora.corpus import Corpus, cleaned_parts
-from adbench_text.corpora.raw import edition_of, read
+from adbench_text.corpora.corpus import Corpus, cleaned_parts, edition_of, read
 from adbench_text.places import place_of_method
 from adbench_text.plugins.dataset import Dataset
 from adbench_text.testing.rules import Note, Rule

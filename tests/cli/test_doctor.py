@@ -7,7 +7,7 @@ from importlib.metadata import version
 import pytest
 from click.testing import CliRunner, Result
 
-from adbench_text import gpus
+from adbench_text import provenance
 from adbench_text.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("toy_path", "here")
 @pytest.fixture
 def no_torch(monkeypatch):
     facts = {"torch": "2.9", "cuda": None, "threads": 2, "gpus": []}
-    monkeypatch.setattr(gpus, "described", lambda: facts)
+    monkeypatch.setattr(provenance, "devices", lambda: facts)
     return facts
 
 
@@ -67,8 +67,8 @@ def test_a_password_is_not_printed(no_torch):
 
 
 def test_torch_that_cannot_be_imported_is_a_problem(monkeypatch):
-    monkeypatch.setattr(gpus, "_DESCRIBE", "raise ImportError('no torch')")
-    assert gpus.described() == {"gpus": [], "problem": "ImportError: no torch"}
+    monkeypatch.setattr(provenance, "_DEVICES", "raise ImportError('no torch')")
+    assert provenance.devices() == {"gpus": [], "problem": "ImportError: no torch"}
     result = adbench("doctor")
     assert result.exit_code == 1
     assert "Problem: ImportError: no torch\n" in result.stdout

@@ -10,7 +10,7 @@ import numpy as np
 import psutil
 import pytest
 
-from adbench_text import gpus
+from adbench_text import provenance
 from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
@@ -375,7 +375,7 @@ def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd
 
 
 def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, monkeypatch):
-    monkeypatch.setattr(gpus, "visible", lambda: ["7"])
+    monkeypatch.setattr(provenance, "visible_gpus", lambda: ["7"])
     todo = cells("on-gpu", "counting", contamination=[0])
     definitions = {cell: definition(cell, corpora["tiny"]) for cell in todo}
     running, at_once = set(), []
@@ -398,7 +398,7 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
 
 def test_each_worker_sees_one_gpu(corpora, monkeypatch):
     monkeypatch.setenv("TOY_SECONDS", "0.5")
-    monkeypatch.setattr(gpus, "visible", lambda: ["3", "5"])
+    monkeypatch.setattr(provenance, "visible_gpus", lambda: ["3", "5"])
     todo = cells("on-gpu", contamination=[0, 0.1])
     work = Work(todo, corpora, definitions={cell: definition(cell, corpora["tiny"]) for cell in todo})
     assert {result.ran_on["gpu"] for result in Local(2).run(work)} == {"3", "5"}

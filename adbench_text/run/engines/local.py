@@ -8,7 +8,7 @@ from typing import Any
 
 from joblib import cpu_count
 
-from adbench_text import gpus
+from adbench_text import provenance
 from adbench_text.checks import check_whole
 from adbench_text.run.engine import SECONDS, Limits, Queue, Work, run_here
 from adbench_text.run.result import Result
@@ -59,7 +59,7 @@ class _Pool:
         # no two workers compete for a core
         self._threads = {} if self._size < 2 else threads(max(1, cpu_count() // self._size))
         # with one process there is no turn to take
-        self._gpus = gpus.visible() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
+        self._gpus = provenance.visible_gpus() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
         self._workers: list[Worker] = []
         self._referee: Worker | None = None  # measures the scores of detectors of other packages
         self._left: list[Any] = []  # splits of workers that are spent: others go on with them
@@ -105,7 +105,7 @@ class _Pool:
         """Start a worker; it sees the GPU that the fewest others see."""
         n_workers = Counter(self._gpu_of.get(worker) for worker in self._workers)
         gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
-        own = {} if gpu is None else {gpus.VISIBLE: gpu}
+        own = {} if gpu is None else {provenance.VISIBLE: gpu}
         worker = Worker(self._threads | own, self._work.trace_every)
         worker.split = self._left.pop() if self._left else None
         self._workers.append(worker)
