@@ -23,7 +23,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
-#: (`corpora.split`), metrics, and evaluation (`run.evaluate`, `run.intervals`). Raise it when a change there
+#: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there
 #: changes results; all stored cells are outdated then. `tests/test_protocol.py` fails if that is forgotten.
 PROTOCOL = 1
 

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from adbench_text.metrics import Metric
+from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import Counts, Metric
 from adbench_text.reports import significance
-from adbench_text.run.intervals import metric_of_resamples
 from adbench_text.store.record import Record
 
 Array = NDArray[np.float64]
@@ -27,6 +27,10 @@ Scored = tuple[NDArray[np.bool_], Array]
 
 N_RESAMPLES = 500
 _LEVEL, _SEED = 0.95, 0
+# Used instead of zero hits. It is too small to change any sum of counts, and it makes the precision 1
+# before the first hit, as at the beginning of scikit-learn's precision-recall curve.
+_NO_HITS = 1e-300
+_SIZE = 2**16  # documents of a block of resamples: its arrays fit into the cache of a core
 
 
 class Scores(Protocol):
@@ -129,6 +133,90 @@ def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDA
         drawn = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
         counts[:, places] = np.bincount(drawn.ravel(), minlength=n * n_resamples).reshape(n_resamples, n)
     return counts
+
+
+def metric_of_resamples(
+    metric: Metric,
+    outlier: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    counts: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    """Return a metric that has `of_counts` for each resample of the test documents.
+
+    Parameters
+    ----------
+    metric : Metric
+    outlier : bool array of shape (n,)
+        Which texts are outliers, at least one of each kind.
+    scores : float array of shape (n,)
+        Abnormality, finite.
+    counts : uint8 array of shape (n_resamples, n)
+        How often each resample has each document; each has as many outliers and inliers as there are.
+
+    Raises
+    ------
+    InvalidValueError
+        If the metric has no `of_counts`.
+    """
+    if metric.of_counts is None:
+        raise InvalidValueError(f"{metric.name} has no resamples: it is not computed from counts.")
+    positive, sign = (outlier, 1.0) if metric.positive == "outliers" else (~outlier, -1.0)
+    ranking = _Ranking(sign * scores[positive], sign * scores[~positive])
+    first, others = (np.flatnonzero(kind) for kind in (positive, ~positive))
+    in_order, others_in_order = first[ranking.positive_order], others[ranking.negative_order]
+    size = max(1, _SIZE // len(scores))
+    values = np.empty(len(counts))
+    for start in range(0, len(counts), size):
+        block = counts[start : start + size]
+        of_block = ranking.counts(_cumulated(block, in_order), _cumulated(block, others_in_order))
+        values[start : start + size] = metric.of_counts(of_block)
+    return values
+
+
+class _Ranking:
+    """A ranking, highest score first, in which a document may occur several times or not at all."""
+
+    def __init__(self, positive: NDArray[np.float64], negative: NDArray[np.float64]) -> None:
+        self.positive_order, self.negative_order = np.argsort(-positive), np.argsort(-negative)
+        thresholds = np.unique(-positive)
+        ranked = -positive[self.positive_order], -negative[self.negative_order]
+        self._hits_before, self._false_before = (np.searchsorted(r, thresholds, "left") for r in ranked)
+        self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
+
+    def counts(self, n_positive: NDArray[np.float64], n_negative: NDArray[np.float64]) -> Counts:
+        """Return the counts at each threshold.
+
+        Parameters
+        ----------
+        n_positive, n_negative : float array of shape (n_resamples, n + 1)
+            How many positives and negatives each resample has among the first 0, 1, ... n documents of
+            its kind in the ranking.
+        """
+        n_hits = np.maximum(n_positive, _NO_HITS)
+        false = n_negative.take(self._false, axis=1)
+        has_ties = not np.array_equal(self._false, self._false_before)
+        return Counts(
+            _columns(n_hits, self._hits_before),
+            _columns(n_hits, self._hits),
+            n_negative.take(self._false_before, axis=1) if has_ties else false,
+            false,
+            n_positive.shape[1] - 1,
+            n_negative.shape[1] - 1,
+        )
+
+
+def _columns(table: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return columns of a table; a view if each is the next one, as it is without ties."""
+    if len(places) == table.shape[1] - 1:
+        return table[:, places[0] : places[0] + len(places)]
+    return table.take(places, axis=1)
+
+
+def _cumulated(counts: NDArray[np.uint8], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of the counts of the first 0, 1, 2, ... documents in this order."""
+    sums = np.zeros((len(counts), len(order) + 1), dtype=np.int32)
+    np.cumsum(counts.take(order, axis=1).astype(np.int32), axis=1, out=sums[:, 1:])
+    return sums.astype(np.float64)
 
 
 def estimate(value: float, resampled: Array) -> Estimate:

@@ -19,7 +19,6 @@ from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
-from adbench_text.run.intervals import bootstrap_intervals
 from adbench_text.run.memory import PeakMemory
 from adbench_text.run.result import Curves, Point, Result
 from adbench_text.sweep.cell import Cell
@@ -92,7 +91,7 @@ def scored(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_
 
 
 def measured(result: Result, corpus: Corpus) -> Result:
-    """Return a result of `scored` with the numbers of documents, the metrics and their intervals.
+    """Return a result of `scored` with the numbers of documents, and the metrics.
 
     The split is drawn anew: nothing but the scores is taken from the process that made them. Scores that
     cannot be measured give a failed result with the reason.
@@ -120,8 +119,6 @@ def measured(result: Result, corpus: Corpus) -> Result:
     except DetectorError as error:
         return replace(result, metrics=metrics, scores=None, reason=described(error))
     metrics |= all_metrics(split.outlier, scores)
-    for name, (low, high) in bootstrap_intervals(split.outlier, scores).items():
-        metrics |= {f"{name}_low": low, f"{name}_high": high}
     return replace(result, metrics=metrics, scores=scores, documents=documents)
 
 

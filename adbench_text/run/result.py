@@ -66,8 +66,7 @@ class Result:
     started : float
         Seconds since the epoch.
     metrics : dict of str to float
-        Each of `adbench_text.metrics.METRICS` in [0, 1], and as ``..._low`` and ``..._high`` the ends of
-        their 95 % bootstrap intervals over the test documents; ``fit_seconds``, ``score_seconds``, each with
+        Each of `adbench_text.metrics.METRICS` in [0, 1]; ``fit_seconds``, ``score_seconds``, each with
         what the detector would have had to do itself if other cells had not shared it;
         ``peak_memory_mb``, what this process held at most meanwhile, in 10^6 bytes;
         ``n_train``, ``n_train_outliers``, ``n_test``, ``n_test_outliers``; ``set_aside_share``, the share of

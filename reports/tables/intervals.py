@@ -1,6 +1,7 @@
 """Bootstrap intervals over the test documents."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import mean
 
@@ -9,21 +10,22 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.headline import ranges
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table
-from adbench_text.reports.resampling import estimate
+from adbench_text.reports.resampling import Resampling, estimate
 from adbench_text.reports.rows import by_split
 from adbench_text.sweep.cell import percent
 
 ORDER = 40
-NEEDS = "a metric that has them"
+NEEDS = "the scores of the test documents"
 
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return the 95 % bootstrap interval of each split at the lowest level, of one seed.
 
-    It is the seed that most cells have, the lowest of several; a note names the detectors that lack it. The
-    intervals of means are those of resamples that all splits of a dataset share.
+    It is the seed that most cells have, the lowest of several; a note names the detectors that lack it. All
+    splits of a dataset share their resamples, and so do all detectors.
     """
-    if not comparison.metric.of_counts:
+    resampling = ranking.resampling
+    if resampling is None or not comparison.metric.of_counts:
         return []
     level = comparison.lowest
     seeds = Counter(record.seed for record in comparison.records if record.contamination == level)
@@ -34,12 +36,12 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     )
 
     def row(digest: str, inlier: str | None) -> list[Entry]:
-        if inlier is None:
-            return [_mean(comparison, ranking, column, digest, seed) for column in comparison.columns]
-        return [_interval(comparison, column, digest, inlier, seed) for column in comparison.columns]
+        inliers = comparison.inliers(digest) if inlier is None else [inlier]
+        return [
+            _interval(comparison, resampling, column, digest, inliers, seed) for column in comparison.columns
+        ]
 
-    has_means = ranking.resampling is not None
-    table = by_split(comparison, title, comparison.labels, row, comparison.blocks(), has_means)
+    table = by_split(comparison, title, comparison.labels, row, comparison.blocks())
     return [replace(table, notes=_without(comparison, seed))]
 
 
@@ -54,32 +56,27 @@ def _without(comparison: Comparison, seed: int) -> list[str]:
     return [f"Not run with seed {seed}, so without intervals: {', '.join(absent)}."] if absent else []
 
 
-def _interval(comparison: Comparison, column: Column, digest: str, inlier: str | None, seed: int) -> Entry:
-    names = [f"{comparison.metric.name}{end}" for end in ("", "_low", "_high")]
-    for record in comparison.records_of(column, digest, comparison.lowest):
-        is_of_split = (record.inlier, record.seed) == (inlier, seed) and not column.is_oracle
-        if is_of_split and all(name in record.metrics for name in names):
-            return _entry(*(100 * record.metrics[name] for name in names))
-    return NONE
-
-
-def _mean(comparison: Comparison, ranking: Ranking, column: Column, digest: str, seed: int) -> Entry:
-    """Return the mean over all splits, if there is a cell of each."""
+def _interval(
+    comparison: Comparison,
+    resampling: Resampling,
+    column: Column,
+    digest: str,
+    inliers: Sequence[str],
+    seed: int,
+) -> Entry:
+    """Return the mean over some splits with its interval, if there is a cell of each."""
     records = {
         record.inlier: record
         for record in comparison.records_of(column, digest, comparison.lowest)
         if record.is_ok and record.seed == seed and comparison.metric.name in record.metrics
     }
-    inliers = comparison.inliers(digest)
-    if column.is_oracle or ranking.resampling is None or any(name not in records for name in inliers):
+    if column.is_oracle or any(name not in records for name in inliers):
         return NONE
     cells = [records[name] for name in inliers]
-    resampled = ranking.resampling.mean(cells)
+    resampled = resampling.mean(cells)
     if resampled is None:
         return NONE
-    value = mean(100 * record.metrics[comparison.metric.name] for record in cells)
-    return _entry(value, *estimate(value, resampled)[1:3])
-
-
-def _entry(value: float, low: float, high: float) -> Entry:
+    value, low, high, _ = estimate(
+        mean(100 * record.metrics[comparison.metric.name] for record in cells), resampled
+    )
     return Entry(f"{value:.1f} ({low:.1f} to {high:.1f})", Kind.FIGURE, value)

@@ -12,9 +12,8 @@ from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
 TABLES = names("tables")
-INTERVAL = {"auroc_low": 0.6, "auroc_high": 0.95}
 RECORDS = [
-    record(name, inlier, figure, level=level, configuration=configuration, metrics=INTERVAL)
+    record(name, inlier, figure, level=level, configuration=configuration)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
     for inlier in "ab"
     for level in (0, 0.05)
@@ -38,7 +37,9 @@ def test_a_brief_report_holds_the_main_table_and_the_levels():
 
 def test_every_table_can_be_had_by_its_name():
     example = {"why": "", "document": 0, "label": "a", "outlier": True, "score": 1, "text": "a", "tokens": []}
-    store = Holding({"examples.json": json.dumps([example])})
+    rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
+    scores = f"document,class,outlier,score\n{rows}"
+    store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
     for name in TABLES:
         report = build([*RECORDS, OF_THE_PAPER], "auroc", [name], only=True, store=store)
         assert len(report.tables) == (3 if name == "ablations" else 1)
@@ -48,9 +49,8 @@ def test_every_table_can_be_had_by_its_name():
 
 
 def test_what_there_is_nothing_for_is_left_out():
-    report = build([record(metrics=INTERVAL)], "auroc", TABLES)
-    assert [table.title.partition(" (%)")[0] for table in report.tables[:2]] == ["AUROC", "AUROC"]
-    assert len(report.tables) == 3  # main, intervals, cost
+    report = build([record()], "auroc", TABLES)
+    assert [table.title.split()[0] for table in report.tables] == ["AUROC", "Cost"]
 
 
 def test_detectors_that_are_not_ranked_are_named():

@@ -7,7 +7,7 @@ from adbench_text.reports.build import build
 from adbench_text.reports.comparison import Comparison, current
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Kind, Mark
-from adbench_text.reports.tables import intervals, published
+from adbench_text.reports.tables import published
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import cells_report, wide_table
 from adbench_text.sweep.cell import Cell
@@ -212,20 +212,6 @@ def test_detectors_that_know_more_are_listed_in_a_block_after_those_that_know_le
     what = "from scratch: date; word frequencies or vectors: llr; not declared: mine."
     assert f"What they know besides the training texts: {what}" in notes(*records)
     assert main_table(Comparison(records[:1], "auroc")).blocks == []
-
-
-def test_the_interval_of_the_lowest_seed_is_shown_of_each_split():
-    ends = {"auroc_low": 0.881, "auroc_high": 0.923}
-    records = [record(seed=1, metrics={"auroc_low": 0.1, "auroc_high": 0.2}), record(metrics=ends)]
-    records += [record("x", inlier="b"), record("y", seed=1, metrics=ends)]  # y lacks the seed that most have
-    comparison = Comparison(records, "auroc")
-    (table,) = intervals.tables(comparison, Ranking(comparison))
-    assert texts(table) == [
-        ["made-up", "a", "90.0 (88.1 to 92.3)", "–", "–"],
-        ["made-up", "b", "–", "–", "–"],
-    ]
-    assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
-    assert table.notes == ["Not run with seed 0, so without intervals: y on made-up (seed 1)."]
 
 
 def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from cells import record, texts
@@ -53,7 +55,6 @@ def cells(*detectors, **changes):
             cell = record(name, inlier, 0.5, metrics={"n_test": len(LABELS)}, **changes)
             if name in ABILITY:
                 cell.metrics["auroc"] = METRICS["auroc"].function(*STORE.scores(cell))
-                cell.metrics.update(auroc_low=0.1, auroc_high=0.9)
             made.append(cell)
     return made
 
@@ -121,16 +122,28 @@ def test_a_detector_without_scores_has_no_test_over_documents():
     assert not any("paired bootstrap" in note for note in table.notes)
 
 
-def test_means_have_intervals_that_take_the_splits_together():
+def test_splits_and_their_mean_have_intervals():
     comparison, ranked = ranking("good", "lost")
     (table,) = intervals.tables(comparison, ranked)
     (place,) = table.summaries
-    value, rest = texts(table)[place][2].split(" ", 1)
-    low, high = map(float, rest.strip("()").split(" to "))
-    assert low < float(value) < high
-    assert texts(table)[place][3] == "–"
-    (alone,) = intervals.tables(comparison, Ranking(comparison))
-    assert not alone.summaries
+    widths = []
+    for row in texts(table):
+        value, rest = row[2].split(" ", 1)
+        low, high = map(float, rest.strip("()").split(" to "))
+        assert low < float(value) < high
+        assert row[3] == "–"
+        widths.append(high - low)
+    assert widths[place] < np.mean(widths[:place])  # three splits depend less on the documents than one
+    assert intervals.tables(comparison, Ranking(comparison)) == []
+
+
+def test_intervals_are_those_of_the_seed_that_most_cells_have():
+    late = replace(cells("fair")[0], definition=cells("fair")[0].definition | {"seed": "1"})
+    comparison = Comparison([*cells("good"), late], "auroc")
+    resampling = Resampling(METRICS["auroc"], Evidence(comparison, STORE))
+    (table,) = intervals.tables(comparison, Ranking(comparison, resampling))
+    assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
+    assert table.notes == ["Not run with seed 0, so without intervals: fair on made-up (seed 1)."]
 
 
 def test_an_estimate_is_moved_to_the_value_of_all_seeds():
