@@ -34,7 +34,7 @@ def command(
     from adbench_text.models.folder import load
     from adbench_text.models.scoring import Scorer
     from adbench_text.plugins.words import N_WHY, odd_words
-    from adbench_text.reports.odd_page import PageDocument, render
+    from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
     from adbench_text.storage import atomic_path
 
     check_outputs(file, output)
@@ -49,8 +49,8 @@ def command(
     for place, words in zip(chosen, words_of, strict=True):
         document, result = documents[place], scored[place]
         facts = [("id", document.id), ("p", f"{result.p:.2g}"), ("score", f"{result.score:.3g}")]
-        why = ", ".join(odd_words(words, scorer.centre, N_WHY))
-        shown.append(PageDocument(facts, why, document.text, words, scorer.centre))
+        why = odd_words(words, scorer.centre, N_WHY)
+        shown.append(PageDocument(facts, why, document.text, words))
     n_odd = sum(each.is_odd for each in scored)
     summary = [
         f"{len(documents):,} documents, {sum(each.p is None for each in scored):,} without words; "
@@ -60,5 +60,5 @@ def command(
         "least as high.",
     ]
     with atomic_path(output) as temporary:
-        temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")
+        temporary.write_text(page_of_documents(summary, shown, scorer.centre), encoding="utf-8")
     click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")

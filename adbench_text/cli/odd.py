@@ -181,7 +181,7 @@ def _write_page(
     documents: "Sequence[Document]",
     explained: "Sequence[RankedDocument]",
 ) -> None:
-    from adbench_text.reports.odd_page import PageDocument, render
+    from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
     from adbench_text.storage import atomic_path
 
     shown = []
@@ -195,11 +195,11 @@ def _write_page(
             ("score", f"{each.score:.3g}"),
             *([("copies", f"{each.n_copies:,}")] if each.n_copies else []),
         ]
-        shown.append(PageDocument(facts, ", ".join(ranked.why(each)), own.text, words, ranked.centre))
+        shown.append(PageDocument(facts, ranked.why(each), own.text, words))
     summary = [
         _summary(ranked, len(documents)),
         *_called_odd(ranked),
         "About this share is called odd in any file, with or without outliers.",
     ]
     with atomic_path(path) as temporary:
-        temporary.write_text(render("Odd documents", summary, shown), encoding="utf-8")
+        temporary.write_text(page_of_documents(summary, shown, ranked.centre), encoding="utf-8")

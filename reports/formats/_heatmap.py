@@ -1,20 +1,27 @@
-"""Heat maps as plain data: documents cut into pieces, each word with its score and its shade."""
+"""Heat maps: documents whose words are coloured by their scores, red for odd and blue for typical."""
 
 import math
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 
 from adbench_text.plugins.scores import TokenScore
+from adbench_text.plugins.words import centre
 from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example
 
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
-N_CHARACTERS = 1500  # of a document are shown
+N_CHARACTERS = 1500  # of an example are shown
+_N_CHARACTERS_OF_DOCUMENT = 3000  # of a user's own document
+_MOST_CHARACTERS = 2_000_000  # of all documents of a page; a browser is slow with more
 
 _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
     "most abnormal": "high score",
@@ -23,89 +30,93 @@ _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no th
     "most normal": "low score",
 }
 
+# characters that HTML forbids, or UTF-8 cannot encode
+_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+
 
 class Piece(NamedTuple):
-    """A part of a text: a word with its score and its shade (0 for none), or the characters between words.
-
-    The shade is positive for red, which is odd, and negative for blue, which is typical.
-    """
+    """A word with its score and the class of its shade, such as ``"odd9"``, or the text between words."""
 
     text: str
     score: str = ""
-    shade: int = 0
-
-    @property
-    def colour(self) -> str:
-        """The class of its colour, ``"s9"`` for the deepest red and ``"t9"`` for the deepest blue."""
-        return "" if not self.shade else f"s{self.shade}" if self.shade > 0 else f"t{-self.shade}"
+    shade: str = ""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scores that the shades represent, common to all examples of a heat map.
+    """The scores that the shades represent, common to all documents of a heat map.
 
     Attributes
     ----------
-    low : float
-        Up to this a word is not red; at least 0, so that a negative score is never red.
-    high : float
-        From this a word has the deepest red; equal to `low` where no word is red.
-    cool : float
-        From this a word is not blue; at most 0 if some scores are negative, otherwise the median.
-    cold : float
-        Up to this a word has the deepest blue; equal to `cool` where no word is blue.
+    centre : float
+        A word above it is red, a word below it is blue.
+    odd, typical : float
+        Distance from the centre with the deepest red and blue, 0 if there is no such word. Evidence for odd
+        is often the weaker one.
+    digits : int
+        Decimals that give the largest end three significant digits.
     """
 
-    low: float
-    high: float
-    cool: float
-    cold: float
+    centre: float
+    odd: float
+    typical: float
+    digits: int
 
     @classmethod
-    def of(cls, scores: Sequence[float]) -> "Scale":
-        """Return the scale of these scores."""
-        finite = [score for score in scores if math.isfinite(score)] or [0.0]
-        cold, middle, high = map(float, np.percentile(finite, [100 - DEEPEST, 50, DEEPEST]))
-        low, cool = max(middle, 0.0), min(middle, 0.0) if min(finite) < 0 else middle
-        if high <= low:  # nearly all alike: the few others count
-            high = max(finite)
-        if cold >= cool:
-            cold = min(finite)
-        return cls(low, max(high, low), cool, min(cold, cool))
+    def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
+        """Return the scale of the words of documents; without a given centre it is that of these words."""
+        finite = [[word for word in words if math.isfinite(word.score)] for words in documents]
+        if middle is None:
+            middle = centre(finite)
+        distances = np.array([word.score - middle for words in finite for word in words])
+        sides = distances[distances > 0], -distances[distances < 0]
+        odd, typical = (float(np.percentile(side, DEEPEST)) if len(side) else 0.0 for side in sides)
+        return cls(middle, odd, typical, _digits(max(middle + odd, typical - middle)))
 
     @property
     def is_empty(self) -> bool:
         """Whether no word is coloured."""
-        return self.high <= self.low and self.cold >= self.cool
+        return not self.odd and not self.typical
 
-    def shade(self, score: float) -> int:
-        """Return 0 for no colour, up to `N_SHADES` for the deepest red, down to its negative for blue."""
-        if score > self.low and self.high > self.low:
-            return self._step((score - self.low) / (self.high - self.low))
-        if score < self.cool and self.cold < self.cool:
-            return -self._step((self.cool - score) / (self.cool - self.cold))
-        return 0
+    @property
+    def ends(self) -> tuple[str, str, str]:
+        """The scores with the deepest blue, no colour and the deepest red."""
+        typical, middle, odd = self.centre - self.typical, self.centre, self.centre + self.odd
+        return self.number(typical), self.number(middle), self.number(odd)
 
-    @staticmethod
-    def _step(share: float) -> int:
-        return max(math.ceil(min(share, 1.0) * N_SHADES), 1)
+    def number(self, score: float) -> str:
+        """Return the score of a word as it is shown."""
+        return f"{score:z.{self.digits}f}"
+
+    def shade(self, score: float) -> str:
+        """Return the class of a score, from ``"odd9"`` to ``"typical9"``, or ``""`` for no colour."""
+        name, deepest = ("odd", self.odd) if score > self.centre else ("typical", self.typical)
+        if not deepest or math.isnan(score):
+            return ""
+        step = round(min(abs(score - self.centre) / deepest, 1.0) * N_SHADES)
+        return f"{name}{step}" if step else ""
+
+    def word(self, text: str, score: float) -> Piece:
+        """Return a word with its score and shade."""
+        return Piece(text, self.number(score), self.shade(score))
+
+    def pieces(self, text: str, words: Sequence[TokenScore]) -> list[Piece]:
+        """Return the pieces of a text, as far as it is shown."""
+        pieces, position = [], len(text) - len(text.lstrip("\r\n"))
+        for word in words:
+            start, end = max(word.start, position), min(word.end, len(text))
+            if start >= end:  # beyond what is shown, or within the word before
+                continue
+            if start > position:
+                pieces.append(Piece(text[position:start]))
+            pieces.append(self.word(text[start:end], word.score))
+            position = end
+        return [*pieces, Piece(text[position:])]
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An example, ready to be shown.
-
-    Attributes
-    ----------
-    why : str
-        What it is an example of.
-    pieces : list of Piece
-        Joined, the text as far as it is shown.
-    n_left_out : int
-        Words after that.
-    words : list of Piece
-        All of the text, each once with its highest score, the most abnormal first.
-    """
+    """An example of a heat map, ready to be shown; `words` are all of its words, the most odd first."""
 
     example: Example
     why: str
@@ -115,72 +126,44 @@ class Shown:
     words: list[Piece]
 
 
-@dataclass(frozen=True)
-class Map:
-    """A heat map, ready to be shown, grouped by why; the four ends are those of its scale."""
+class Map(NamedTuple):
+    """A heat map, ready to be shown; a group has the examples of one reason."""
 
     title: str
     groups: list[list[Shown]]
-    low: str
-    high: str
-    cool: str
-    cold: str
-    is_empty: bool
+    scale: Scale
 
 
 def prepare(heatmap: Heatmap) -> Map:
     """Return a heat map with everything that can be computed of it."""
-    scale = Scale.of([token.score for example in heatmap.examples for token in example.tokens])
-    of_words = _digits(max(scale.high, -scale.cold))
-    of_texts = _digits(max((abs(example.score) for example in heatmap.examples), default=0.0))
+    scale = Scale.of([example.tokens for example in heatmap.examples])
+    digits = _digits(max((abs(example.score) for example in heatmap.examples), default=0.0))
     order = list(_SHOWN_AS)
     finds_first = sorted(
         heatmap.examples, key=lambda each: order.index(each.why) if each.why in order else len(order)
     )
-    prepared = [_shown(example, scale, of_words, of_texts) for example in finds_first]
-    groups = [list(group) for _, group in groupby(prepared, key=lambda each: each.example.why)]
-    low, high, cool, cold = (
-        _number(value, of_words) for value in (scale.low, scale.high, scale.cool, scale.cold)
-    )
-    return Map(heatmap.title, groups, low, high, cool, cold, scale.is_empty)
+    groups = groupby(finds_first, key=lambda example: example.why)
+    return Map(heatmap.title, [[_shown(each, scale, digits) for each in group] for _, group in groups], scale)
 
 
-def _shown(example: Example, scale: Scale, of_words: int, of_texts: int) -> Shown:
-    end = _end(example.text)
-    pieces = list(_pieces(example.text[:end], example.tokens, scale, of_words))
-    n_left_out = len(example.text[end:].split())
-    why = _SHOWN_AS.get(example.why, example.why)
-    score = _number(example.score, of_texts)
-    return Shown(example, why, score, pieces, n_left_out, _words(example, scale, of_words))
-
-
-def _end(text: str) -> int:
-    """Return how much of a text is shown: all of it, or so much that no word is cut."""
-    if len(text) <= N_CHARACTERS:
-        return len(text)
-    whole_words = text[: N_CHARACTERS + 1].rsplit(maxsplit=1)[0]
-    return len(whole_words) if len(whole_words) <= N_CHARACTERS else N_CHARACTERS
-
-
-def _pieces(text: str, tokens: Sequence[TokenScore], scale: Scale, digits: int) -> Iterator[Piece]:
-    position = 0
-    for token in tokens:
-        start, end = max(token.start, position), min(token.end, len(text))
-        if start >= end:  # beyond what is shown, or within the token before
-            continue
-        if start > position:
-            yield Piece(text[position:start])
-        yield Piece(text[start:end], _number(token.score, digits), scale.shade(token.score))
-        position = end
-    if position < len(text):
-        yield Piece(text[position:])
-
-
-def _words(example: Example, scale: Scale, digits: int) -> list[Piece]:
+def _shown(example: Example, scale: Scale, digits: int) -> Shown:
+    text, n_left_out = _cut(example.text, N_CHARACTERS)
     highest: dict[str, float] = {}
     for token in sorted(example.tokens, key=lambda token: token.score, reverse=True):
         highest.setdefault(example.text[token.start : token.end], token.score)
-    return [Piece(word, _number(score, digits), scale.shade(score)) for word, score in highest.items()]
+    words = [scale.word(*each) for each in highest.items()]
+    why = _SHOWN_AS.get(example.why, example.why)
+    score = f"{example.score:z.{digits}f}"
+    return Shown(example, why, score, scale.pieces(text, example.tokens), n_left_out, words)
+
+
+def _cut(text: str, n_characters: int) -> tuple[str, int]:
+    """Return the beginning of a text that is not too long, and the number of words after it."""
+    if len(text) <= n_characters:
+        return text, 0
+    beginning = text[: n_characters + 1].rsplit(maxsplit=1)[0]
+    beginning = beginning if len(beginning) <= n_characters else text[:n_characters]
+    return beginning, len(text[len(beginning) :].split())
 
 
 def _digits(largest: float) -> int:
@@ -190,5 +173,75 @@ def _digits(largest: float) -> int:
     return min(max(2 - math.floor(math.log10(largest)), 0), 6)
 
 
-def _number(value: float, digits: int) -> str:
-    return f"{value:z.{digits}f}"
+class PageDocument(NamedTuple):
+    """A document of the page of own documents.
+
+    Attributes
+    ----------
+    facts : sequence of (str, str)
+        What is known about it, in order: ``[("rank", "1"), ("id", "X4"), ("p", "0.0016")]``.
+    why : sequence of str
+        The words that make it odd.
+    text : str
+        As it was written.
+    words : sequence of TokenScore
+        In the order of the text; empty if the detector has no scores of words.
+    """
+
+    facts: Sequence[tuple[str, str]]
+    why: Sequence[str]
+    text: str
+    words: Sequence[TokenScore]
+
+
+def page_of_documents(summary: Sequence[str], documents: Sequence[PageDocument], middle: float) -> str:
+    """Return a page of a user's own documents.
+
+    Parameters
+    ----------
+    summary : sequence of str
+        Sentences above the documents.
+    documents : sequence of PageDocument
+        The most odd first; those that the page has no room for are counted.
+    middle : float
+        Score of a word that is evidence neither for odd nor for typical.
+    """
+    cut = [_cut(document.text, _N_CHARACTERS_OF_DOCUMENT) for document in documents]
+    sizes = np.cumsum([len(text) for text, _ in cut])
+    n_shown = max(int(np.searchsorted(sizes, _MOST_CHARACTERS, side="right")), 1)
+    scale = Scale.of([document.words for document in documents[:n_shown]], middle)
+    shown = [
+        (document, scale.pieces(text, document.words), n_left_out)
+        for document, (text, n_left_out) in zip(documents[:n_shown], cut, strict=False)
+    ]
+    has_words = any(document.words for document in documents[:n_shown])
+    return page(
+        "_odd_page.html",
+        summary=summary,
+        documents=shown,
+        ends=scale.ends,
+        n_documents_left_out=len(documents) - len(shown),
+        has_words=has_words,
+    )
+
+
+def page(template: str, **values: Any) -> str:
+    """Return a page that needs no other file and no network; all values are escaped."""
+    return _UNFIT.sub("\ufffd", _environment().get_template(template).render(values))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
+    return environment
+
+
+def _source(name: str) -> str:
+    return files("adbench_text.reports.formats").joinpath(name).read_text(encoding="utf-8")

@@ -2,14 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
-
-from adbench_text.reports.formats._heatmap import DEEPEST, N_SHADES, Map, prepare
+from adbench_text.reports.formats._heatmap import Map, page, prepare
 from adbench_text.reports.report import Heatmap, Kind, Report, Table
 
 HAS_PICTURES = True
@@ -26,9 +23,6 @@ _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
 
 _BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
 
-# characters that HTML forbids, or UTF-8 cannot encode
-_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as one HTML page that needs no other file and no network.
@@ -40,7 +34,8 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
     wide = [(table.title or _ALL, table) for table in others]
     first_best = next((table for _, table in tables if table.has_best), None)
-    page = _template().render(
+    return page(
+        "_page.html",
         tables=tables,
         wide=wide,
         pictures=report.pictures,
@@ -53,29 +48,10 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         absent=_ABSENT,
         long=_LONG,
         is_wide=_is_wide,
-        n_shades=N_SHADES,
-        deepest=DEEPEST,
         block_starts=_block_starts,
         least_width=_least_width,
         is_broad=_is_broad,
     )
-    return _UNFIT.sub("\ufffd", page)
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(
-        loader=FunctionLoader(_source),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("_page.html")
-
-
-def _source(name: str) -> str:
-    return files("adbench_text.reports.formats").joinpath(name).read_text(encoding="utf-8")
 
 
 class _Drawn(NamedTuple):

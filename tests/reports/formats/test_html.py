@@ -11,12 +11,12 @@ import pytest
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.reports.declared import report_format
-from adbench_text.reports.formats import _heatmap, html
-from adbench_text.reports.formats._heatmap import N_CHARACTERS, N_SHADES, Scale, prepare
+from adbench_text.reports.formats import html
+from adbench_text.reports.formats._heatmap import N_SHADES
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
-REPORTS = Path(_heatmap.__file__).parent
+REPORTS = Path(html.__file__).parent
 SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0H9" stroke="currentColor"/></svg>'
 )
@@ -165,7 +165,7 @@ def test_the_page_needs_nothing_but_itself():
 
 
 def test_styles_and_script_are_small():
-    assert sum((REPORTS / name).stat().st_size for name in ("_page.css", "_page.js")) < 25_000
+    assert sum((REPORTS / name).stat().st_size for name in ("_page.css", "_heatmap.css", "_page.js")) < 25_000
 
 
 def test_what_is_linked_is_there_and_no_id_is_there_twice():
@@ -419,112 +419,6 @@ def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeyp
     assert notes == [f"{said}report on fewer detectors with --detector.", "A note."]
 
 
-def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
-    texts = [("a b c d", [-1.0, 0.0, 0.2, 0.3]), ("e f g h", [0.1, 0.4, 0.9, 1.0])]
-    shown = prepare(Heatmap("", [example(*each) for each in texts])).groups[0]
-    shade = {piece.text: piece.shade for each in shown for piece in each.pieces if piece.score}
-    assert [shade[word] for word in "bec"] == [0, 0, 0]  # from 0 to the median
-    assert shade["a"] == -N_SHADES
-    assert 0 < shade["d"] < shade["f"] < shade["g"] <= shade["h"] == N_SHADES
-
-
-def test_one_extreme_word_does_not_leave_the_others_pale():
-    scale = Scale.of([*(i / 100 for i in range(100)), 1e6])
-    assert scale.high < 1
-    assert scale.shade(0.99) == scale.shade(1e6) == N_SHADES
-    assert scale.shade(0.6) > 1
-
-
-def test_words_below_0_are_never_red_and_those_above_never_blue():
-    scale = Scale.of([-3.0, -2.0, -1.0, 0.5, -4.0])
-    assert (scale.low, scale.cool) == (0, -2)
-    assert scale.shade(-0.1) == 0 < scale.shade(0.5)
-    assert scale.shade(-4) == -N_SHADES < scale.shade(-2.5) < 0
-    assert Scale.of([-1.0, 1.0, 2.0, 3.0]).shade(0.5) == 0
-
-
-def test_where_no_score_is_negative_words_below_the_median_are_blue():
-    scale = Scale.of([i / 100 for i in range(101)])
-    assert scale.shade(0.5) == 0
-    assert scale.shade(0.0) == -N_SHADES
-    assert -N_SHADES < scale.shade(0.3) < scale.shade(0.45) < 0
-
-
-def test_finds_come_before_mistakes():
-    reasons = ["missed outlier", "inlier taken for an outlier", "most abnormal", "most normal"]
-    examples = [replace(example("a b", [0.1, 0.2]), why=why) for why in reasons]
-    groups = prepare(Heatmap("", examples)).groups
-    assert [group[0].example.why for group in groups] == [reasons[2], *reasons[:2], reasons[3]]
-
-
-@pytest.mark.parametrize("scores", [[], [0.3, 0.3, 0.3], [-2.0, -2.0], [float("nan")]])
-def test_where_no_word_stands_out_none_is_coloured_and_the_legend_notes_it(scores):
-    scale = Scale.of(scores)
-    assert scale.is_empty
-    assert not any(scale.shade(score) for score in scores)
-    text = " ".join("word" for _ in scores)
-    root = parsed(Report([table()], table(), [], heatmaps=[Heatmap("h", [example(text, scores)])]))
-    assert "none is coloured" in root.one("details", class_="heatmap").one("div", class_="legend").text
-
-
-def test_where_nearly_all_words_are_alike_the_others_are_coloured():
-    scale = Scale.of([0.0] * 999 + [0.7])
-    assert (scale.shade(0.0), scale.shade(0.7)) == (0, N_SHADES)
-
-
-@pytest.mark.parametrize(
-    ("scores", "shown"),
-    [
-        ([0.123456, 0.5], "0.123"),
-        ([12.34, 56.0], "12.3"),
-        ([1.5e-05, 4e-4], "0.000015"),
-        ([-1e-9, 0.9], "0.000"),
-    ],
-)
-def test_scores_have_three_digits_of_the_largest(scores, shown):
-    (piece, *_) = prepare(Heatmap("", [example("a b", scores)])).groups[0][0].pieces
-    assert piece.score == shown
-
-
-def test_a_word_that_comes_twice_is_listed_once_with_its_highest_score():
-    shown = prepare(Heatmap("", [example("a b a", [0.1, 0.2, 0.3])])).groups[0][0]
-    assert [(word.text, word.score) for word in shown.words] == [("a", "0.300"), ("b", "0.200")]
-
-
-def test_all_words_are_listed_also_those_of_a_text_that_is_cut():
-    names = [f"word{i}" for i in range(400)]
-    shown = prepare(Heatmap("", [example(" ".join(names), [float(i) for i in range(400)])])).groups[0][0]
-    assert shown.n_left_out > 0
-    assert [word.text for word in shown.words] == names[::-1]
-
-
-def test_a_long_document_is_cut_between_words_and_what_is_left_out_is_counted():
-    text = "seven77 " * 1000
-    root = parsed(
-        Report(
-            [table()], table(), [], heatmaps=[Heatmap("", [example(text, [i / 1000 for i in range(1000)])])]
-        )
-    )
-    shown = root.one("article").one("bdi", class_="text").text
-    assert shown.endswith("seven77 …")
-    assert N_CHARACTERS - 20 < len(shown) <= N_CHARACTERS + 2
-    n_shown = shown.count("seven77")
-    assert root.one("article").all("p")[1].text == f"{1000 - n_shown} more words not shown"
-
-
-def test_one_endless_word_is_cut_too():
-    shown = prepare(Heatmap("", [example("x" * 5000, [1.0])])).groups[0][0]
-    assert [len(piece.text) for piece in shown.pieces] == [N_CHARACTERS]
-    assert shown.n_left_out == 1
-
-
-def test_tokens_that_overlap_or_lie_outside_lose_no_text():
-    text = "one two three"
-    odd = [TokenScore("one two", 0, 7, 0.5), TokenScore("two", 4, 7, 0.6), TokenScore("?", 40, 44, 0.7)]
-    shown = prepare(Heatmap("", [Example("", 0, "", False, 0.1, text, odd)])).groups[0][0]
-    assert "".join(piece.text for piece in shown.pieces) == text
-
-
 def test_a_document_without_words_is_shown():
     root = parsed(
         Report([table()], table(), [], heatmaps=[Heatmap("", [example("", []), example(" \n", [])])])
@@ -613,14 +507,14 @@ def test_text_can_be_read_on_every_background(theme):
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_every_shade_differs_from_the_page_and_from_its_neighbours_and_can_be_read_on(theme):
-    css = (REPORTS / "_page.css").read_text(encoding="utf-8")
+    css = "".join((REPORTS / name).read_text(encoding="utf-8") for name in ("_page.css", "_heatmap.css"))
     found = re.findall(r"--(\w+): light-dark\((#\w{6}), (#\w{6})\);", css)
     colours = {name: light if theme == "light" else dark for name, light, dark in found}
-    shares = [int(share) for share in re.findall(r"\.s\d, \.t\d \{ --share: (\d+)%; \}", css)]
+    shares = [int(share) for share in re.findall(r"\.odd\d, \.typical\d \{ --share: (\d+)%; \}", css)]
     assert len(shares) == N_SHADES
     assert shares == sorted(set(shares))
     assert shares[-1] == 100
-    for colour in ("hot", "cold"):
+    for colour in ("odd", "typical"):
         shades = [mixed(colours[colour], colours["bg"], share) for share in shares]
         assert contrast(shades[0], colours["bg"]) >= 1.2
         assert min(contrast(colours["fg"], shade) for shade in shades) >= 4.5
@@ -704,7 +598,7 @@ LOOK_AT_ALL = """
   const ground = () => page.getComputedStyle(doc.body).backgroundColor;
   const toggle = doc.querySelector("#theme");
   seen.themes = [0, 1, 2].map(() => { toggle.click(); return [toggle.textContent, ground()]; });
-  const deepest = [...doc.querySelectorAll("#heatmaps .text .s9")];
+  const deepest = [...doc.querySelectorAll("#heatmaps .text .odd9")];
   seen.shade = deepest.map((word) => page.getComputedStyle(word).backgroundColor);
   const paper = (await open(1031)).document;  // A4 across, without its margins
   for (const rule of paper.styleSheets[0].cssRules) {
