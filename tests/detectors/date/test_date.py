@@ -69,6 +69,14 @@ def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
 
 
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Scores of a training with the settings of `small`."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("ADBENCH_TEXT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return small().fit(TRAIN).decision_function(TEST)
+
+
 def interrupt():
     raise KeyboardInterrupt
 
@@ -89,9 +97,7 @@ def test_the_losses_are_logged_and_fall():
     [
         {},
         {"precision": "bf16"},
-        {"generator": "small"},
         {"dropout": 0.2},
-        {"embedding_learning_rate": 1e-2},
         {"embedding_learning_rate": 1e-2, "generator": "small"},
     ],
     ids=str,
@@ -169,8 +175,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_checkpoint_is_begun_anew(damage, monkeypatch):
-    whole = small().fit(TRAIN).decision_function(TEST)
+def test_a_damaged_checkpoint_is_begun_anew(damage, monkeypatch, expected):
     monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     detector = small()
     detector.observer = Watching(at=50, action=interrupt)
@@ -180,16 +185,15 @@ def test_a_damaged_checkpoint_is_begun_anew(damage, monkeypatch):
     damage(checkpoint)
     with pytest.warns(UserWarning, match=r"^The training begins anew: its checkpoint .* is damaged\.$"):
         detector = small().fit(TRAIN)
-    np.testing.assert_array_equal(detector.decision_function(TEST), whole)
+    np.testing.assert_array_equal(detector.decision_function(TEST), expected)
 
 
-def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, tmp_path):
-    whole = small().fit(TRAIN).decision_function(TEST)
+def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, expected, tmp_path):
     (tmp_path / "cache").write_text("in the way")
     monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
     with pytest.warns(UserWarning, match="continues without checkpoints"):
         scores = small().fit(TRAIN).decision_function(TEST)
-    np.testing.assert_array_equal(scores, whole)
+    np.testing.assert_array_equal(scores, expected)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -205,8 +209,7 @@ def test_looking_at_the_scores_in_training_changes_nothing(precision):
     assert not np.array_equal(looks[0], looks[1])
 
 
-def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch):
-    whole = small().fit(TRAIN).decision_function(TEST)
+def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_result(monkeypatch, expected):
     forward = training.Objective.forward
 
     def short_of_memory(self, ids, *arguments):
@@ -217,7 +220,7 @@ def test_a_batch_too_large_for_the_memory_is_summed_over_parts_with_the_same_res
     monkeypatch.setattr(training.Objective, "forward", short_of_memory)
     with pytest.warns(UserWarning, match="its gradient is now summed over 4 parts"):
         parts = small().fit(TRAIN).decision_function(TEST)
-    np.testing.assert_allclose(parts, whole, rtol=1e-3)
+    np.testing.assert_allclose(parts, expected, rtol=1e-3)
 
 
 def test_a_window_too_large_for_the_memory_is_a_clear_error(monkeypatch):
@@ -374,7 +377,7 @@ def test_a_fit_leaves_the_global_random_state_alone():
     assert torch.equal(torch.rand(3), expected)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("training", [TRAIN[:1], TRAIN[:3], ["ship"], ["", "船 が 港 に", "\x00\x1f"]])
 def test_few_and_odd_training_texts_are_enough(training, seed):
     detector = small(steps=3, random_state=seed).fit(training)
@@ -423,10 +426,9 @@ def test_a_training_ends_with_its_steps_or_its_epochs_whichever_is_first():
 
 
 @pytest.mark.parametrize("max_norm", [1e-9, 1e9])
-def test_gradients_are_clipped(max_norm, monkeypatch):
-    clipped = small().fit(TRAIN).decision_function(TEST)
+def test_gradients_are_clipped(max_norm, monkeypatch, expected):
     monkeypatch.setattr(training, "MAX_NORM", max_norm)
-    assert not np.array_equal(small().fit(TRAIN).decision_function(TEST), clipped)
+    assert not np.array_equal(small().fit(TRAIN).decision_function(TEST), expected)
 
 
 @pytest.mark.parametrize("generator", ["random", "small"])
@@ -474,17 +476,9 @@ def test_a_gpu_that_is_not_there_is_a_clear_error(monkeypatch):
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 def test_a_gpu_learns_what_the_cpu_learns():
     outlier = np.arange(20) >= 10
-    first = (
-        small(steps=150, batch_size=16, max_length=64, device="cuda", precision="auto")
-        .fit(TRAIN)
-        .decision_function(TEST)
-    )
+    detector = small(steps=150, batch_size=16, max_length=64, device="cuda", precision="auto")
+    first, again = (detector.fit(TRAIN).decision_function(TEST) for _ in range(2))
     assert roc_auc_score(outlier, first) > 0.95
-    again = (
-        small(steps=150, batch_size=16, max_length=64, device="cuda", precision="auto")
-        .fit(TRAIN)
-        .decision_function(TEST)
-    )
     np.testing.assert_array_equal(first, again)
 
 
@@ -560,17 +554,7 @@ def test_words_have_scores_at_their_places_and_their_pieces_make_the_texts_score
     detector = small(score=score).fit(TRAIN)
     text = "Ship, the HARBOUR\tstörm judgement  -- ship"
     (words,) = detector.token_scores([text])
-    assert [word.token for word in words] == [
-        "Ship",
-        ",",
-        "the",
-        "HARBOUR",
-        "störm",
-        "judgement",
-        "-",
-        "-",
-        "ship",
-    ]
+    assert [word.token for word in words] == "Ship , the HARBOUR störm judgement - - ship".split()
     assert all(text[word.start : word.end] == word.token for word in words)
     n_pieces = np.array([word.n_pieces for word in detector._pieces.words(text)])
     windows = detector._windows([text])
