@@ -114,7 +114,7 @@ normal_alpha_option = alpha_option("Share of normal documents that may be called
 def language_notes(choice: Choice) -> list[str]:
     """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
     from adbench_text.documents.detectors import english_knowledge
-    from adbench_text.text.own import has_frequencies
+    from adbench_text.text.cleaning import has_frequencies
 
     notes = []
     if choice.language in _WITHOUT_SPACES:

@@ -13,7 +13,7 @@ from adbench_text.sweep.cell import Cell, text_of_settings
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.names import with_preset
 from adbench_text.sweep.sweep import DetectorChoice, choose
-from adbench_text.text.own import check_language
+from adbench_text.text.cleaning import check_language
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector

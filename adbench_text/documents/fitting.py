@@ -13,7 +13,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import Model, Training
 from adbench_text.plugins.scores import check_texts
 from adbench_text.plugins.words import N_TYPICAL, centre
-from adbench_text.text.own import Cleaner
+from adbench_text.text.cleaning import Cleaner
 
 
 def fit_model(

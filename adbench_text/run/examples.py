@@ -12,7 +12,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.scores import Scores, TokenScore
 from adbench_text.plugins.words import original_words
 from adbench_text.run.result import Example
-from adbench_text.text.own import Cleaner
+from adbench_text.text.cleaning import Cleaner
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector

@@ -1,12 +1,20 @@
-"""Cleaning of texts, the same for every corpus.
+"""Cleaning of texts: of every corpus in the same way, and of a user's own documents in many languages.
 
-It is that of CVDD (Ruff et al., ACL 2019, released code), which DATE (Manolache et al.,
-NAACL 2021, section 4) uses too.
+Corpora are cleaned as by CVDD (Ruff et al., ACL 2019, released code) and DATE (Manolache et al., NAACL 2021,
+section 4), and so are own documents in English. In other languages a document becomes its words in lower
+case, without digits, punctuation and the most frequent words of the language. A Chinese character or Hiragana
+is a word. Own documents keep the way back to the text as it was written.
 """
 
 import re
 import string
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.text.words import word_pattern, words
 
 CLEANING_VERSION = 1  # goes into every digest: raise it when clean() changes what it returns
 
@@ -84,3 +92,126 @@ def kept(text: str) -> Iterator[tuple[str, int, int]]:
         start, position = position, position + len(word)
         if len(word) > 2 and word not in STOP_WORDS:
             yield word, places[start], places[position - 1] + 1
+
+
+_CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
+_WORDS = re.compile(r"\S+")
+_N_LOOKED_AT = 200  # documents from which the language is guessed
+_N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
+
+
+class Place(NamedTuple):
+    """A word of the cleaned document, ``cleaned[start:end]``, and where it comes from in the original."""
+
+    start: int
+    end: int
+    original_start: int
+    original_end: int
+
+
+class Cleaner:
+    """Cleans documents of one language.
+
+    Parameters
+    ----------
+    language : str or None, default "en"
+        Code of the language. One without word frequencies in wordfreq keeps its frequent words. None
+        leaves documents as they are.
+
+    Examples
+    --------
+    >>> cleaner = Cleaner()
+    >>> cleaner("The 2 ships can't leave!")
+    'ships leave'
+    >>> text = "The 2 ships can't leave!"
+    >>> [text[place.original_start : place.original_end] for place in cleaner.places(text)]
+    ['ships', 'leave']
+    """
+
+    def __init__(self, language: str | None = "en") -> None:
+        self.language = language
+
+    def __call__(self, text: str) -> str:
+        """Return the words that are left, joined by single spaces; may be empty."""
+        if self.language is None:
+            return text
+        if self.language == "en":
+            return clean(text)
+        return " ".join([word for word, _, _ in _foreign(text, self.language)])
+
+    def places(self, text: str) -> list[Place]:
+        """Return the place of each word of the cleaned document, in its order."""
+        if self.language is None:
+            return [Place(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
+        kept = _english(text) if self.language == "en" else _foreign(text, self.language)
+        places, begin = [], 0
+        for word, start, end in kept:
+            places.append(Place(begin, begin + len(word), start, end))
+            begin += len(word) + 1
+        return places
+
+
+def _foreign(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    stop_words = frequent_words(language)
+    # Python's lower case of this letter is two, an i and a combining dot, which would move all places.
+    for match in word_pattern(r"\d_").finditer(text.replace("\u0130", "i").lower()):
+        word = unicodedata.normalize("NFC", match.group())  # as in lists of words
+        if word not in stop_words:
+            yield word, match.start(), match.end()
+
+
+def _english(text: str) -> Iterator[tuple[str, int, int]]:
+    lower = text.lower()
+    origin: Sequence[int] = range(len(text))
+    if len(lower) != len(text):  # that letter again
+        origin = [place for place, letter in enumerate(text) for _ in letter.lower()]
+    for word, start, end in kept(lower):
+        yield word, origin[start], origin[end - 1] + 1
+
+
+def check_language(language: str) -> None:
+    """Raise InvalidValueError if a language is not given by a code."""
+    if not _CODE.fullmatch(language):
+        raise InvalidValueError(f"language must be a code such as 'en', 'de' or 'fr', got {language!r}.")
+
+
+def has_frequencies(language: str) -> bool:
+    """Return whether wordfreq knows the words of a language."""
+    from wordfreq import available_languages
+
+    return language in available_languages()
+
+
+@cache
+def frequent_words(language: str) -> frozenset[str]:
+    """Return the most frequent words of a language; none if wordfreq does not have it."""
+    from wordfreq import top_n_list
+
+    if not has_frequencies(language):
+        return frozenset()
+    return frozenset(top_n_list(language, _N_STOP_WORDS))
+
+
+def share_of_common_words(texts: Sequence[str], language: str) -> float:
+    """Return the share of the words of documents that are common in a language; 1 without any word."""
+    from wordfreq import available_languages, get_frequency_dict
+
+    if language not in available_languages("small"):
+        return 1.0
+    table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
+    found = [word for text in texts for word in words(text)]
+    return sum(word in table for word in found) / len(found) if found else 1.0
+
+
+def likely_language(texts: Sequence[str]) -> str:
+    """Return the language in which the largest share of the words of documents is common.
+
+    Examples
+    --------
+    >>> likely_language(["Die Heizung im Keller verliert seit gestern Wasser"])
+    'de'
+    """
+    from wordfreq import available_languages
+
+    sample = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
+    return max(sorted(available_languages("small")), key=lambda each: share_of_common_words(sample, each))

@@ -10,7 +10,7 @@ from adbench_text.models.scoring import Scorer
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.words import centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
-from adbench_text.text.own import Cleaner
+from adbench_text.text.cleaning import Cleaner
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
 ODD = "The JUDGE (of 2 courts) heard   a witness."

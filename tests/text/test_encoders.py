@@ -16,8 +16,8 @@ from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.vector_detector import Encoding, VectorDetector
-from adbench_text.text import document_vectors, encoders, local_vectors, vectors, words
-from adbench_text.text.document_vectors import fit_encoder
+from adbench_text.text import encoders, local_vectors, vectors, words
+from adbench_text.text.encoders import fit_encoder
 
 # Those that are fitted on the training documents; see test_pretrained.py for the others.
 FITTED = [name for name, method in encoders.METHODS.items() if not method.is_pretrained]
@@ -47,8 +47,8 @@ def table() -> dict[str, np.ndarray]:
 def file(home, tmp_path, table, monkeypatch) -> str:
     """A file of word vectors; and no encoder is remembered from another test."""
     for memory in (
-        document_vectors._fit_encoder,
-        document_vectors._encode,
+        encoders._fit_encoder,
+        encoders._encode,
         words._count_words,
         local_vectors._train,
     ):
@@ -150,8 +150,8 @@ def test_nothing_is_learned_from_test_texts(file, method):
     one = fit_encoder(encoding(method, file), TRAIN)
     first = one(TRAIN).copy()
     one(["knowna knownb mystery"] * 500)
-    document_vectors._fit_encoder.forget()
-    document_vectors._encode.forget()
+    encoders._fit_encoder.forget()
+    encoders._encode.forget()
     other = fit_encoder(encoding(method, file), TRAIN)
     other(["knownc riddle"] * 500)
     np.testing.assert_array_equal(other(TRAIN), first)
@@ -168,7 +168,7 @@ def test_what_is_fitted_depends_on_the_training_texts(file, method):
 
 def test_svd_is_deterministic_for_one_seed(file):
     def encode(seed: int) -> np.ndarray:
-        document_vectors._fit_encoder.forget()
+        encoders._fit_encoder.forget()
         return fit_encoder(encoding("svd", svd_components=3, seed=seed), TRAIN)(TEST)
 
     np.testing.assert_array_equal(encode(0), encode(0))
@@ -198,7 +198,7 @@ def test_svd_needs_a_word(file):
 @pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
 def test_local_vectors_are_deterministic_for_one_seed(file, method):
     def encode(seed: int) -> np.ndarray:
-        for memory in (document_vectors._fit_encoder, document_vectors._encode, local_vectors._train):
+        for memory in (encoders._fit_encoder, encoders._encode, local_vectors._train):
             memory.forget()
         return fit_encoder(encoding(method, seed=seed), TRAIN)(TEST)
 
@@ -216,7 +216,7 @@ def work(monkeypatch) -> list[str]:
     """What is done anew: fits of encoders, and encodings."""
     done: list[str] = []
 
-    class Counting(document_vectors.Encoder):
+    class Counting(encoders.Encoder):
         def __init__(self, *args):
             done.append("fit")
             super().__init__(*args)
@@ -225,7 +225,7 @@ def work(monkeypatch) -> list[str]:
             done.append("encode")
             return super().encode(texts)
 
-    monkeypatch.setattr(document_vectors, "Encoder", Counting)
+    monkeypatch.setattr(encoders, "Encoder", Counting)
     return done
 
 

@@ -20,9 +20,8 @@ from adbench_text.errors import DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
 from adbench_text.plugins.regimes import PRE_TRAINED
 from adbench_text.testing.topics import texts_about
-from adbench_text.text import document_vectors, pretrained, vector_cache
-from adbench_text.text.document_vectors import fit_encoder
-from adbench_text.text.encoders import METHODS, Encoding
+from adbench_text.text import encoders, pretrained, vector_cache
+from adbench_text.text.encoders import METHODS, Encoding, fit_encoder
 from adbench_text.text.transformer import Transformer
 
 REAL = {"wordllama": pretrained.WORDLLAMA, "minilm": pretrained.MINILM}
@@ -84,8 +83,8 @@ def packages(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 def forget() -> None:
     """Forget what this process remembers, as a new process does."""
-    document_vectors._fit_encoder.forget()
-    document_vectors._encode.forget()
+    encoders._fit_encoder.forget()
+    encoders._encode.forget()
     vector_cache._open.cache_clear()
     pretrained._load_static.cache_clear()
     pretrained._load_sentence.cache_clear()
@@ -223,7 +222,7 @@ def test_a_relative_folder_is_an_encoder(packages, monkeypatch):
 def test_a_folder_whose_files_change_is_read_again(home, tmp_path):
     folder = str(write_model(tmp_path / "model"))
     first = vectors_of(folder, ["ship crew"])
-    document_vectors._fit_encoder.forget()
+    encoders._fit_encoder.forget()
     write_model(tmp_path / "model", seed=1)
     assert not np.allclose(vectors_of(folder, ["ship crew"]), first)
 
@@ -465,8 +464,7 @@ def test_odd_texts_get_finite_vectors(real):
 
 def test_the_packages_are_not_imported_and_neither_is_torch(real):
     code = (
-        "import sys; from adbench_text.text.document_vectors import fit_encoder\n"
-        "from adbench_text.text.encoders import Encoding\n"
+        "import sys; from adbench_text.text.encoders import Encoding, fit_encoder\n"
         f"encoder = fit_encoder(Encoding({real!r}, '', True, 1, 0), ['ship'])\n"
         "print(encoder(['a ship', 'a court']).shape[0]); print(*sys.modules)"
     )
