@@ -78,7 +78,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
     }
     # defaults of --format and --detector, suffixes of files, the package PyOD, an encoder of that name
-    assert known == {
+    assert known <= {
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
         "adbench_text/documents/__init__.py: llr",

@@ -94,22 +94,15 @@ def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Pat
     assert not imported & (OF_DETECTORS | OF_REPORTS)
 
 
-@pytest.mark.parametrize(
-    ("what", "name"),
-    [
-        ("detectors", "pyod-knn"),
-        ("datasets", "pydocs"),
-        ("vectors", "glove"),
-        ("engines", "local"),
-        ("tables", "ranks"),
-        ("formats", "html"),
-    ],
-)
-def test_lists_import_none_of_these_libraries(what, name):
-    exit_code, output, imported = run(f"list {what}")
-    assert exit_code == 0
-    assert name in output
-    assert not imported & (OF_DETECTORS | OF_REPORTS)
+def test_lists_import_none_of_these_libraries():
+    kinds = ("detectors", "datasets", "vectors", "engines", "tables", "formats")
+    command = f"[main(['list', kind], standalone_mode=False) for kind in {kinds!r}]"
+    code = COMMAND.replace("main(sys.argv[1:])", command)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    *output, imported = done.stdout.splitlines()
+    for name in ("pyod-knn", "pydocs", "glove", "local", "ranks", "html"):
+        assert any(name in line for line in output), name
+    assert not set(imported.split()) & (OF_DETECTORS | OF_REPORTS)
 
 
 HEAVY = {"torch", "mlflow", "gensim", "matplotlib"}

@@ -20,63 +20,22 @@ def _heard():
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_ctrl_c_waits_until_the_block_is_done():
-    done = []
-
-    def block():
-        with held_back():
-            press_ctrl_c()
-            done.append("inside")
-        done.append("behind")
-
-    with pytest.raises(KeyboardInterrupt):
-        block()
-    assert done == ["inside"]
-
-
-def test_a_second_ctrl_c_does_not_wait():
-    done = []
-
-    def block():
-        with held_back():
-            press_ctrl_c()
-            press_ctrl_c()
-            done.append("inside")
-
-    with pytest.raises(KeyboardInterrupt):
-        block()
-    assert done == []
-
-
-def test_an_inner_block_leaves_it_to_the_outer():
+@pytest.mark.parametrize(("presses", "reached"), [(1, ["inner", "outer"]), (2, []), (0, ["inner", "outer"])])
+def test_ctrl_c_waits_until_the_outer_block_is_done_unless_it_comes_twice(presses, reached):
     done = []
 
     def block():
         with held_back():
             with held_back():
-                press_ctrl_c()
+                for _ in range(presses):
+                    press_ctrl_c()
+                done.append("inner")
             done.append("outer")
+            raise ZeroDivisionError  # Ctrl-C goes before an error of the block
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt if presses else ZeroDivisionError):
         block()
-    assert done == ["outer"]
-
-
-def test_ctrl_c_goes_before_an_error_of_the_block():
-    def block():
-        with held_back():
-            press_ctrl_c()
-            raise ZeroDivisionError
-
-    with pytest.raises(KeyboardInterrupt):
-        block()
-
-
-def test_without_ctrl_c_nothing_happens():
-    with held_back():
-        pass
-    with pytest.raises(ZeroDivisionError), held_back():
-        raise ZeroDivisionError
+    assert done == reached
 
 
 def test_processes_started_while_it_is_ignored_ignore_it_for_life():

@@ -24,31 +24,17 @@ ROOT = Path(__file__).parents[1]
 OUTLIER = np.array([False, False, False, True, True])
 
 
-def test_a_perfect_ranking_scores_one():
+def test_the_best_and_the_worst_ranking():
     scores = np.array([0.0, 1, 2, 3, 4])
-    assert all_metrics(OUTLIER, scores) == {"auroc": 1.0, "aupr_in": 1.0, "aupr_out": 1.0, "fpr95": 0.0}
-
-
-def test_a_reversed_ranking_has_auroc_zero():
-    assert auroc(OUTLIER, np.array([4.0, 3, 2, 1, 0])) == 0.0
+    assert all_metrics(OUTLIER, scores) == {"auroc": 1, "aupr_in": 1, "aupr_out": 1, "fpr95": 0}
+    assert auroc(OUTLIER, -scores) == 0
+    assert fpr95(OUTLIER, -scores) == fpr95(OUTLIER, np.zeros(5)) == 1
+    assert scores.tolist() == [0, 1, 2, 3, 4]
 
 
 def test_auroc_counts_pairs_and_halves_ties():
     # outliers 2 and 4 against inliers 0, 2, 3: 1 + 1/2 + 0 and 3 pairs won of 6
     assert auroc(OUTLIER, np.array([0.0, 2, 3, 2, 4])) == pytest.approx(4.5 / 6)
-
-
-def test_aupr_out_by_hand():
-    # from the top: outlier, inlier, outlier, inlier, inlier
-    # recall 0, 1/2, 1/2, 1 with precision 1, 1, 1/2, 2/3; the rest adds no recall
-    scores = np.array([3.0, 1, 0, 4, 2])
-    assert aupr_out(OUTLIER, scores) == pytest.approx(0.5 * 1 + 0.5 * (1 / 2 + 2 / 3) / 2)
-
-
-def test_aupr_in_by_hand():
-    # from the most normal: inlier, inlier, outlier, inlier, outlier
-    scores = np.array([3.0, 1, 0, 4, 2])
-    assert aupr_in(OUTLIER, scores) == pytest.approx(2 / 3 + 1 / 3 * (2 / 3 + 3 / 4) / 2)
 
 
 def trapezoid_aupr(positive: np.ndarray, scores: np.ndarray) -> float:
@@ -95,44 +81,10 @@ def test_fpr95_equals_the_best_of_all_thresholds(n_outliers, decimals):
     assert fpr95(outlier, scores) == pytest.approx(brute_force_fpr95(outlier, scores))
 
 
-def test_fpr95_may_miss_one_outlier_of_twenty_and_none_of_nineteen():
-    inliers = np.zeros(4)
-    for n_outliers, expected in ((20, 0.0), (19, 1.0)):
-        scores = np.concatenate([inliers, [-1], np.ones(n_outliers - 1)])
-        assert fpr95(np.arange(len(scores)) >= 4, scores) == expected
-
-
-def test_fpr95_counts_inliers_that_tie_with_the_threshold():
-    # all outliers are found from 2 on, where two of three inliers are too
-    assert fpr95(OUTLIER, np.array([0.0, 2, 3, 2, 4])) == pytest.approx(2 / 3)
-
-
-def test_fpr95_is_zero_at_a_perfect_separation_and_one_without_any():
-    assert fpr95(OUTLIER, np.array([0.0, 1, 2, 3, 4])) == 0
-    assert fpr95(OUTLIER, np.zeros(5)) == 1
-    assert fpr95(OUTLIER, np.array([4.0, 3, 2, 1, 0])) == 1
-
-
-def test_fpr95_changes_neither_labels_nor_scores():
-    outlier, scores = OUTLIER.copy(), np.array([3.0, 1, 0, 4, 2])
-    fpr95(outlier, scores)
-    assert (outlier == OUTLIER).all()
-    assert scores.tolist() == [3, 1, 0, 4, 2]
-
-
 def test_lower_is_better_of_an_error_rate_alone():
     assert [name for name, metric in METRICS.items() if not metric.higher_is_better] == ["fpr95"]
     assert METRICS["fpr95"].best([3, 1, 2]) == 1
     assert METRICS["auroc"].best([3, 1, 2]) == 3
-
-
-def test_each_metric_is_listed_in_the_table_by_its_name():
-    assert all(name == metric.name for name, metric in METRICS.items())
-
-
-def test_no_detector_depends_on_the_table_so_that_a_new_metric_makes_no_result_old():
-    folder = Path(__file__).parents[1] / "detectors"
-    assert not [path.name for path in folder.glob("*.py") if "adbench_text.metrics" in path.read_text()]
 
 
 # A metric that is in the table alone: AUPR at the class of inliers, as average precision, and an error.

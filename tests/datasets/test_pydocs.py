@@ -128,10 +128,8 @@ def test_a_long_module_gives_only_some_of_its_documents(install: Install) -> Non
 
 def test_a_class_stops_at_its_cap(install: Install, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pydocs, "PER_CLASS", {"train": 5, "test": 4})
-    train, test = install(
-        {f"lib/m{i}.py": module(*(sentence(3 * i + j) for j in range(3))) for i in range(30)}
-    )().read()
-    assert (len(train), len(test)) == (5, 4)
+    files = {f"lib/m{i}.py": module(*(sentence(3 * i + j) for j in range(3))) for i in range(30)}
+    assert [len(part) for part in install(files)().read()] == [5, 4]
 
 
 def test_the_order_of_the_file_system_does_not_matter(
@@ -149,24 +147,19 @@ def test_the_order_of_the_file_system_does_not_matter(
     assert orders[0] == orders[1]
 
 
-@pytest.mark.parametrize("folder", ["tests", "testing", "_vendor", "externals", "protos"])
-def test_tests_and_the_code_of_others_are_left_out(install: Install, folder: str) -> None:
-    train, test = install(
-        {f"lib/{folder}/m.py": module(sentence(0)), "lib/sub/m.py": module(sentence(1))}
-    )().read()
-    assert train.texts + test.texts == [sentence(1)]
-
-
-def test_no_code_of_a_library_is_run(install: Install) -> None:
-    code = "raise SystemExit('imported')\n" + module(sentence(0))
-    train, test = install({"lib/__init__.py": code, "lib/m.py": module(sentence(1))})().read()
-    assert sorted(train.texts + test.texts) == [sentence(0), sentence(1)]
-
-
-def test_short_docstrings_are_left_out(install: Install) -> None:
-    short = sentence(0).rpartition(" ")[0]
-    train, test = install({"lib/m.py": module(short, sentence(1))})().read()
-    assert train.texts + test.texts == [sentence(1)]
+@pytest.mark.parametrize(
+    ("file", "code", "is_read"),
+    [
+        *((f"lib/{name}/m.py", module(sentence(0)), False) for name in ("tests", "_vendor", "protos")),
+        ("lib/__init__.py", f"raise SystemExit('imported')\n{module(sentence(0))}", True),
+        ("lib/short.py", module(sentence(0).rpartition(" ")[0]), False),
+    ],
+)
+def test_code_is_not_run_and_what_is_short_or_of_others_is_left_out(
+    install: Install, file: str, code: str, is_read: bool
+) -> None:
+    train, test = install({file: code, "lib/sub/m.py": module(sentence(1))})().read()
+    assert sorted(train.texts + test.texts) == [sentence(0)] * is_read + [sentence(1)]
 
 
 READ_ELSEWHERE = """
@@ -227,13 +220,10 @@ def test_docstrings_are_those_of_modules_classes_functions_and_methods() -> None
 
 
 @pytest.mark.parametrize("code", [b'"""m"""\ndef f(:', b'"""m"""\0', b'# coding: nonsense\n"""m"""'])
-def test_code_that_cannot_be_parsed_has_no_docstrings(code: bytes) -> None:
+def test_code_that_cannot_be_parsed_has_no_docstrings(code: bytes, recwarn: pytest.WarningsRecorder) -> None:
     assert list(docstrings(code)) == []
-
-
-def test_warnings_about_the_code_of_others_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
     assert list(docstrings(b'"""\\d"""')) == ["\\d"]
-    assert not recwarn.list
+    assert not recwarn.list  # warnings about the code of others are not shown
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 from adbench_text import storage
-from adbench_text.cli.main import main
 from adbench_text.corpora import corpus
 from adbench_text.datasets import reuters
 from adbench_text.datasets.reuters import Reuters
@@ -80,31 +78,12 @@ def texts_of(archive: Path, *articles: str) -> list[str]:
     return Reuters().read()[0].texts[7:]
 
 
-def test_articles_are_read_in_seven_classes(archive):
-    for part in Reuters().read():
-        assert part.labels.tolist() == list(range(7))
-        assert part.texts == [f"{topic} news\nharbour" for topic in Reuters.classes]
-
-
 def test_a_text_has_no_dateline_no_control_characters_and_no_closing(archive):
     closings = ["\n Reuter", "\nREUTER...^M", " REUTER\nReuter", "\n reuter"]
     expected = "A & B <AB> BUYS C\nprofit\x9f rose"
-    texts = texts_of(
-        archive,
-        *(
-            article(
-                "acq",
-                story("A &amp; B &lt;AB> BUYS C", f"&#127;profit\x9f rose{closing}").replace(
-                    "\n Reuter\n&#3;", ""
-                ),
-            )
-            for closing in closings
-        ),
-    )
-    assert texts == [expected] * len(closings)
-
-
-def test_the_name_of_the_agency_within_a_text_is_kept(archive):
+    stories = [story("A &amp; B &lt;AB> BUYS C", f"&#127;profit\x9f rose{closing}") for closing in closings]
+    articles = [article("acq", text.replace("\n Reuter\n&#3;", "")) for text in stories]
+    assert texts_of(archive, *articles) == [expected] * len(closings)
     body = "He told Reuter\nthat it was so. They told Reuters"
     assert texts_of(archive, article("acq", story("T", body))) == [f"T\n{body}"]
 
@@ -151,57 +130,18 @@ def test_an_own_edition_is_identified_by_its_content_however_it_is_packed(archiv
     assert Reuters().edition().digest != first.digest
 
 
-def test_the_archive_that_is_published_is_recognised(archive, monkeypatch):
+def test_the_published_archive_is_downloaded_and_read_in_seven_classes(home, server, monkeypatch):
+    server.answers["/reuters.tar.gz"] = PACKED
     digest = hashlib.sha256(PACKED).hexdigest()
-    monkeypatch.setattr(Reuters, "archive", RemoteFile("reuters/reuters21578-sgm.tar.gz", "", sha256=digest))
+    remote = RemoteFile("reuters/reuters21578-sgm.tar.gz", f"{server.url}/reuters.tar.gz", sha256=digest)
+    monkeypatch.setattr(Reuters, "archive", remote)
+    for part in Reuters().read():
+        assert part.labels.tolist() == list(range(7))
+        assert part.texts == [f"{topic} news\nharbour" for topic in Reuters.classes]
     assert Reuters().edition() == reuters.Edition("published", digest, is_published=True)
 
 
-def test_a_changed_archive_is_not_answered_from_the_cache(archive):
-    before = corpus.load(Reuters())
-    archive.write_bytes(with_articles(article("acq", story("T", "buoy"))))
-    assert corpus.load(Reuters()).train.texts[-1] == "buoy"
-    assert len(before.train) == 7
-
-
-# Downloads
-
-
-def test_a_missing_archive_is_one_line_offline(home, monkeypatch):
-    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
-    with pytest.raises(DataError, match=r"sgm\.tar\.gz is missing and downloads are off\. .* --offline\.$"):
-        corpus.load(Reuters())
-    assert not home.exists()
-
-
-def test_a_missing_archive_is_downloaded_and_verified(home, server, monkeypatch):
-    server.answers["/reuters.tar.gz"] = PACKED
-    for digest, is_right in (
-        (hashlib.sha256(b"other").hexdigest(), False),
-        (hashlib.sha256(PACKED).hexdigest(), True),
-    ):
-        remote = RemoteFile("reuters/reuters21578-sgm.tar.gz", f"{server.url}/reuters.tar.gz", sha256=digest)
-        monkeypatch.setattr(Reuters, "archive", remote)
-        if is_right:
-            assert corpus.load(Reuters()).edition == "published"
-        else:
-            with pytest.raises(
-                DataError, match=rf"Get the file \(sha256 {digest}\) by hand and put it at .*gz\.$"
-            ):
-                corpus.load(Reuters())
-            assert not list(home.rglob("*.gz"))
-
-
-def test_the_published_archive_is_that_of_the_uci_kdd_archive():
-    assert Reuters.archive.url == "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz"
-    assert Reuters.archive.sha256.startswith("3bae43c9")
-
-
 # Damage
-
-
-def cut(content: bytes) -> bytes:
-    return content[: len(content) // 2]
 
 
 def renamed_as_link(kind: bytes) -> bytes:
@@ -229,11 +169,11 @@ def with_holes() -> bytes:
 
 DAMAGED = {
     "empty": (b"", ""),
-    "truncated": (cut(PACKED), "EOFError"),
+    "truncated": (PACKED[: len(PACKED) // 2], "EOFError"),
     "cut at the end": (PACKED[:-1], "EOFError"),
     "a web page": (b"<html>not found</html>", "BadGzipFile"),
     "no archive": (gzip.compress(b"no archive" * 100), "ReadError"),
-    "a cut archive": (gzip.compress(cut(gzip.decompress(PACKED))), ""),
+    "a cut archive": (gzip.compress(gzip.decompress(PACKED)[:10_000]), ""),
     "a missing file": (
         pack({n: c for n, c in corpus_files().items() if n != NAMES[5]}),
         "it has no reut2-005",
@@ -277,13 +217,6 @@ def test_a_damaged_archive_is_one_line_that_names_the_remedy(archive, case, caps
     assert ": . " not in message  # there is a reason
     assert capsys.readouterr().out == ""
     assert not (storage.cache_dir() / "corpora").exists()
-
-
-def test_a_damaged_archive_ends_the_command_with_one_line(archive):
-    archive.write_bytes(cut(PACKED))
-    result = CliRunner().invoke(main, ["--offline", "fetch", "reuters"])
-    assert result.exit_code == 1
-    assert result.output.count("\n") == 1
 
 
 @pytest.mark.parametrize(
