@@ -13,14 +13,14 @@ import ast
 import hashlib
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
-from importlib.util import find_spec
+from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
 #: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there
@@ -33,20 +33,11 @@ _INTERFACES = ("abc", "pyod.models.base", "sklearn.base")  # base classes that c
 _RELEASES = {"site-packages", "dist-packages"}  # folders that installers write to
 
 
-@dataclass
-class Code:
-    """The code of a plug-in.
+class Code(NamedTuple):
+    """The files of a plug-in by their modules, and the top-level packages of other people that it imports."""
 
-    Attributes
-    ----------
-    files : dict of str to Path
-        The file of each of its modules.
-    libraries : set of str
-        The packages of other people that it imports: their top-level names.
-    """
-
-    files: dict[str, Path] = field(default_factory=dict)
-    libraries: set[str] = field(default_factory=set)
+    files: dict[str, Path]
+    libraries: set[str]
 
 
 def code_version(*plugin: Any) -> str:
@@ -109,7 +100,7 @@ def installed(distribution: str) -> str:
 @cache
 def code_of(*plugin: Any) -> Code:
     """Return the code of a plug-in; see `code_version`."""
-    code = Code()
+    code = Code({}, set())
     todo = [name for kind in plugin for name in _roots(kind)]
     while todo:
         module = todo.pop()
@@ -153,17 +144,15 @@ def _parents(module: str) -> Iterator[str]:
 def _imports(module: str, path: Path) -> Iterator[str]:
     """Yield the modules that a file imports, within functions too; some may be names in a module."""
     tree = _parsed(path)
+    package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            base = node.module or ""
-            if node.level:  # relative to the package, which is the module itself if it is one
-                parts = module.split(".")
-                n_up = node.level - (path.name == "__init__.py")
-                base = ".".join(filter(None, [*parts[: len(parts) - n_up], base]))
-            yield base
-            yield from (f"{base}.{alias.name}" for alias in node.names)
+            with suppress(ImportError):  # it leads out of the package
+                base = resolve_name("." * node.level + (node.module or ""), package)
+                yield base
+                yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
 def _held(module: str) -> Iterator[str]:

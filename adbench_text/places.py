@@ -56,7 +56,7 @@ def place_of_method(kind: Any, *names: str) -> str:
 def described(error: BaseException, module: str = "") -> str:
     """Return an error in one line: type, message and, of a plug-in's module, file and line."""
     place = place_of_error(error, module) if module else ""
-    return one_line(f"{type(error).__name__}: {message_of(error)}") + place
+    return one_line(": ".join(filter(None, (type(error).__name__, message_of(error))))) + place
 
 
 def message_of(error: BaseException) -> str:

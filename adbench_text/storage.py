@@ -30,6 +30,7 @@ import platformdirs
 
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_password
+from adbench_text.places import described, message_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -197,6 +198,19 @@ def _digest_of_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> bytes
     return state.digest()
 
 
+@contextmanager
+def reading(path: Path, name: str) -> Iterator[None]:
+    """Turn any error in the block into a DataError that names the remedy: to fetch `name` again."""
+    try:
+        yield
+    except Exception as error:  # a damaged file can fail in every way
+        reason = message_of(error) if isinstance(error, ValueError) else described(error)
+        raise DataError(
+            f"Cannot read {path}: {reason}. The file is damaged or not what it claims to be: delete it and "
+            f"run adbench-text fetch {name}."
+        ) from error
+
+
 @dataclass(frozen=True)
 class RemoteFile:
     """A file that is downloaded once, with its path in the data directory and its source.
@@ -286,7 +300,7 @@ class RemoteFile:
                 downloader=_Download(self.most_bytes),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
-            reason = without_password(" ".join(str(error).split()))
+            reason = without_password(message_of(error))
             raise DataError(
                 f"Could not download {url}: {reason}. "
                 f"Get the file ({algorithm} {digest}) by hand and put it at {local}."

@@ -13,6 +13,7 @@ import numpy as np
 
 from adbench_text import storage
 from adbench_text.errors import DataError
+from adbench_text.places import message_of
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 
 #: Digest over the sorted digests of all 18,846 posts with their newsgroups, as scikit-learn reads them.
@@ -59,16 +60,11 @@ def _file() -> Path:
             fetch_20newsgroups(data_home=folder)  # verifies the archive it downloads
             (Path(folder) / file.name).replace(file)
     except Exception as error:  # of the network, the disk or the archive
-        reason = " ".join(str(error).split()) or type(error).__name__
         raise DataError(
-            f"Could not download 20 Newsgroups: {reason}. "
+            f"Could not download 20 Newsgroups: {message_of(error) or type(error).__name__}. "
             f"Copy {file.name} from another machine's scikit-learn data folder to {file.parent}."
         ) from error
     return file
-
-
-class _UnfitError(Exception):
-    """The content of a file is not that of 20 Newsgroups."""
 
 
 class _Bunch(dict[str, Any]):
@@ -124,7 +120,7 @@ class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> type:
         """Return the stand-in for a name."""
         if (module, name) not in _ADMITTED:
-            raise _UnfitError(f"it holds {module}.{name}, which no file of 20 Newsgroups does")
+            raise ValueError(f"it holds {module}.{name}, which no file of 20 Newsgroups does")
         return _ADMITTED[module, name]
 
 
@@ -135,33 +131,27 @@ def _unpickled(file: Path) -> Any:
     unpacking = zlib.decompressobj()
     data = unpacking.decompress(packed, _MOST_BYTES + 1)
     if len(data) > _MOST_BYTES or len(packed) > _MOST_BYTES:
-        raise _UnfitError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
+        raise ValueError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
     if not unpacking.eof:
-        raise _UnfitError("it ends too early")
+        raise ValueError("it ends too early")
     for count, (operation, number, _) in enumerate(pickletools.genops(data)):
         # each operation makes one object of at least 50 bytes; one that numbers an object makes a table
         if count > _MOST_OPERATIONS or ("PUT" in operation.name and (number or 0) > _MOST_OPERATIONS):
-            raise _UnfitError(f"it holds more than {_MOST_OPERATIONS:,} objects")
+            raise ValueError(f"it holds more than {_MOST_OPERATIONS:,} objects")
     return _Unpickler(io.BytesIO(data)).load()
 
 
 def _posts(part: str) -> tuple[list[str], list[str]]:
     """Return the posts of one part and the newsgroup of each."""
     file = _file()
-    try:
+    with storage.reading(file, "20news"):
         posts = _unpickled(file)[part]
         texts, groups, targets = posts["data"], posts["target_names"], posts["target"].integers
         if not all(isinstance(text, str) for text in [*texts, *groups]):
-            raise _UnfitError("a post is not a string")
+            raise ValueError("a post is not a string")
         if len(texts) != len(targets) or not 0 <= min(targets) <= max(targets) < len(groups):
-            raise _UnfitError("posts and newsgroups do not fit together")
-        return texts, [groups[target] for target in targets]
-    except Exception as error:  # a pickle can fail in every way
-        reason = str(error) if isinstance(error, _UnfitError) else f"{type(error).__name__} {error}".strip()
-        raise DataError(
-            f"Cannot read {file}: {' '.join(reason.split())}. The file is damaged or not what it claims to "
-            "be: delete it and run adbench-text fetch 20news."
-        ) from error
+            raise ValueError("posts and newsgroups do not fit together")
+    return texts, [groups[target] for target in targets]
 
 
 def _body(post: str) -> str:

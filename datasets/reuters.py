@@ -12,9 +12,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from adbench_text.errors import DataError
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.storage import RemoteFile, file_digest
+from adbench_text.storage import RemoteFile, file_digest, reading
 
 _FILES = tuple(f"reut2-{number:03}.sgm" for number in range(22))
 _PARTS = ("TRAIN", "TEST")  # the ModApte split: LEWISSPLIT, of the articles with TOPICS="YES"
@@ -26,10 +25,6 @@ _MOST_MEMBERS = 100  # the published archive has 30
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 _TOPIC = re.compile(r"<D>([^<]*)</D>")
 _CLOSING = re.compile(r"\sreuter(?:\.|\^M)*\Z", re.IGNORECASE)  # some end with "REUTER..." or "REUTER^M"
-
-
-class _UnfitError(Exception):
-    """The content of a file is not that of Reuters-21578."""
 
 
 class _Article(NamedTuple):
@@ -83,10 +78,11 @@ class Reuters(Dataset):
         path = self.archive.fetch()
         articles: list[_Article] = []
         for name, content in zip(_FILES, _sgml_files(path), strict=True):
-            try:
-                articles += _articles(content)
-            except (_UnfitError, ValueError) as error:
-                raise _damaged(path, f"{name}: {error}") from error
+            with reading(path, self.name):
+                try:
+                    articles += _articles(content)
+                except ValueError as error:
+                    raise ValueError(f"{name}: {error}") from error
         train, test = ([article for article in articles if article.part == part] for part in _PARTS)
         topics = {t for article in train for t in article.topics}
         topics &= {t for article in test for t in article.topics}
@@ -102,26 +98,16 @@ class Reuters(Dataset):
         return Documents(texts, np.array(labels, dtype=np.int64))
 
 
-def _damaged(path: Path, reason: str) -> DataError:
-    return DataError(
-        f"Cannot read {path}: {' '.join(reason.split())}. The file is damaged or not what it claims to be: "
-        f"delete it and run adbench-text fetch {Reuters.name}."
-    )
-
-
 def _sgml_files(path: Path) -> list[bytes]:
     """Return the content of the 22 SGML files; nothing is extracted to disk."""
-    try:
+    with reading(path, Reuters.name):
         with gzip.open(path) as stream:
             data = stream.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
-            raise _UnfitError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
+            raise ValueError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
         contents = _members(data)
         if missing := [name for name in _FILES if name not in contents]:
-            raise _UnfitError(f"it has no {missing[0]}")
-    except Exception as error:  # an archive can fail in every way
-        reason = str(error) if isinstance(error, _UnfitError) else f"{type(error).__name__} {error}".strip()
-        raise _damaged(path, reason) from error
+            raise ValueError(f"it has no {missing[0]}")
     return [contents[name] for name in _FILES]
 
 
@@ -131,17 +117,17 @@ def _members(data: bytes) -> dict[str, bytes]:
     with tarfile.open(fileobj=io.BytesIO(data), mode="r:") as archive:
         for count, member in enumerate(archive, 1):
             if count > _MOST_MEMBERS:
-                raise _UnfitError(f"it has more than {_MOST_MEMBERS} files")
+                raise ValueError(f"it has more than {_MOST_MEMBERS} files")
             name = PurePosixPath(member.name).name
             if name not in _FILES:
                 continue
             if name in contents:
-                raise _UnfitError(f"it has {name} twice")
+                raise ValueError(f"it has {name} twice")
             stream = archive.extractfile(member) if member.isreg() and not member.issparse() else None
             if stream is None:  # a link, a device, or a file with holes, which may have any size
-                raise _UnfitError(f"{name} is not a plain file")
+                raise ValueError(f"{name} is not a plain file")
             if member.size > _MOST_BYTES_OF_FILE:
-                raise _UnfitError(f"{name} has more than {_MOST_BYTES_OF_FILE // 2**20} MiB")
+                raise ValueError(f"{name} has more than {_MOST_BYTES_OF_FILE // 2**20} MiB")
             contents[name] = stream.read()
     return contents
 
@@ -150,13 +136,13 @@ def _articles(content: bytes) -> Iterator[_Article]:
     """Yield the articles of the ModApte split in an SGML file."""
     *articles, rest = content.decode("latin-1").split("</REUTERS>")
     if not articles or "<REUTERS" in rest:
-        raise _UnfitError("it ends within an article")
+        raise ValueError("it ends within an article")
     for article in articles:
         _, start, article = article.partition("<REUTERS ")
         head, end, body = article.partition(">")
         facts = dict(_ATTRIBUTE.findall(head))
         if not (start and end) or not {"LEWISSPLIT", "TOPICS"} <= facts.keys():
-            raise _UnfitError("an article has no LEWISSPLIT or no TOPICS")
+            raise ValueError("an article has no LEWISSPLIT or no TOPICS")
         if facts["TOPICS"] == "YES" and facts["LEWISSPLIT"] in _PARTS:
             yield _Article(facts["LEWISSPLIT"], _TOPIC.findall(_element(body, "TOPICS")), _text(body))
 
