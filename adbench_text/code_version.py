@@ -197,10 +197,10 @@ def _is_release(module: str) -> bool:
 @cache
 def _release(top: str) -> tuple[str, str]:
     """Return the name and the version of the distribution that has a package; empty if there is none."""
-    for name in ({"sklearn": "scikit-learn"}.get(top, top), *packages_distributions().get(top, ())):
-        if number := installed(name):
-            return name, number.partition("+")[0]
-    return "", ""
+    names = [{"sklearn": "scikit-learn"}.get(top, top)]
+    if not installed(names[0]):
+        names = packages_distributions().get(top, [])  # it reads all metadata, which takes a second
+    return next(((name, installed(name).partition("+")[0]) for name in names), ("", ""))
 
 
 def _installed(module: str) -> str:

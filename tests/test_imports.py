@@ -16,35 +16,39 @@ from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
 from adbench_text.testing.topics import texts_about, write_vectors
 
+ROOT = Path(__file__).parents[1]
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
 # the server of `ui` is not started, and plug-ins that happen to be installed are not loaded
-COMMAND = """
-import sys
+COMMANDS = """
+import json, subprocess, sys
 from adbench_text.plugins import registry
 class Server:
     pid, returncode = 2**30, None
     poll = wait = lambda self: 0
-if "ui" in sys.argv:
-    import subprocess
-    subprocess.Popen = lambda *_: Server()
 registry.entry_points = lambda group: []
 from adbench_text.cli.main import main
-try:
-    main(sys.argv[1:])
-finally:
-    print(*{name.partition(".")[0] for name in sys.modules})
+codes, popen = [], subprocess.Popen
+for words in json.loads(sys.argv[1]):
+    subprocess.Popen = (lambda *_: Server()) if words[0] == "ui" else popen
+    try:
+        main(words)
+    except SystemExit as end:
+        codes.append(end.code)
+print(json.dumps([codes, list(sys.modules)]))
 """
 
 
-def run(command: str, uri: str = "") -> tuple[int, str, set[str]]:
-    """Run a command in a new process; return its exit code, its output, and what it imported."""
-    words = command.split() + (["--tracking-uri", uri] if uri else [])
+def run(*commands: str, uri: str = "") -> tuple[list[int], str, set[str]]:
+    """Run commands in a new process; return their exit codes, their output, and what they imported."""
+    store = ["--tracking-uri", uri] if uri else []
+    words = json.dumps([[*command.split(), *store] for command in commands])
     done = subprocess.run(
-        [sys.executable, "-c", COMMAND, *words], capture_output=True, text=True, check=False, timeout=250
+        [sys.executable, "-c", COMMANDS, words], capture_output=True, text=True, check=False, timeout=250
     )
-    *output, imported = done.stdout.splitlines()
-    return done.returncode, "\n".join([*output, done.stderr]), set(imported.split())
+    *output, last = done.stdout.splitlines()
+    codes, modules = json.loads(last)
+    return codes, "\n".join([*output, done.stderr]), set(modules)
 
 
 @pytest.fixture(scope="module")
@@ -77,32 +81,34 @@ def definition(detector: str, inlier: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "command", ["report", pytest.param("report --format html", marks=pytest.mark.slow), "ui"]
+    "commands",
+    [["report", "ui"], pytest.param(["report --format html"], marks=pytest.mark.slow)],
 )
-def test_on_results_no_library_of_detectors_is_imported(uri, command):
-    exit_code, output, imported = run(command, uri)
-    assert exit_code == 0, output
-    assert "127.0.0.1" in output if command == "ui" else "pyod-knn" in output
+def test_on_results_no_library_of_detectors_is_imported(uri, commands):
+    codes, output, imported = run(*commands, uri=uri)
+    assert not any(codes), output
+    assert "pyod-knn" in output
+    assert ("127.0.0.1" in output) == ("ui" in commands)
     assert not imported & OF_DETECTORS
 
 
-@pytest.mark.parametrize("command", ["report", "report --format html --table all", "report --cells", "ui"])
-def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Path, command):
-    exit_code, output, imported = run(command, f"sqlite:///{tmp_path / 'mlflow.db'}")
-    assert exit_code == 1
-    assert "There are no results" in output
+def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Path):
+    commands = ("report", "report --format html --table all", "report --cells", "ui")
+    codes, output, imported = run(*commands, uri=f"sqlite:///{tmp_path / 'mlflow.db'}")
+    assert codes == [1, 1, 1, 1]
+    assert output.count("There are no results") == 4
     assert not imported & (OF_DETECTORS | OF_REPORTS)
 
 
-def test_lists_import_none_of_these_libraries():
+def test_lists_import_none_of_these_libraries_and_no_other_command():
     kinds = ("detectors", "datasets", "vectors", "engines", "tables", "formats")
-    command = f"[main(['list', kind], standalone_mode=False) for kind in {kinds!r}]"
-    code = COMMAND.replace("main(sys.argv[1:])", command)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    *output, imported = done.stdout.splitlines()
-    for name in ("pyod-knn", "pydocs", "glove", "local", "ranks", "html"):
-        assert any(name in line for line in output), name
-    assert not set(imported.split()) & (OF_DETECTORS | OF_REPORTS)
+    codes, output, imported = run(*(f"list {kind}" for kind in kinds))
+    assert not any(codes), output
+    assert all(name in output for name in ("pyod-knn", "pydocs", "glove", "local", "ranks", "html"))
+    assert not imported & (OF_DETECTORS | OF_REPORTS)
+    commands = {path.stem for path in (ROOT / "adbench_text" / "cli").glob("*.py")}
+    of_commands = {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} & commands
+    assert {name for name in of_commands if f"adbench_text.cli.{name}" in imported} == {"list"}
 
 
 HEAVY = {"torch", "mlflow", "gensim", "matplotlib"}
@@ -115,25 +121,14 @@ def test_the_default_for_own_documents_imports_no_heavy_library(
     monkeypatch.chdir(tmp_path)
     Path("normal.csv").write_text("\n".join(["text", *texts_about("sea", 60, seed=0)]))
     chosen = f"--set vectors={write_vectors(tmp_path / 'topics.vec')}" if has_vectors else ""
-    for command in (
+    codes, output, imported = run(
         f"odd normal.csv {chosen}",
         f"fit normal.csv --model kept {chosen}",
         "score kept normal.csv",
         "explain kept normal.csv",
-    ):
-        exit_code, output, imported = run(command)
-        assert exit_code == 0, output
-        assert "sklearn" in imported
-        assert not imported & HEAVY, command
+    )
+    assert not any(codes), output
+    assert "sklearn" in imported
+    assert not imported & HEAVY
     settings = json.loads(Path("kept/model.json").read_text())["detector"]["settings"]
     assert bool(settings["coherence"]) == has_vectors
-
-
-def test_a_command_imports_the_file_of_no_other_command():
-    code = (
-        "import sys; from adbench_text.cli.main import main\n"
-        "main(['list', 'vectors'], standalone_mode=False); print(*sys.modules)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    modules = {name.removeprefix("adbench_text.cli.") for name in done.stdout.split()}
-    assert modules & {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} == {"list"}
