@@ -41,18 +41,7 @@ class Code(NamedTuple):
 
 
 def code_version(*plugin: Any) -> str:
-    """Return the digest of the code of a plug-in.
-
-    Parameters
-    ----------
-    *plugin : type or str
-        Its classes, and the names of modules; the release of the first one counts, if it has one.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
+    """Return the digest of the code of a plug-in: its classes, and the names of modules."""
     state = hashlib.sha256()
     for module, path in sorted(code_of(*plugin).files.items()):
         state.update(f"{module}\n{_meaning(path, path.stat().st_mtime_ns)}\n".encode())
@@ -71,10 +60,7 @@ def unseen(*plugin: Any) -> list[str]:
 
 
 def libraries(*plugin: Any) -> str:
-    """Return the libraries that a detector computes with: ``"numpy 2.4, scikit-learn 1.9"``.
-
-    Of each version, the major and minor release are given. See `code_version` for the parameters.
-    """
+    """Return the libraries that a detector computes with: ``"numpy 2.4, scikit-learn 1.9"``."""
     declared = {name for kind in plugin for name in getattr(kind, "computes_with", ())}
     return releases(*declared, *code_of(*plugin).libraries)
 

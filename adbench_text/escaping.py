@@ -96,13 +96,13 @@ def file_name(name: str) -> str:
     return f"{safe}-{hashlib.sha256(utf8(name)).hexdigest()[:8]}"
 
 
-def cell(value: Any) -> Any:
+def no_formula(value: Any) -> Any:
     """Return a value for a cell of CSV; a spreadsheet must not take text for a formula.
 
     Examples
     --------
-    >>> cell("=1+1"), cell("-3.5"), cell("plain"), cell(None)
-    ("'=1+1", '-3.5', 'plain', '')
+    >>> no_formula("=1+1"), no_formula("-3.5"), no_formula(None)
+    ("'=1+1", '-3.5', '')
     """
     if value is None:
         return ""

@@ -6,9 +6,8 @@ look faster because of that. So the seconds of each remembered value are stored 
 """
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from functools import wraps
+from functools import lru_cache, wraps
 from typing import Self, TypeVar
 
 Key = TypeVar("Key", bound=Hashable)
@@ -18,22 +17,7 @@ _saved = 0.0  # seconds that remembered values have saved in this process so far
 
 
 class Stopwatch:
-    """Measures the seconds that a block would have taken without remembered values.
-
-    Attributes
-    ----------
-    seconds : float
-        Available after the block.
-
-    Examples
-    --------
-    >>> import time
-    >>> from adbench_text.memo import Stopwatch
-    >>> with Stopwatch() as watch:
-    ...     time.sleep(0.01)
-    >>> watch.seconds >= 0.01
-    True
-    """
+    """Measures the seconds that a block would have taken without remembered values."""
 
     seconds: float
 
@@ -55,24 +39,21 @@ def remember(size: int) -> Callable[[Callable[[Key], Value]], Callable[[Key], Va
     """Remember the last `size` values of a function of one hashable argument."""
 
     def decorate(function: Callable[[Key], Value]) -> Callable[[Key], Value]:
-        memory: OrderedDict[Key, tuple[Value, float]] = OrderedDict()
+        @lru_cache(size)
+        def measured(key: Key) -> tuple[Value, float]:
+            with Stopwatch() as watch:
+                value = function(key)
+            return value, watch.seconds
 
         @wraps(function)
         def remembering(key: Key) -> Value:
-            global _saved
-            if key in memory:
-                memory.move_to_end(key)
-                value, seconds = memory[key]
-                _saved += seconds
-                return value
-            with Stopwatch() as watch:
-                value = function(key)
-            memory[key] = value, watch.seconds
-            if len(memory) > size:
-                memory.popitem(last=False)
+            n_computed = measured.cache_info().misses
+            value, seconds = measured(key)
+            if measured.cache_info().misses == n_computed:
+                credit(seconds)
             return value
 
-        remembering.forget = memory.clear  # type: ignore[attr-defined]
+        remembering.forget = measured.cache_clear  # type: ignore[attr-defined]
         return remembering
 
     return decorate

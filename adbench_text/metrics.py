@@ -17,19 +17,10 @@ if TYPE_CHECKING:
 
 
 class Counts(NamedTuple):
-    """Hits and false positives at each threshold, in resamples of a test set.
+    """Positives and negatives beyond each threshold, in resamples of a test set: (n_resamples, n_thresholds).
 
     The thresholds are the distinct scores of the positive class, the most positive first: other
-    scores add no recall.
-
-    Attributes
-    ----------
-    hits_before, hits : float array of shape (n_resamples, n_thresholds)
-        Number of positives beyond each threshold, and beyond or at it.
-    false_before, false : float array of shape (n_resamples, n_thresholds)
-        The same for negatives.
-    n_positive, n_negative : int
-        Total numbers.
+    scores add no recall. ``hits`` and ``false`` count those at the threshold, too.
     """
 
     hits_before: "Scores"

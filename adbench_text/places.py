@@ -15,21 +15,7 @@ FAILURES = (Exception, SystemExit)
 
 
 def place_of_error(error: BaseException, module: str) -> str:
-    """Return where in a plug-in an error was raised, to be appended to its message.
-
-    Parameters
-    ----------
-    error : BaseException
-        With its traceback.
-    module : str
-        Module of the plug-in. The other modules of its package belong to it.
-
-    Returns
-    -------
-    str
-        File and line of the innermost frame in the plug-in's code, such as ``" (mine.py:12)"``; empty if
-        no frame is.
-    """
+    """Return file and line of the innermost frame in a plug-in's package: ``" (mine.py:12)"``, or empty."""
     home = _home(module)
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         name = str(frame.f_globals.get("__name__", ""))
@@ -39,10 +25,7 @@ def place_of_error(error: BaseException, module: str) -> str:
 
 
 def place_of_method(kind: Any, *names: str) -> str:
-    """Return where a class defines the first of these methods that is its own or its package's.
-
-    The result is like that of `place_of_error`.
-    """
+    """Return file and line of the first of these methods that a class or its package defines, or empty."""
     for name in names:
         method = inspect.unwrap(inspect.getattr_static(kind, name, None))
         method = getattr(method, "__func__", getattr(method, "fget", method))
@@ -69,18 +52,9 @@ def message_of(error: BaseException) -> str:
 
 @contextmanager
 def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = PluginError) -> Iterator[None]:
-    """Turn any of `FAILURES` of a plug-in's code in the block into an error of this package, of one line.
+    """Turn any of `FAILURES` of a plug-in in the block into an error of one line that begins with `problem`.
 
     Errors of this package, which a plug-in raises on purpose, stay as they are.
-
-    Parameters
-    ----------
-    problem : str
-        Begin of the message: what could not be done.
-    module : str
-        Module of the plug-in; the message names file and line in it.
-    kind : type, default PluginError
-        Class of the new error.
     """
     try:
         yield

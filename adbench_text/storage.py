@@ -115,15 +115,9 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
-    """Write arrays to a file of the cache, with a digest of their content and of its name.
+    """Write arrays to an ``.npz`` file of the cache, with a digest of their content and of its name.
 
     If that fails, one line is printed: what is in the cache can be made again.
-
-    Parameters
-    ----------
-    path : Path
-        Ends in ``.npz``. Its name and that of its folder identify what the arrays were made of.
-    arrays : mapping of str to array
     """
     import numpy as np
 

@@ -1,6 +1,6 @@
 import pytest
 
-from adbench_text.escaping import cell, encodable, file_name, one_line, printable
+from adbench_text.escaping import encodable, file_name, no_formula, one_line, printable
 
 HOSTILE = "red \x1b[31m\x07 back \x9b2J turned \u202e lone \udcff nul \0"
 
@@ -25,12 +25,12 @@ def test_a_text_of_any_kind_can_be_encoded():
     ],
 )
 def test_a_cell_is_no_formula(text):
-    assert cell(text) == f"'{text}"
+    assert no_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["-3.5", "+1e-3", "plain", "a=b", "", " ", " plain", "１"])
 def test_numbers_and_plain_texts_stay(text):
-    assert cell(text) == text
+    assert no_formula(text) == text
 
 
 @pytest.mark.parametrize(

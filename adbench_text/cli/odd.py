@@ -150,14 +150,14 @@ def _write_table(
 
     The words that explain a document would take much longer for all of them.
     """
-    from adbench_text.escaping import cell
+    from adbench_text.escaping import no_formula
     from adbench_text.storage import atomic_path
 
     names = [f"input_{name}" if name in _OURS else name for name in columns]
     why = {each.place: ", ".join(ranked.why(each)) for each in explained}
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow([*_OURS, *map(cell, names)])
+        writer.writerow([*_OURS, *map(no_formula, names)])
         for each in ranked.documents:
             copy_of = "" if each.copy_of is None else documents[each.copy_of].id
             ours: list[Any] = [
@@ -169,10 +169,10 @@ def _write_table(
                 copy_of,
             ]
             fields = documents[each.place].fields
-            writer.writerow([*map(cell, ours), *(cell(fields.get(name)) for name in columns)])
+            writer.writerow([*map(no_formula, ours), *(no_formula(fields.get(name)) for name in columns)])
         for place in ranked.empty:
             fields = documents[place].fields
-            writer.writerow([*[""] * len(_OURS), *(cell(fields.get(name)) for name in columns)])
+            writer.writerow([*[""] * len(_OURS), *(no_formula(fields.get(name)) for name in columns)])
 
 
 def _write_page(

@@ -184,7 +184,7 @@ def _files(result: Result, corpus: Corpus) -> dict[str, str]:
         places, early = result.early
         files["scores_before_training.csv"] = _scores_csv(result, corpus, early, places)
     for name, table in result.tables.items():
-        safe = table.map(escaping.cell).rename(columns=escaping.cell)  # words of the documents
+        safe = table.map(escaping.no_formula).rename(columns=escaping.no_formula)  # words of the documents
         files[f"{file_name(name)}.csv"] = safe.to_csv(index=False, lineterminator="\n")
     if result.examples:
         files["examples.json"] = to_json(result.examples)
@@ -205,7 +205,7 @@ def _scores_csv(
     labels = corpus.test.labels
     documents = np.arange(len(labels)) if result.documents is None else result.documents
     labels = labels[documents[places]]
-    escaped = [escaping.cell(name) for name in corpus.classes]
+    escaped = [escaping.no_formula(name) for name in corpus.classes]
     names = [escaped[label] for label in labels.tolist()]
     table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
     table.insert(1, "outlier", (labels != corpus.classes.index(result.cell.inlier)).astype(int))

@@ -6,7 +6,7 @@ Figures are in percent. A spread has a column of its own.
 import csv
 from io import StringIO
 
-from adbench_text.escaping import cell, printable
+from adbench_text.escaping import no_formula, printable
 from adbench_text.reports.report import Report, Table
 
 HAS_NOTES = False  # they would break the file for programs: the command line prints them on stderr
@@ -33,4 +33,4 @@ def _table(table: Table) -> str:
 
 def _cell(text: str) -> str:
     """Return a text that neither a spreadsheet nor a terminal takes for a command."""
-    return str(cell(printable(text)))
+    return str(no_formula(printable(text)))
