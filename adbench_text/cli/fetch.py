@@ -12,15 +12,10 @@ from adbench_text.cli.names import Name
 def command(names: Sequence[str]) -> None:
     """Download datasets, word vectors and vocabularies ahead of time."""
     from adbench_text.corpora import corpus
-    from adbench_text.errors import UnknownNameError
     from adbench_text.plugins import registry
     from adbench_text.text import vectors, wordpiece
 
     datasets = registry.names("datasets")
-    choices = [*datasets, *vectors.DOWNLOADS, wordpiece.FETCHED]
-    for name in names:
-        if name not in choices:
-            raise UnknownNameError("dataset, word vectors or vocabulary", name, choices)
     for name in names:
         if name in datasets:
             loaded = corpus.load(registry.dataset(name))

@@ -5,14 +5,14 @@ These files import click and little else at their top. Slow imports are inside t
 
 import os
 import traceback
-from collections import UserDict
+from functools import cache
 from importlib import import_module
 from typing import Any
 
 import click
 
 from adbench_text import __version__
-from adbench_text.cli.sections import add_general_options, set_data_dir, set_offline
+from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
@@ -41,26 +41,19 @@ SPIN_COUNT = "3000"
 _CONTEXT = {"auto_envvar_prefix": "ADBENCH_TEXT", "help_option_names": ["-h", "--help"], "show_default": True}
 
 
-class LazyCommands(UserDict[str, click.Command]):
-    """Commands by their names; a command's file is imported when the command is looked up."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.data: dict[str, Any] = dict.fromkeys(_COMMANDS)
-
-    def __getitem__(self, name: str) -> click.Command:
-        if self.data[name] is None:
-            self.data[name] = add_general_options(import_module(f"adbench_text.cli.{name}").command)
-        command: click.Command = self.data[name]
-        return command
-
-
-def _options(command: click.Command) -> set[str]:
-    return {name for param in command.params for name in [*param.opts, *param.secondary_opts]}
+@cache
+def _command(name: str) -> click.Command:
+    command: click.Command = import_module(f"adbench_text.cli.{name}").command
+    command.params += GENERAL
+    return command
 
 
 class Group(click.Group):
-    """A group that turns errors of this package into one line and an exit code."""
+    """A group that imports a command when it is needed, and turns errors of this package into one line."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of this name, None if there is none."""
+        return _command(cmd_name) if cmd_name in self.commands else None
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the options before the command; name the commands that an option belongs to instead."""
@@ -68,7 +61,11 @@ class Group(click.Group):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             name = error.option_name
-            owners = [owner for owner in self.commands if name in _options(self.commands[owner])]
+            owners = [
+                owner
+                for owner in self.commands
+                if any(name in [*param.opts, *param.secondary_opts] for param in _command(owner).params)
+            ]
             if not owners:
                 raise
             belongs = f"It belongs to {', '.join(owners)}: give it after the name of the command."
@@ -79,7 +76,7 @@ class Group(click.Group):
         try:
             return super().invoke(ctx)
         except AdbenchTextError as error:
-            if ctx.params["debug"]:
+            if is_debugging():
                 traceback.print_exc()
             click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
@@ -87,18 +84,12 @@ class Group(click.Group):
             ctx.exit(getattr(error, "exit_code", 130))
 
 
-@click.group(cls=Group, commands=LazyCommands(), context_settings=_CONTEXT)
+_NAMES: dict[str, Any] = dict.fromkeys(_COMMANDS)
+
+
+@click.group(cls=Group, commands=_NAMES, params=[*GENERAL], context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
-@click.option(
-    "--data-dir",
-    envvar="ADBENCH_TEXT_DATA",
-    type=click.Path(file_okay=False),
-    help="Folder of corpora and word vectors.  [default: the platform's user data folder]",
-    show_default=False,
-)
-@click.option("--offline", is_flag=True, help="Never download anything.")
-@click.option("--debug", is_flag=True, help="Print the traceback of each error.")
-def main(data_dir: str | None, offline: bool, debug: bool) -> None:
+def main() -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.
 
     Begin with: adbench-text run --detector llr --dataset pydocs; adbench-text report
@@ -107,8 +98,5 @@ def main(data_dir: str | None, offline: bool, debug: bool) -> None:
 
     The options below work after the name of a command as well.
     """
-    # environment variables, so that worker processes see them too
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice, which decides the count
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp reads it when it is loaded, later
-    set_data_dir(data_dir)
-    set_offline(offline)

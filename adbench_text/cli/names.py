@@ -1,43 +1,42 @@
-"""The types of options that take names, lists and ranges, and complete them in a shell."""
+"""Names and their completion in a shell, and lists of numbers."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from adbench_text.errors import AdbenchTextError, InvalidValueError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 
 DEVICES = ("auto", "cpu", "cuda")
-_SEED = click.IntRange(0, 2**32 - 1)
+_LARGEST_SEED = 2**32 - 1
+# What messages call the kinds of names that are checked at once; others are checked by the command.
+_CHECKED = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
 
 
 class Name(click.ParamType[str]):
-    """A name that the shell can complete; the command itself checks it.
+    """A name that the shell can complete.
 
     Parameters
     ----------
     kind : str
-        ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``, ``"encoders"``,
-        ``"presets"``, ``"devices"``, or a kind of plug-in.
+        A kind of plug-in, or ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``,
+        ``"encoders"``, ``"presets"``, ``"devices"``.
     several : bool, default False
         Whether the option takes lists with commas too.
-    metavar : str, optional
-        What the help shows for the value, if it is not the name of the type.
     """
 
     name = "name"
 
-    def __init__(self, kind: str, several: bool = False, metavar: str | None = None) -> None:
+    def __init__(self, kind: str, several: bool = False) -> None:
         self.kind = kind
         self.several = several
-        self._metavar = metavar
 
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
-        """Return what the help shows for the value."""
-        return self._metavar
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; a name of a detector or of something to fetch must exist."""
+        if self.kind in _CHECKED and value not in (known := _names(self.kind, {})):
+            raise UnknownNameError(_CHECKED[self.kind], value, known)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -45,7 +44,7 @@ class Name(click.ParamType[str]):
         """Return the names that begin with the incomplete word, or with what follows its last comma."""
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
         try:
-            names = self._names(ctx)
+            names = _names(self.kind, ctx.params)
         except AdbenchTextError:  # a dataset that is misspelt or broken: no suggestions
             names = []
         if self.several:
@@ -54,97 +53,76 @@ class Name(click.ParamType[str]):
             CompletionItem(f"{before}{comma}{name}") for name in dict.fromkeys(names) if name.startswith(last)
         ]
 
-    def _names(self, ctx: click.Context) -> list[str]:
-        from adbench_text.plugins import registry
 
-        if self.kind == "inliers":
-            from adbench_text.sweep.names import expand
-
-            datasets = expand("dataset", ctx.params.get("datasets") or ["all"])
-            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
-        if self.kind == "presets":
-            return _presets(ctx)
-        if self.kind == "devices":
-            return list(DEVICES)
-        if self.kind == "sweeps":
-            from adbench_text.sweep import file
-
-            return file.names()
-        if self.kind == "encoders":
-            from adbench_text.text.encoders import METHODS
-
-            return list(METHODS)
-        if self.kind in ("vectors", "fetchable"):
-            from adbench_text.text import vectors, wordpiece
-
-            if self.kind == "vectors":
-                return [vectors.LOCAL, *vectors.DOWNLOADS]
-            return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        if self.kind == "checkable":
-            return [*registry.names("detectors"), *registry.names("datasets")]
-        return registry.names(self.kind)
-
-
-def _presets(ctx: click.Context) -> list[str]:
-    """Return the presets of the detectors that are given; all detectors would take seconds to import."""
+def _names(kind: str, given: dict[str, Any]) -> list[str]:
+    """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
     from adbench_text.plugins import registry
-    from adbench_text.sweep.construct import presets
-    from adbench_text.sweep.names import expand
 
-    given = ctx.params.get("detectors") or ctx.params.get("detector") or ()
-    detectors = expand("detector", [given] if isinstance(given, str) else given)
-    datasets = expand("dataset", ctx.params.get("datasets") or ["all"])
-    names = (presets(registry.detector(name), dataset) for name in detectors for dataset in datasets)
-    return list(dict.fromkeys(["default", *(preset for named in names for preset in named)]))
+    if kind in ("inliers", "presets"):
+        from adbench_text.sweep.names import expand
+
+        datasets = expand("dataset", given.get("datasets") or ["all"])
+        if kind == "inliers":
+            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+        from adbench_text.sweep.construct import presets
+
+        named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
+        detectors = expand("detector", [named] if isinstance(named, str) else named)
+        each = (presets(registry.detector(name), dataset) for name in detectors for dataset in datasets)
+        return ["default", *(preset for presets in each for preset in presets)]
+    if kind == "devices":
+        return list(DEVICES)
+    if kind == "sweeps":
+        from adbench_text.sweep import file
+
+        return file.names()
+    if kind == "encoders":
+        from adbench_text.text.encoders import METHODS
+
+        return list(METHODS)
+    if kind == "checkable":
+        return [*registry.names("detectors"), *registry.names("datasets")]
+    if kind in ("vectors", "fetchable"):
+        from adbench_text.text import vectors, wordpiece
+
+        if kind == "vectors":
+            return [vectors.LOCAL, *vectors.DOWNLOADS]
+        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+    return registry.names(kind)
 
 
-class Seeds(click.ParamType[list[int]]):
-    """A seed, a list such as ``0,2,5``, or a range such as ``0-4``."""
+def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
+    """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
+    from adbench_text.sweep.names import parse_seeds
 
-    name = "seeds"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return what the help shows for the value."""
-        return "SEEDS"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
-        """Return the seeds."""
-        from adbench_text.sweep.names import parse_seeds
-
+    found: list[int] = []
+    for value in values:
         try:
-            seeds = parse_seeds(value) if isinstance(value, str) else value
+            numbers = parse_seeds(value)
         except InvalidValueError as error:
-            self.fail(str(error), param, ctx)
-        try:
-            return [_SEED.convert(seed, None, None) for seed in ([value] if seeds is None else seeds)]
-        except click.BadParameter:
-            self.fail(
-                f"expected a number of at most {_SEED.max}, a list such as 0,2,5 or a range such as 0-4, "
-                f"got {value!r}.",
-                param,
-                ctx,
+            raise click.BadParameter(str(error)) from error
+        if numbers is None or max(numbers) > _LARGEST_SEED:
+            raise click.BadParameter(
+                f"expected a number of at most {_LARGEST_SEED}, a list such as 0,2,5 or a range such as 0-4, "
+                f"got {value!r}."
             )
+        found += numbers
+    return found
 
 
-class Shares(click.ParamType[list[float]]):
-    """A number, or a list such as ``0,0.05``."""
-
-    name = "numbers"
-
-    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
-        """Return what the help shows for the value."""
-        return "SHARES"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[float]:
-        """Return the numbers."""
-        if isinstance(value, list):
-            return value
-        try:
-            return [float(part) for part in str(value).split(",")]
-        except ValueError:
-            self.fail(f"expected numbers such as 0.05 or 0,0.1, got {value!r}.", param, ctx)
+def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[float]:
+    """Return the numbers that texts stand for: a number, or a list such as ``0,0.05``."""
+    try:
+        return [float(part) for value in values for part in value.split(",")]
+    except ValueError as error:
+        got = ", ".join(map(repr, values))
+        raise click.BadParameter(f"expected numbers such as 0.05 or 0,0.1, got {got}.") from error
 
 
-def flat(values: "Iterable[Iterable[Any]]") -> list[Any]:
-    """Return the entries of several lists in one."""
-    return [entry for each in values for entry in each]
+def number_of_jobs(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
+    """Return a number of processes, ``"auto"`` or None as it is given."""
+    if value is None or value == "auto":
+        return value
+    if not value.isdecimal():
+        raise click.BadParameter(f"expected a number of at least 0, or auto, got {value!r}.")
+    return int(value)

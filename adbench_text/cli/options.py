@@ -1,13 +1,14 @@
-"""Options that several commands share, and the sweep that options describe."""
+"""Options that several commands share, help in sections, and the sweep that options describe."""
 
 import inspect
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name, flat
+from adbench_text.cli.names import Name
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 
@@ -19,35 +20,37 @@ if TYPE_CHECKING:
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
 
 
-class Jobs(click.ParamType[int]):
-    """A number of processes, or ``auto``."""
-
-    name = "number"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the number; for ``auto``, that of the cores that this process may use."""
-        if value == "auto":
-            return _cores()
-        try:
-            return click.IntRange(0).convert(value, None, None)
-        except click.BadParameter:
-            self.fail(f"expected a number of at least 0, or auto, got {value!r}.", param, ctx)
-
-
-def _cores() -> int:
-    from joblib import cpu_count
-
-    return int(cpu_count())
-
-
-class LazyHelp(click.Option):
-    """An option whose help text is made only when it is printed: it lists what would be slow to import.
+class SectionedCommand(click.Command):
+    """A command whose help lists its options in sections.
 
     Parameters
     ----------
-    text : callable
-        Returns the help text.
+    sections : mapping of str to sequence of str
+        Names of the options of each section, such as ``{"Input": ["--dataset"]}``. Options that none of
+        them names are listed at the end.
     """
+
+    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.sections = sections
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, section by section."""
+        title_of = {name: title for title, names in self.sections.items() for name in names}
+        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in [*self.sections, "General"]}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                rows[next((title_of[name] for name in param.opts if name in title_of), "General")].append(
+                    record
+                )
+        width = min(30, max(len(option) for own in rows.values() for option, _ in own))
+        for title, own in rows.items():
+            with formatter.section(title):  # all of one width, so that the sections are aligned
+                formatter.write_dl([(f"{option:{width}}", text) for option, text in own])
+
+
+class LazyHelp(click.Option):
+    """An option whose help is the result of `text`: it lists what would be slow to import."""
 
     def __init__(self, *args: Any, text: Callable[[], str], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -64,13 +67,53 @@ def names_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
 
     Its last name is that of the parameter, and the kind of the names: ``"--dataset", "-s", "datasets"``.
     """
-    kind = Name(names[-1], several=True, metavar="NAMES")
-    return click.option(*names, multiple=True, type=kind, **settings)
+    kind = Name(names[-1], several=True)
+    return click.option(*names, multiple=True, type=kind, metavar="NAMES", **settings)
+
+
+_DEBUG = "adbench_text.debug"
 
 
 def is_debugging() -> bool:
-    """Return whether ``--debug`` is given to the group of commands."""
-    return bool(click.get_current_context().find_root().params.get("debug"))
+    """Return whether ``--debug`` is given."""
+    return bool(click.get_current_context().meta.get(_DEBUG))
+
+
+def _set_data_dir(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
+    if path:
+        os.environ["ADBENCH_TEXT_DATA"] = path
+
+
+def _set_offline(ctx: click.Context, param: click.Parameter, is_offline: bool) -> None:
+    if is_offline:
+        from adbench_text.storage import forbid_downloads
+
+        forbid_downloads()
+        os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+
+
+def _set_debug(ctx: click.Context, param: click.Parameter, is_debug: bool) -> None:
+    if is_debug:
+        ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
+
+
+def _general(name: str, apply: Callable[..., None], **settings: Any) -> click.Option:
+    return click.Option([name], callback=apply, expose_value=False, is_eager=True, **settings)
+
+
+#: Options of the group and of every command. They set the environment, so that worker processes see them.
+GENERAL = [
+    _general(
+        "--data-dir",
+        _set_data_dir,
+        envvar="ADBENCH_TEXT_DATA",
+        type=click.Path(file_okay=False),
+        help="Folder of corpora and word vectors.  [default: the platform's user data folder]",
+        show_default=False,
+    ),
+    _general("--offline", _set_offline, is_flag=True, help="Never download anything."),
+    _general("--debug", _set_debug, is_flag=True, help="Print the traceback of each error."),
+]
 
 
 class Address(click.ParamType[str]):
@@ -151,8 +194,8 @@ def sweep_of(
         choose(choices, options["preset"], settings, override=True),
         datasets,
         expand("inlier class", value_of("inliers", "inlier", []), lambda: _classes(datasets)),
-        sorted({float(level) for level in flat(options["levels"]) or content.get("contamination", LEVELS)}),
-        list(dict.fromkeys(flat(options["seeds"]) or content.get("seed", (0,)))),
+        sorted({float(level) for level in options["levels"] or content.get("contamination", LEVELS)}),
+        list(dict.fromkeys(options["seeds"] or content.get("seed", (0,)))),
         value_of("limit", "limit", None),
         None if share is None else float(share),
     )
@@ -202,7 +245,9 @@ def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -
     settings = content if name == of_file else {}
     settings |= {key: value for key, value in options.items() if value is not None}
     if settings.get("jobs") == "auto":
-        settings["jobs"] = _cores()
+        from joblib import cpu_count
+
+        settings["jobs"] = int(cpu_count())
     built = registry.load("engines", name)
     accepted = inspect.signature(built).parameters
     for key in settings:

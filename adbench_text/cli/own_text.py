@@ -83,7 +83,7 @@ def detector_options(command: Any) -> Any:
         click.option("--detector", "-d", default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
         click.option(
             "--preset",
-            type=Name("presets", metavar="NAME"),
+            type=Name("presets"),
             help="Named configuration.  [default: what the detector offers for the language]",
         ),
         click.option("--set", "settings", multiple=True, metavar="KEY=VALUE", help="Hyper-parameter."),

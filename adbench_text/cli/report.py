@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import LazyHelp, names_option, sweep_of, tracking_options
+from adbench_text.cli.options import LazyHelp, SectionedCommand, names_option, sweep_of, tracking_options
 from adbench_text.cli.progress import count
-from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
 

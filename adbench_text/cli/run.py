@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import DEVICES, Name, Seeds, Shares
+from adbench_text.cli.names import DEVICES, Name, number_of_jobs, seeds, shares
 from adbench_text.cli.options import (
-    Jobs,
     LazyHelp,
+    SectionedCommand,
     engine_of,
     is_debugging,
     names_option,
     sweep_of,
     tracking_options,
 )
-from adbench_text.cli.sections import SectionedCommand
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
@@ -79,7 +78,8 @@ _SECTIONS = {
     "--contamination",
     "levels",
     multiple=True,
-    type=Shares(),
+    metavar="SHARES",
+    callback=shares,
     help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
 )
 @click.option(
@@ -92,12 +92,13 @@ _SECTIONS = {
     "--seed",
     "seeds",
     multiple=True,
-    type=Seeds(),
+    metavar="SEEDS",
+    callback=seeds,
     help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
 )
 @click.option(
     "--preset",
-    type=Name("presets", metavar="NAME"),
+    type=Name("presets"),
     help="Named configuration of all these detectors; see 'adbench-text list presets'.  [default: default]",
 )
 @click.option(
@@ -107,13 +108,14 @@ _SECTIONS = {
     metavar="KEY=VALUE",
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
-@click.option("--encoder", type=Name("encoders", metavar="NAME|PATH"), cls=LazyHelp, text=_encoders)
+@click.option("--encoder", type=Name("encoders"), metavar="NAME|PATH", cls=LazyHelp, text=_encoders)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
 @click.option(
     "--device",
-    type=Name("devices", metavar=f"[{'|'.join(DEVICES)}]"),
+    type=Name("devices"),
+    metavar=f"[{'|'.join(DEVICES)}]",
     help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
 @click.option(
@@ -128,7 +130,8 @@ _SECTIONS = {
 @click.option(
     "--jobs",
     "-j",
-    type=Jobs(),
+    metavar="NUMBER",
+    callback=number_of_jobs,
     help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
     "debugger: there a detector can change the figures of the others.  [default: 1]",
 )
@@ -175,7 +178,7 @@ _SECTIONS = {
 @tracking_options
 def command(
     sweep: str | None,
-    jobs: int | None,
+    jobs: int | str | None,
     gpu_jobs: int | None,
     engine: str | None,
     address: str | None,

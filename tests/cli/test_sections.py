@@ -52,7 +52,7 @@ def test_the_help_lists_each_option_in_one_section(command, titles):
     listed = sections(command)
     assert list(listed) == titles
     assert listed["General"] == ["--data-dir", "--offline", "--debug", "--help"]
-    loaded = main.commands[command]
+    loaded = main.get_command(None, command)
     names = {option for own in loaded.sections.values() for option in own}
     options = {opt for param in loaded.params for opt in param.opts if isinstance(param, click.Option)}
     assert names <= options
