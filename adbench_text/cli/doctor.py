@@ -1,19 +1,22 @@
 """``adbench-text doctor``: what is installed, and what works."""
 
-import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.options import tracking_options
-from adbench_text.escaping import encodable, one_line, printable, without_password
+from adbench_text.cli.show import json_option, line, show, table
+from adbench_text.escaping import without_password
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _HIDDEN_EXTRAS = ("test", "docs")  # for developers of this package
 
 
 @click.command("doctor")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@json_option
 @tracking_options
 def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     """Report versions, devices, downloaded data, folders, the store and broken plug-ins.
@@ -21,14 +24,15 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     Add the output to a bug report. Nothing is downloaded and nothing is written. The exit code is 1 if there
     is a problem. Data that is not downloaded is not a problem.
     """
-    from adbench_text import provenance, storage
+    from adbench_text.provenance import devices, environment
+    from adbench_text.storage import cache_dir
 
     report: dict[str, Any] = {
-        "versions": provenance.environment(),
+        "versions": environment(),
         "extras": _extras(),
-        "devices": provenance.devices(),
+        "devices": devices(),
         "data": _data(),
-        "cache": _folder(storage.cache_dir()),
+        "cache": _folder(cache_dir()),
         "store": _store(tracking_uri, experiment),
         "plugins": _plugins(),
     }
@@ -36,10 +40,7 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     problems = [section["problem"] for section in sections if section.get("problem")]
     problems += report["plugins"]["broken"].values()
     report["problems"] = problems
-    if as_json:
-        click.echo(json.dumps(report, indent=2))
-    else:
-        click.echo(printable(encodable("\n".join(_lines(report)))))
+    show(report, _blocks(report), as_json)
     if problems:
         click.get_current_context().exit(1)
 
@@ -57,11 +58,9 @@ def _extras() -> dict[str, dict[str, str | None]]:
     except PackageNotFoundError:  # it runs from a folder
         requirements = []
     for requirement in requirements:
-        extra = re.search(r"extra == ['\"]([\w-]+)['\"]", requirement)
-        package = re.match(r"[\w.-]+", requirement)
-        if extra is None or package is None or extra[1] in _HIDDEN_EXTRAS:
-            continue
-        extras.setdefault(extra[1], {})[package[0]] = installed(package[0]) or None
+        found = re.match(r"([\w.-]+).*extra == ['\"]([\w-]+)['\"]", requirement)
+        if found and found[2] not in _HIDDEN_EXTRAS:
+            extras.setdefault(found[2], {})[found[1]] = installed(found[1]) or None
     return extras
 
 
@@ -123,51 +122,51 @@ def _store(uri: str, experiment: str) -> dict[str, Any]:
 
 
 def _plugins() -> dict[str, Any]:
-    """Return the plug-ins of other packages, and those that cannot be loaded with the reason."""
+    """Return the plug-ins of other packages, and the problems of those that cannot be loaded."""
     from adbench_text.plugins import registry
 
     foreign: dict[str, list[str]] = {}
     broken: dict[str, str] = {}
-    for kind in ("detectors", "datasets", "engines", "reports", "tables", "drawings"):
-        names = [name for name, plugin in registry.plugins(kind).items() if plugin.is_foreign]
-        if names:
+    for kind in registry.KINDS:
+        if names := [name for name, plugin in registry.plugins(kind).items() if plugin.is_foreign]:
             foreign[kind] = names
-        for name, summary in registry.listing(kind):
-            if summary.startswith("broken: "):
-                broken[name] = one_line(summary.removeprefix("broken: "))
+        broken |= registry.problems(kind)
     return {"foreign": foreign, "broken": broken}
 
 
-def _lines(report: Mapping[str, Any]) -> Iterator[str]:
+def _blocks(report: Mapping[str, Any]) -> "Iterator[RenderableType]":
     versions, devices, data = report["versions"], report["devices"], report["data"]
-    yield "Versions"
-    yield from _table({name: version for name, version in versions.items() if name != "platform"})
-    for extra, packages in report["extras"].items():
-        named = {f"{name} [{extra}]": version for name, version in packages.items()}
-        yield from _table(named, "not installed")
-    yield "Devices"
-    yield from _table({"machine": versions["platform"]})
+    yield line("Versions")
+    rows = [(name, version) for name, version in versions.items() if name != "platform"]
+    rows += [
+        (f"{name} [{extra}]", version or "not installed")
+        for extra, packages in report["extras"].items()
+        for name, version in packages.items()
+    ]
+    yield table(rows)
+    yield line("Devices")
+    rows = [("machine", versions["platform"])]
     if "torch" in devices:
         cuda = f"CUDA {devices['cuda']}" if devices["cuda"] else "without CUDA"
-        yield from _table({"torch": f"{devices['torch']}, {cuda}, {devices['threads']} threads"})
         gpus = [f"{gpu['name']}, {gpu['gigabytes']} GB" for gpu in devices["gpus"]]
-        yield from _table({"GPUs": "; ".join(gpus)})
-    yield f"Data: {data['folder']}{'' if data['exists'] else ' (does not exist)'}"
-    for kind in ("datasets", "vectors", "vocabularies"):
-        yield from _table(data[kind], "not downloaded; adbench-text fetch {}")
+        rows.append(("torch", f"{devices['torch']}, {cuda}, {devices['threads']} threads"))
+        rows.append(("GPUs", "; ".join(gpus) or "none"))
+    yield table(rows)
+    yield line(f"Data: {data['folder']}{'' if data['exists'] else ' (does not exist)'}")
+    yield table(
+        (name, state or "not downloaded")
+        for kind in ("datasets", "vectors", "vocabularies")
+        for name, state in data[kind].items()
+    )
+    yield line("adbench-text fetch NAME downloads what is missing.", 2)
     if data["offline"]:
-        yield "  Downloads are off (--offline)."
+        yield line("Downloads are off (--offline).", 2)
     cache, store = report["cache"], report["store"]
-    yield f"Cache: {cache['folder']}, {cache['megabytes']:,} MB"
-    yield f"Store: {store['uri']}, {store['state']}"
+    yield line(f"Cache: {cache['folder']}, {cache['megabytes']:,} MB")
+    yield line(f"Store: {store['uri']}, {store['state']}")
     for kind, names in report["plugins"]["foreign"].items():
-        yield f"Other packages offer these {kind}: {', '.join(names)}"
-    yield ""
-    yield from (f"Problem: {problem}" for problem in report["problems"])
+        yield line(f"Other packages offer these {kind}: {', '.join(names)}")
+    yield line()
+    yield from (line(f"Problem: {problem}") for problem in report["problems"])
     if not report["problems"]:
-        yield "No problems."
-
-
-def _table(values: Mapping[str, str | None], missing: str = "none") -> Iterator[str]:
-    for name, value in values.items():
-        yield f"  {name:31}  {one_line(value or missing.format(name))}"
+        yield line("No problems.")

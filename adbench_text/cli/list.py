@@ -1,56 +1,23 @@
 """``adbench-text list``: names of detectors, datasets, presets and of all else that an option can name."""
 
-import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import click
 
-from adbench_text.escaping import printable
+from adbench_text.cli.show import json_option, show, table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    Row = dict[str, Any]
-
-_KINDS = (
-    "detectors",
-    "datasets",
-    "vectors",
-    "encoders",
-    "presets",
-    "sweeps",
-    "engines",
-    "tables",
-    "formats",
-)
+Row = dict[str, Any]
 
 
-@click.command("list", epilog=f"KIND is one of {', '.join(_KINDS)}.")
-@click.argument("kind", type=click.Choice(_KINDS), metavar="KIND")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-def command(kind: str, as_json: bool) -> None:
-    """List the available names of a KIND, with a short description of each.
-
-    'adbench-text info NAME' describes a detector or a dataset in detail.
-    """
-    special = {"vectors": _vectors, "encoders": _encoders, "presets": _presets, "sweeps": _sweeps}
-    rows = list(special[kind]() if kind in special else _plugins(kind))
-    if as_json:
-        click.echo(json.dumps(rows, indent=2))
-        return
-    width = max((len(row["name"]) for row in rows), default=0)
-    for row in rows:
-        click.echo(printable(f"{row['name']:{width}}  {row['summary']}"))
-
-
-def _plugins(kind: str) -> "Iterator[Row]":
+def _plugins(kind: str) -> Iterator[Row]:
     from adbench_text.plugins import registry
 
-    for name, summary in registry.listing({"formats": "reports"}.get(kind, kind)):
+    for name, summary in registry.listing(kind):
         yield {"name": name, "summary": summary.replace("``", "")}  # a docstring
 
 
-def _vectors() -> "Iterator[Row]":
+def _vectors() -> Iterator[Row]:
     """Yield the word vectors, with their state: downloaded, installed, or empty."""
     from adbench_text.text import vectors
 
@@ -61,14 +28,39 @@ def _vectors() -> "Iterator[Row]":
     yield {"name": vectors.LOCAL, "summary": summary, "state": "installed"}
 
 
-def _encoders() -> "Iterator[Row]":
+def _encoders() -> Iterator[Row]:
     from adbench_text.text.encoders import METHODS
 
     for name, method in METHODS.items():
         yield {"name": name, "summary": method.description}
 
 
-def _sweeps() -> "Iterator[Row]":
+def _presets() -> Iterator[Row]:
+    """Yield each preset of each detector that can be loaded."""
+    from adbench_text.cli.info import content_of, presets_of
+    from adbench_text.errors import PluginError
+    from adbench_text.plugins import registry
+    from adbench_text.sweep.cell import DEFAULT
+
+    summary = "of every detector: its default hyper-parameters"
+    yield {"name": DEFAULT, "summary": summary, "detector": None}
+    for detector, plugin in registry.plugins("detectors").items():
+        if plugin.is_family:  # its members come from another package, and have none
+            continue
+        try:
+            presets = presets_of(detector)
+        except PluginError:  # 'list detectors' reports it
+            continue
+        grids: dict[str, list[Any]] = {}
+        for preset in presets:
+            grids.setdefault(preset["name"], []).append(preset["settings"])
+        for name, each in grids.items():
+            if name != DEFAULT:
+                content = content_of(each[0]) if len(each) == 1 else "depends on the dataset"
+                yield {"name": name, "summary": f"of {detector}: {content}", "detector": detector}
+
+
+def _sweeps() -> Iterator[Row]:
     """Yield the built-in sweeps, with the first line of comment of their files."""
     from adbench_text.sweep import file
 
@@ -79,28 +71,26 @@ def _sweeps() -> "Iterator[Row]":
         yield {"name": name, "summary": summary, "path": str(path)}
 
 
-def _presets() -> "Iterator[Row]":
-    """Yield each preset of each detector that can be loaded."""
-    from adbench_text.errors import PluginError
-    from adbench_text.plugins import registry
-    from adbench_text.sweep.cell import DEFAULT, text_of_settings
-    from adbench_text.sweep.construct import presets
+_ROWS: dict[str, Callable[[], Iterator[Row]]] = {
+    "detectors": lambda: _plugins("detectors"),
+    "datasets": lambda: _plugins("datasets"),
+    "vectors": _vectors,
+    "encoders": _encoders,
+    "presets": _presets,
+    "sweeps": _sweeps,
+    "engines": lambda: _plugins("engines"),
+    "tables": lambda: _plugins("tables"),
+    "formats": lambda: _plugins("reports"),
+}
 
-    summary = "of every detector: its default hyper-parameters"
-    yield {"name": DEFAULT, "summary": summary, "detector": None}
-    datasets = registry.names("datasets")
-    for detector, plugin in registry.plugins("detectors").items():
-        if plugin.is_family:  # its members come from another package, and have none
-            continue
-        try:
-            kind = registry.detector(detector)
-            named = [presets(kind, dataset) for dataset in datasets]
-        except PluginError:  # 'list detectors' reports it
-            continue
-        for name in dict.fromkeys(name for each in named for name in each if name != DEFAULT):
-            grids = [each[name] for each in named if name in each]
-            grid = grids[0]
-            content = f"{len(grid)} configurations" if len(grid) > 1 else text_of_settings(grid[0])
-            if any(other != grid for other in grids):
-                content = "depends on the dataset"
-            yield {"name": name, "summary": f"of {detector}: {content}", "detector": detector}
+
+@click.command("list", epilog=f"KIND is one of {', '.join(_ROWS)}.")
+@click.argument("kind", type=click.Choice(list(_ROWS)), metavar="KIND")
+@json_option
+def command(kind: str, as_json: bool) -> None:
+    """List the available names of a KIND, with a short description of each.
+
+    'adbench-text info NAME' describes a detector or a dataset in detail.
+    """
+    rows = list(_ROWS[kind]())
+    show(rows, [table(((row["name"], row["summary"]) for row in rows), indent=0)], as_json)

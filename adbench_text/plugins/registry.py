@@ -29,6 +29,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import FAILURES, as_plugin_error, described, place_of_error
 
@@ -44,11 +45,8 @@ _FOLDERS = {
     "drawings": "reports.drawings",
     "engines": "run.engines",
 }
-_OF_A_CLASS = (
-    "detectors",
-    "datasets",
-    "engines",
-)  # a file of these kinds defines one class; others are used as modules
+KINDS = tuple(_FOLDERS)
+_OF_A_CLASS = ("detectors", "datasets", "engines")  # a file of these defines one class; others are modules
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
@@ -81,6 +79,8 @@ class Plugin:
         Constants of the module that are literals, read without importing it; empty for a foreign one.
     claimants : tuple of str
         Places of all plug-ins that claim its name; of its own alone, if nothing is wrong.
+    problem : str
+        Why its file cannot be read; empty if it can.
     """
 
     kind: str
@@ -94,6 +94,7 @@ class Plugin:
     class_name: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
     claimants: tuple[str, ...] = ()
+    problem: str = ""
 
     def claims(self, name: str) -> bool:
         """Return whether this name is its own, or that of a member of its family."""
@@ -133,7 +134,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, name, f"broken: {error}", load, module, place)
+        return Plugin(kind, name, "", load, module, place, problem=str(error))
     declared = [
         statement.value.value
         for node in tree.body
@@ -232,25 +233,36 @@ def names(kind: str) -> list[str]:
 
 def listing(kind: str) -> list[tuple[str, str]]:
     """Return name and summary of every plug-in; those of other packages are loaded, as a check."""
-    rows: dict[str, str] = {}
+    rows = _described(kind).items()
+    return [(name, f"broken: {problem}" if problem else summary) for name, (summary, problem) in rows]
+
+
+def problems(kind: str) -> dict[str, str]:
+    """Return why plug-ins cannot be used, by their names; those of other packages are loaded, as a check."""
+    return {name: one_line(problem) for name, (_, problem) in _described(kind).items() if problem}
+
+
+def _described(kind: str) -> dict[str, tuple[str, str]]:
+    """Return summary and problem of every plug-in and of the members of families."""
+    rows: dict[str, tuple[str, str]] = {}
     for plugin in plugins(kind).values():
-        summary, members = plugin.summary, []
+        summary, problem, members = plugin.summary, plugin.problem, {}
         try:
-            members = _described_members(plugin) if plugin.is_family else []
+            members = _described_members(plugin) if plugin.is_family else {}
             plugin.check_name()
             if plugin.is_foreign:
                 summary = _summary(_load(plugin), plugin.summary)
         except PluginError as error:
-            summary = f"broken: {error}"
-        rows[f"{plugin.name}-..." if plugin.is_family else plugin.name] = summary
+            problem = str(error)
+        rows[f"{plugin.name}-..." if plugin.is_family else plugin.name] = summary, problem
         rows |= members
-    return list(rows.items())
+    return rows
 
 
-def _described_members(plugin: Plugin) -> list[tuple[str, str]]:
+def _described_members(plugin: Plugin) -> dict[str, tuple[str, str]]:
     family = _load(plugin)
     summary = getattr(family, "summary", lambda name: "")
-    return [(f"{plugin.name}-{name}", summary(name)) for name in family.members()]
+    return {f"{plugin.name}-{name}": (summary(name), "") for name in family.members()}
 
 
 def _summary(loaded: Any, origin: str) -> str:

@@ -32,7 +32,7 @@ def test_versions_devices_data_and_store_are_reported(home, here):
     rows = [line.strip().split("  ", 1) for line in result.stdout.splitlines()]
     lines = {row[0]: row[1].strip() for row in rows if len(row) == 2}
     assert lines["mlflow"] == version("mlflow")
-    assert lines["agnews"] == "not downloaded; adbench-text fetch agnews"
+    assert lines["agnews"] == "not downloaded"
     assert lines["tiny"] == "published"
     assert lines["GPUs"]
     assert f"Data: {home} (does not exist)\n" in result.stdout

@@ -1,0 +1,59 @@
+"""Prints facts: as text and tables for people, or as JSON for programs."""
+
+import json
+from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from adbench_text.escaping import one_line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+_IN_A_PIPE = 10_000  # columns: lines are not wrapped there
+_WIDEST = 110  # columns used on a terminal
+
+
+def show(facts: Any, blocks: Iterable["RenderableType"], as_json: bool) -> None:
+    """Print facts as JSON, or the blocks that present them to people."""
+    if as_json:
+        click.echo(json.dumps(facts, indent=2, default=str))
+        return
+    from rich.console import Console
+
+    columns = get_terminal_size((_IN_A_PIPE, 24)).columns
+    width = columns if columns == _IN_A_PIPE else min(columns, _WIDEST)
+    console = Console(width=width, color_system=None)
+    with console.capture() as captured:
+        for block in blocks:
+            console.print(block)
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())
+
+
+def table(rows: Iterable[Sequence[object]], header: Sequence[str] = (), indent: int = 2) -> "RenderableType":
+    """Return a table without lines, safe for a terminal; numbers are aligned to the right."""
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    built = Table(box=None, show_header=bool(header), header_style="", padding=(0, 2, 0, 0), pad_edge=False)
+    for index, cell in enumerate(rows[0] if rows else header):
+        title = header[index] if header else ""
+        built.add_column(title, justify="right" if isinstance(cell, int) else "left", overflow="fold")
+    for row in rows:
+        cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
+        built.add_row(*(Text(cell) for cell in cells))
+    return Padding.indent(built, indent)
+
+
+def line(text: str = "", indent: int = 0) -> "RenderableType":
+    """Return a line or paragraph, made safe for a terminal."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Padding.indent(Text(one_line(text) or " "), indent)
