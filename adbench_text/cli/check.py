@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.names import Name, check_names
 from adbench_text.cli.options import is_debugging
 from adbench_text.escaping import printable
 
@@ -25,10 +25,12 @@ def command(names: Sequence[str]) -> None:
     from adbench_text.plugins import registry
     from adbench_text.testing import ContractError, outcomes_of
 
-    detectors, datasets = registry.names("detectors"), registry.names("datasets")
+    check_names("checkable", names)
     broken = []
     for name in dict.fromkeys(names):
-        for kind in ["detectors"] * (name in detectors) + ["datasets"] * (name in datasets):
+        for kind in ("detectors", "datasets"):
+            if name not in registry.names(kind):
+                continue
             click.echo(f"{name} ({kind.removesuffix('s')})")
             try:
                 n_broken, n_rules = _print(outcomes_of(kind, name))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.names import Name, check_names
 
 
 @click.command("fetch")
@@ -15,6 +15,7 @@ def command(names: Sequence[str]) -> None:
     from adbench_text.plugins import registry
     from adbench_text.text import vectors, wordpiece
 
+    check_names("fetchable", names)
     datasets = registry.names("datasets")
     for name in names:
         if name in datasets:

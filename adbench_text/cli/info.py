@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.names import Name, check_names
 from adbench_text.cli.show import json_option, line, show, table
 from adbench_text.escaping import one_line
 
@@ -27,6 +27,7 @@ def command(name: str, as_json: bool) -> None:
     """
     from adbench_text.plugins import registry
 
+    check_names("checkable", [name])
     described = [of_detector(name)] if name in registry.names("detectors") else []
     described += [of_dataset(name)] if name in registry.names("datasets") else []
     blocks = [block for facts in described for block in _BLOCKS[facts["kind"]](facts)]

@@ -1,6 +1,6 @@
 """Names and their completion in a shell, and lists of numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import click
@@ -10,12 +10,11 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownName
 
 DEVICES = ("auto", "cpu", "cuda")
 _LARGEST_SEED = 2**32 - 1
-# What messages call the kinds of names that are checked at once; others are checked by the command.
-_CHECKED = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
+_NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
 
 
 class Name(click.ParamType[str]):
-    """A name that the shell can complete.
+    """A name that the shell can complete; the command checks it.
 
     Parameters
     ----------
@@ -31,12 +30,6 @@ class Name(click.ParamType[str]):
     def __init__(self, kind: str, several: bool = False) -> None:
         self.kind = kind
         self.several = several
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the name; a name of a detector or of something to fetch must exist."""
-        if self.kind in _CHECKED and value not in (known := _names(self.kind, {})):
-            raise UnknownNameError(_CHECKED[self.kind], value, known)
-        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -54,6 +47,14 @@ class Name(click.ParamType[str]):
         ]
 
 
+def check_names(kind: str, names: Iterable[str]) -> None:
+    """Raise UnknownNameError if one of the names is not of this kind."""
+    known = _names(kind, {})
+    for name in names:
+        if name not in known:
+            raise UnknownNameError(_NOUNS[kind], name, known)
+
+
 def _names(kind: str, given: dict[str, Any]) -> list[str]:
     """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
     from adbench_text.plugins import registry
@@ -63,7 +64,7 @@ def _names(kind: str, given: dict[str, Any]) -> list[str]:
 
         datasets = expand("dataset", given.get("datasets") or ["all"])
         if kind == "inliers":
-            return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+            return classes_of(datasets)
         from adbench_text.sweep.construct import presets
 
         named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
@@ -89,6 +90,13 @@ def _names(kind: str, given: dict[str, Any]) -> list[str]:
             return [vectors.LOCAL, *vectors.DOWNLOADS]
         return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
     return registry.names(kind)
+
+
+def classes_of(datasets: Iterable[str]) -> list[str]:
+    """Return the names of the classes of datasets."""
+    from adbench_text.plugins import registry
+
+    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
 
 
 def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:

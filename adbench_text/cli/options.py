@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.names import Name, classes_of
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 
@@ -18,17 +18,18 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
+# Keys of a sweep's file, by the parameters of the options that go before them.
+_KEYS = {
+    "datasets": "dataset",
+    "detectors": "detector",
+    "inliers": "inlier",
+    "levels": "contamination",
+    "seeds": "seed",
+}
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options in sections.
-
-    Parameters
-    ----------
-    sections : mapping of str to sequence of str
-        Names of the options of each section, such as ``{"Input": ["--dataset"]}``. Options that none of
-        them names are listed at the end.
-    """
+    """A command whose help lists its options in `sections`, names by title; other options come last."""
 
     def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -40,9 +41,8 @@ class SectionedCommand(click.Command):
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in [*self.sections, "General"]}
         for param in self.get_params(ctx):
             if record := param.get_help_record(ctx):
-                rows[next((title_of[name] for name in param.opts if name in title_of), "General")].append(
-                    record
-                )
+                titles = [title_of[name] for name in param.opts if name in title_of]
+                rows[titles[0] if titles else "General"].append(record)
         width = min(30, max(len(option) for own in rows.values() for option, _ in own))
         for title, own in rows.items():
             with formatter.section(title):  # all of one width, so that the sections are aligned
@@ -157,46 +157,34 @@ def sweep_of(
     `message` receives a line about detectors that are left out.
     """
     from adbench_text.corpora.split import LEVELS
-    from adbench_text.plugins import registry
     from adbench_text.sweep.file import find, read
     from adbench_text.sweep.names import choices_of, expand
     from adbench_text.sweep.sweep import Sweep, choose
 
     content = read(find(name)) if name else {}
-
-    def value_of(option: str, key: str, default: Any) -> Any:
-        return options[option] or content.get(key, default)
-
-    datasets = value_of("datasets", "dataset", [])
-    for kind, names in (("detector", value_of("detectors", "detector", [])), ("dataset", datasets)):
-        if not names:
+    given = {_KEYS.get(key, key): value for key, value in options.items() if value not in (None, (), [])}
+    merged = {"contamination": LEVELS, "seed": [0]} | content | given
+    for kind in ("detector", "dataset"):
+        if not merged.get(kind):
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
-    datasets = expand("dataset", datasets)
-    columns = {option: value_of(option, option, None) or None for option in _COLUMNS}
-    _check_columns(datasets, columns)
-    datasets = [_own(name, columns) if name.startswith(registry.OWN) else name for name in datasets]
-    for dataset in datasets:
-        if datasets.count(dataset) > 1:
-            raise click.UsageError(f"Two datasets have the name {dataset!r}; rename one of the files.")
     if options["preset"] and any(":" in text for text in options["detectors"]):
         raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+    datasets = _with_own(expand("dataset", merged["dataset"]), {key: merged.get(key) for key in _COLUMNS})
     choices = choices_of(content.get("detector", options["detectors"]), message)
     # first the file's settings: one may belong to a detector that is not chosen
     choices = choose(choices, content.get("preset"), content.get("set", {}))
     if options["detectors"] and "detector" in content:
         choices = _chosen(choices, options["detectors"], message)
-    share = options["test_outliers"]
-    if share in (None, ()):  # a share of 0 is an error, which the sweep reports
-        share = content.get("test_outliers")
     settings = dict(setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
+    share = merged.get("test_outliers")
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,
-        expand("inlier class", value_of("inliers", "inlier", []), lambda: _classes(datasets)),
-        sorted({float(level) for level in options["levels"] or content.get("contamination", LEVELS)}),
-        list(dict.fromkeys(options["seeds"] or content.get("seed", (0,)))),
-        value_of("limit", "limit", None),
+        expand("inlier class", merged.get("inlier", []), lambda: classes_of(datasets)),
+        sorted({float(level) for level in merged["contamination"]}),
+        list(dict.fromkeys(merged["seed"])),
+        merged.get("limit"),
         None if share is None else float(share),
     )
 
@@ -218,24 +206,32 @@ def _chosen(
     return chosen
 
 
-def _classes(datasets: "Sequence[str]") -> list[str]:
+def _with_own(names: Sequence[str], columns: Mapping[str, str | None]) -> list[str]:
+    """Return the names of datasets; labelled documents of the user, ``files:tickets.csv``, are read."""
     from adbench_text.plugins import registry
 
-    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+    if not any(name.startswith(registry.OWN) for name in names):
+        for option, column in columns.items():
+            if column:
+                raise click.UsageError(
+                    f"--{option} {column} names a column of your own documents: "
+                    f"give these as --dataset {registry.OWN}PATH."
+                )
+        return list(names)
+    from adbench_text.documents.labelled import LabelledFiles
+
+    datasets = []
+    for name in names:
+        if name.startswith(registry.OWN):
+            name = registry.add_dataset(LabelledFiles(name.removeprefix(registry.OWN), **columns))
+        if name in datasets:
+            raise click.UsageError(f"Two datasets have the name {name!r}; rename one of the files.")
+        datasets.append(name)
+    return datasets
 
 
 def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that ``[engine]`` of a sweep's file and the options describe.
-
-    Parameters
-    ----------
-    sweep : str, optional
-        Name or path of the sweep.
-    name : str, optional
-        Name of the engine; otherwise that of the file, otherwise ``"local"``.
-    options : mapping
-        Settings of the engine; those that are None are not given. They override the file's.
-    """
+    """Return the engine that ``[engine]`` of a sweep's file describes; a name or options go before these."""
     from adbench_text.plugins import registry
     from adbench_text.sweep.file import find, read
 
@@ -255,28 +251,6 @@ def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -
             raise UnknownNameError(f"setting of the engine {name}", key, accepted)
     engine: Engine = built(**settings)
     return engine
-
-
-def _check_columns(datasets: "Sequence[str]", columns: Mapping[str, str | None]) -> None:
-    """Raise an error if the columns of the user's own documents are named, and there are none."""
-    from adbench_text.plugins import registry
-
-    if any(name.startswith(registry.OWN) for name in datasets):
-        return
-    for option, column in columns.items():
-        if column:
-            raise click.UsageError(
-                f"--{option} {column} names a column of your own documents: "
-                f"give these as --dataset {registry.OWN}PATH."
-            )
-
-
-def _own(name: str, columns: Mapping[str, str | None]) -> str:
-    """Read the user's own labelled documents, ``files:labelled.csv``; return the name of the dataset."""
-    from adbench_text.documents.labelled import LabelledFiles
-    from adbench_text.plugins import registry
-
-    return registry.add_dataset(LabelledFiles(name.removeprefix(registry.OWN), **columns))
 
 
 def setting(text: str) -> tuple[str, Any]:
