@@ -1,6 +1,8 @@
 """``adbench-text run``: run detectors on datasets."""
 
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -18,6 +20,9 @@ from adbench_text.cli.options import (
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
+    from adbench_text.corpora.corpus import Corpus
+    from adbench_text.run.progress import Progress
+    from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
     from adbench_text.sweep.sweep import Sweep
 
@@ -202,9 +207,8 @@ def command(
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """
-    from adbench_text.cli.progress import Watch, count
+    from adbench_text.cli.progress import Shown, count
     from adbench_text.cli.ui import links
-    from adbench_text.cli.verbosity import QuietWatch, VerboseWatch
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
@@ -212,32 +216,25 @@ def command(
         expanded = sweep_of(sweep, options)
         _print(expanded, expanded.expand())
         return
-    chosen = QuietWatch if quiet else VerboseWatch if verbose else Watch
-    with chosen(is_debugging()) as watch:
-        expanded = sweep_of(sweep, options, watch.message)
+    with Shown(verbose - quiet, is_debugging()) as progress:
+        expanded = sweep_of(sweep, options, progress.message)
         cells = expanded.expand()
         built = engine_of(sweep, engine, {"jobs": jobs, "gpu_jobs": gpu_jobs, "address": address})
-        if getattr(built, "jobs", 1) == 0 and (cell_timeout or cell_memory):
-            raise click.UsageError(
-                "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
-            )
         from adbench_text import interrupts
         from adbench_text.errors import DetectorError
         from adbench_text.run.engine import Limits
         from adbench_text.run.runner import run_sweep
         from adbench_text.store.store import Store
 
-        def log(corpora: Mapping[str, Any]) -> None:
+        def log(corpora: "Mapping[str, Corpus]") -> None:
             if report:
-                from adbench_text.cli.sweep_report import log_reports  # slow to import
-
-                log_reports(store, corpora, cells, watch)
+                _log_reports(store, corpora, cells, progress)
 
         try:
             with interrupts.raised():
                 store = Store(tracking_uri, experiment)
                 results = run_sweep(
-                    *(expanded, cells, store, watch, built),
+                    *(expanded, cells, store, progress, built),
                     rerun=rerun,
                     retry_failed=retry is not None,
                     limits=Limits(cell_timeout, cell_memory),
@@ -245,11 +242,13 @@ def command(
                     report=log,
                 )
         except KeyboardInterrupt:
-            watch.message("Interrupted. Finished cells are kept; run the same command again to continue.")
+            progress.message(
+                "Interrupted. Finished cells are kept; run the same command again to continue.", "error"
+            )
             raise
-        watch.end()
+        progress.end()
         for line in links(store, expanded.datasets):
-            watch.message(line)
+            progress.message(line)
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
@@ -277,3 +276,39 @@ def _print(sweep: "Sweep", cells: "Sequence[Cell]") -> None:
         click.echo(one_line(f"{cell}{marked}"))
     total = f", {len(refused)} of them impossible" if refused else ""
     click.echo(f"{count(len(cells))}{total}", err=True)
+
+
+def _log_reports(
+    store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: "Progress"
+) -> None:
+    """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
+
+    The description of the parent run contains the main table.
+    Failures here are reported and do not affect results: a report can be made again.
+    """
+    from adbench_text.metrics import MAIN
+    from adbench_text.places import described
+    from adbench_text.reports.build import build, write_all
+    from adbench_text.reports.formats import markdown
+
+    identities = {cell.identity for cell in cells}
+    for dataset in sorted(corpora):
+        digest = corpora[dataset].digest
+        records = [
+            record
+            for record in store.cells([dataset])
+            if record.identity in identities and record.dataset_digest == digest
+        ]
+        if not any(record.is_ok for record in records):
+            continue
+        progress.message(f"writing the report on {dataset}")
+        of_dataset = [cell for cell in cells if cell.dataset == dataset]
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                table = build(records, MAIN.name, ["main"], cells=of_dataset)
+                store.describe(dataset, markdown.render(table))
+                write_all(records, store, Path(folder), of_dataset)
+                store.log_folder(dataset, Path(folder))
+            except Exception as error:  # of any kind: the results are already safe
+                problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
+                progress.message(problem, "error")

@@ -1,6 +1,5 @@
 """What an engine is: it runs cells, somewhere, and yields their results."""
 
-import time
 from collections import deque
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.run.evaluate import OnStep, evaluate
+from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
@@ -33,32 +32,6 @@ class Limits:
 
 
 @dataclass(frozen=True)
-class Hooks:
-    """What is called while cells run, in the thread that iterates over the results.
-
-    Parameters
-    ----------
-    started : callable
-        With each cell that begins; again if it is restarted because its process was lost.
-    step : callable
-        With the progress of each training; never while several cells run at the same time.
-    claim : callable
-        With each cell before it begins. It returns whether the cell may run; None while another run
-        holds it.
-    keep : callable
-        With each result, before the process that made it begins with another cell.
-    message : callable
-        With a line for the user.
-    """
-
-    started: Callable[[Cell], object] = lambda cell: None
-    step: OnStep = lambda *_: None
-    claim: Callable[[Cell], bool | None] = lambda cell: True
-    keep: Callable[[Result], object] = lambda result: None
-    message: Callable[[str], object] = lambda text: None
-
-
-@dataclass(frozen=True)
 class Work:
     """Cells to run.
 
@@ -69,24 +42,30 @@ class Work:
         other, and share the values computed from the split's texts.
     corpora : mapping of str to Corpus
         The corpus of each dataset.
-    hooks : Hooks, optional
+    progress : Progress, optional
     limits : Limits, optional
     trace_every : int
         See `adbench_text.run.evaluate.evaluate`.
-    seconds : callable, optional
-        Returns the time that each cell is expected to take; an engine that runs one cell after the other
-        need not know it.
     definitions : mapping of Cell to mapping, optional
-        See `adbench_text.sweep.definition.definition`; other machines compare them with their own.
+        See `adbench_text.sweep.construct.definition`; other machines compare them with their own.
+    seconds : callable, optional
+        Returns how long similar cells took; an engine that runs one cell after the other need not know it.
+    claim : callable, optional
+        Called with each cell before it begins. It returns whether the cell may run; None while another run
+        holds it.
+    keep : callable, optional
+        Called with each result, before the process that made it begins with another cell.
     """
 
     cells: Sequence[Cell]
     corpora: Mapping[str, Corpus]
-    hooks: Hooks = field(default_factory=Hooks)
+    progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)
     trace_every: int = 0
-    seconds: Callable[[], Mapping[Cell, float]] = dict
     definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
+    seconds: Callable[[], Mapping[Cell, float]] = dict
+    claim: Callable[[Cell], bool | None] = lambda cell: True
+    keep: Callable[[Result], object] = lambda result: None
 
     def may_use_gpu(self, cell: Cell) -> bool:
         """Return whether the detector of a cell computes on a GPU where there is one."""
@@ -110,11 +89,13 @@ class Work:
 
 
 class Engine(Protocol):
-    """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords.
+    """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords."""
 
-    It may have a method ``check()``, which raises an error if it cannot run cells, for example because a
-    server does not answer. It is called first, because preparing the documents may take minutes.
-    """
+    def check(self, limits: Limits) -> None:
+        """Raise an error if it cannot run cells, or not with these limits.
+
+        It is called first: preparing the documents may take minutes.
+        """
 
     def run(self, work: Work) -> Generator[Result]:
         """Run cells and yield each result as it is finished.
@@ -126,14 +107,7 @@ class Engine(Protocol):
 
 
 class Queue:
-    """The cells that wait, in groups that share a split.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-    claim : callable
-        See `Hooks`.
-    """
+    """The cells that wait, in groups that share a split; `claim` is that of `Work`."""
 
     def __init__(self, cells: Sequence[Cell], claim: Callable[[Cell], bool | None]) -> None:
         self._groups = deque(deque(group) for _, group in groupby(cells, key=lambda cell: cell.split))
@@ -144,14 +118,7 @@ class Queue:
         return sum(map(len, self._groups)) + len(self._held)
 
     def next(self, split: Any = None, may_run: Callable[[Cell], bool] = lambda cell: True) -> Cell | None:
-        """Return a cell, if possible of this split; None if another run holds all of them.
-
-        Parameters
-        ----------
-        split : tuple, optional
-        may_run : callable
-            Cells for which it returns False are left in the queue.
-        """
+        """Return a cell that may run, if possible of this split; None if there is none at the moment."""
         while cell := self._pop(split, may_run):
             claimed = self._claim(cell)
             if claimed:
@@ -182,18 +149,3 @@ class Queue:
                     self._groups.appendleft(group) if is_own else self._groups.append(group)
                 return cell
         return None
-
-
-def run_here(work: Work) -> Generator[Result]:
-    """Run cells in this process, in their order, without limits."""
-    queue, split = Queue(work.cells, work.hooks.claim), None
-    while len(queue):
-        cell = queue.next(split)
-        if cell is None:
-            time.sleep(SECONDS)
-            continue
-        split = cell.split
-        work.hooks.started(cell)
-        result = evaluate(cell, work.corpora[cell.dataset], work.hooks.step, work.trace_every)
-        work.hooks.keep(result)
-        yield result

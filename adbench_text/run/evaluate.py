@@ -1,12 +1,16 @@
 """Evaluates one cell: split, fit, score, measure."""
 
+import ctypes
+import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import psutil
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
@@ -19,7 +23,7 @@ from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
-from adbench_text.run.memory import PeakMemory
+from adbench_text.run.progress import Progress
 from adbench_text.run.result import Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
@@ -29,31 +33,32 @@ if TYPE_CHECKING:
 
 _N_EARLY = 1000  # test documents scored before a training: enough for a histogram
 
-OnStep = Callable[[Cell, int, int, Mapping[str, float]], object]
+_SECONDS = 0.02  # between two samples of the memory
+_SILENT = Progress()
 
 
-def evaluate(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
+def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
     """Return the result of a cell: fit its detector on its split, score the test texts, measure the scores.
 
     See `scored` and `measured`. They run in different processes if the detector is of another package.
     """
-    return measured(scored(cell, corpus, on_step, trace_every), corpus)
+    return measured(scored(cell, corpus, progress, trace_every), corpus)
 
 
 @preserved()
-def scored(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_every: int = 0) -> Result:
+def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
     """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
-    A detector that fails gives a result with the reason. Its changes to the texts and to the global
-    state of the process are undone after the cell. The global random generators are seeded with the
-    seed of the cell.
+    A detector that fails gives a result with the reason. Its changes to the texts and those that
+    `adbench_text.isolation.preserved` names are undone after the cell. The global random generators are
+    seeded with the seed of the cell.
 
     Parameters
     ----------
     cell : Cell
     corpus : Corpus
-    on_step : callable
-        Called during a training, with the cell, the step, the number of steps and the losses.
+    progress : Progress
+        Receives the steps of a training.
     trace_every : int
         Number of training steps between two measurements of the test AUROC, 0 for none. They are a
         diagnostic: they change nothing, and nothing is chosen by them.
@@ -65,7 +70,7 @@ def scored(cell: Cell, corpus: Corpus, on_step: OnStep = lambda *_: None, trace_
         split, documents = split_of(cell, corpus)
         detector = build_detector(cell)
         seed_generators(cell.seed)
-        training = _Training(cell, detector, split, on_step, trace_every)
+        training = _Training(cell, detector, split, progress, trace_every)
         detector.observer = training
         scores = _fit_and_score(detector, split, costs)
         costs["fit_seconds"] -= training.seconds
@@ -162,7 +167,7 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
 
 def _fit_and_score(detector: TextDetector, split: Split, costs: dict[str, float]) -> Scores:
     """Fit a detector on a split and return its scores of the test texts; add seconds and memory to costs."""
-    with PeakMemory() as memory:
+    with _PeakMemory() as memory:
         with Stopwatch() as watch:
             detector.fit(list(split.train))
         costs["fit_seconds"] = watch.seconds
@@ -209,10 +214,10 @@ class _Training:
     """Records the training of a cell; see `adbench_text.plugins.detector.Observer`."""
 
     def __init__(
-        self, cell: Cell, detector: TextDetector, split: Split, on_step: OnStep, trace_every: int
+        self, cell: Cell, detector: TextDetector, split: Split, progress: Progress, trace_every: int
     ) -> None:
         self.cell, self.detector, self.split = cell, detector, split
-        self.on_step, self.trace_every = on_step, trace_every
+        self.progress, self.trace_every = progress, trace_every
         self.curves: Curves = {}
         self.early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
         self.seconds = 0.0  # spent on scoring test texts during the training
@@ -226,10 +231,10 @@ class _Training:
         self.seconds += time.perf_counter() - begin
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Record the losses and pass them to `on_step`."""
+        """Record the losses, and pass them on."""
         for name, value in losses.items():
             self.curves.setdefault(str(name), []).append(Point(step, float(value), time.time()))
-        self.on_step(self.cell, step, steps, losses)
+        self.progress.step(self.cell, step, steps, losses)
 
     def trace(self, step: int) -> None:
         """Record the AUROC on the test texts."""
@@ -241,3 +246,31 @@ class _Training:
     def _scores(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
         texts = [self.split.test[place] for place in places]
         return check_scores(_score(self.detector, texts, self.split.outlier[places]), len(places))
+
+
+class _PeakMemory:
+    """Samples the resident memory of this process while a block runs, in 10^6 bytes."""
+
+    def __enter__(self) -> Self:
+        with suppress(OSError, AttributeError, TypeError):  # another C library, or Windows
+            # the cell is not charged for memory that was freed before; glibc would keep it
+            ctypes.CDLL(None).malloc_trim(0)
+        self._process = psutil.Process()
+        self._ended = threading.Event()
+        self.megabytes = 0.0
+        self._sample()
+        self._thread = threading.Thread(target=self._sample_until_ended, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+        self._sample()
+
+    def _sample_until_ended(self) -> None:
+        while not self._ended.wait(_SECONDS):
+            self._sample()
+
+    def _sample(self) -> None:
+        self.megabytes = max(self.megabytes, float(self._process.memory_info().rss / 1e6))

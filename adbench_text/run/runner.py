@@ -1,51 +1,53 @@
 """Runs the cells of a sweep that are not finished yet."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from dataclasses import replace
+from statistics import median
 from threading import Timer
 from typing import Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.corpora.split import contaminate, one_vs_rest, thinned
 from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import SIGN, TURNED
-from adbench_text.run.engine import Engine, Hooks, Limits, Work
-from adbench_text.run.expected import Expected, Remembered, expected_seconds
+from adbench_text.run.engine import Engine, Limits, Work
+from adbench_text.run.evaluate import split_of
+from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_test_set, percent
-from adbench_text.sweep.construct import build_detector
-from adbench_text.sweep.definition import cell_id, definition
+from adbench_text.sweep.construct import build_detector, cell_id, definition, identified
 from adbench_text.sweep.sweep import Sweep
 from adbench_text.text import vectors
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
+_SILENT, _NO_LIMITS = Progress(), Limits()
 
 
-class Watcher(Protocol):
-    """Receives progress events of a sweep."""
+class Remembered(Protocol):
+    """A cell that was run before; `adbench_text.store.record.Record` is one."""
 
-    def message(self, text: str) -> None:
-        """Print a line."""
+    @property
+    def detector(self) -> str:
+        """Name of the detector."""
 
-    def begin(self, todo: int, finished: int, failed: int) -> None:
-        """Receive the numbers of cells to run, of those that have ended before, and of these that failed."""
+    @property
+    def configuration(self) -> str:
+        """Settings that differ from the detector's defaults, in one line."""
 
-    def expect(self, seconds: Mapping[Cell, Expected]) -> None:
-        """Receive the time that each cell to run is expected to take; empty if that cannot be read."""
+    @property
+    def dataset(self) -> str:
+        """Name of the dataset."""
 
-    def started(self, cell: Cell) -> None:
-        """Receive a cell that begins."""
-
-    def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
-        """Receive the state of the training of a cell."""
-
-    def done(self, result: Result) -> None:
-        """Receive a cell that has ended."""
+    @property
+    def metrics(self) -> Mapping[str, float]:
+        """See `Result`."""
 
 
 class ResultStore(Protocol):
@@ -80,12 +82,12 @@ def run_sweep(
     sweep: Sweep,
     cells: Sequence[Cell],
     store: ResultStore,
-    watcher: Watcher,
+    progress: Progress,
     engine: Engine,
     *,
     rerun: bool = False,
     retry_failed: bool = False,
-    limits: Limits | None = None,
+    limits: Limits = _NO_LIMITS,
     trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
 ) -> list[Result]:
@@ -97,7 +99,7 @@ def run_sweep(
     cells : sequence of Cell
         ``sweep.expand()``.
     store : ResultStore
-    watcher : Watcher
+    progress : Progress
     engine : Engine
     rerun : bool
         Run cells again that have ended.
@@ -121,163 +123,155 @@ def run_sweep(
         If the store is lost and does not come back. Results that are not logged then are kept: they are
         logged by the next sweep.
     """
-    getattr(engine, "check", lambda: None)()
-    corpora = load_corpora(sweep, watcher.message)
-    prepare(cells, corpora, watcher.message)
-    definitions, unusable = define(cells, corpora, watcher)
-    cells = list(definitions)
+    engine.check(limits)
+    corpora = load_corpora(sweep, progress)
+    definitions, unusable = prepare(cells, corpora, progress)
     store.log_kept()
     was_killed = store.close_abandoned(corpora)
     before = {} if rerun else store.ended(corpora)
-    statuses = {cell: before.get(cell_id(definitions[cell]), "") for cell in cells}
+    statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
-    watcher.begin(len(todo), len(cells) - len(todo), n_failed)
-    results: list[Result] = []
+    progress.begin(len(todo), len(statuses) - len(todo), n_failed)
     if not todo and not was_killed:
         return unusable
-    expected = _expected(todo, corpora, store)
-    watcher.expect(expected)
-    used = {cell.dataset: corpora[cell.dataset] for cell in (cells if was_killed else todo)}
-    logging = _Logging(store, watcher)
-    hooks = Hooks(
-        watcher.started,
-        watcher.step,
-        lambda cell: store.claim(cell_id(definitions[cell])),
-        lambda result: store.keep(result, definitions[result.cell], corpora[result.cell.dataset]),
-        watcher.message,
-    )
     work = Work(
-        *(todo, corpora, hooks, limits or Limits(), trace_every),
-        lambda: {cell: seconds.total for cell, seconds in expected.items()},
-        definitions,
+        *(todo, corpora, progress, limits, trace_every, definitions),
+        seconds=lambda: _remembered_seconds(todo, store),
+        claim=lambda cell: store.claim(cell_id(definitions[cell])),
+        keep=lambda result: store.keep(result, definitions[result.cell], corpora[result.cell.dataset]),
     )
+    results: list[Result] = []
+    used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep)):
         try:
-            with closing(engine.run(work)) as ended:
-                for result in ended:
-                    results.append(result.without_data())
-                    watcher.done(result)
-                    logging.attempt()
+            _run(engine, work, store, results)
             store.log_kept()
             report(used)
         finally:
             store.log_kept()
-            ended_now = [result.cell for result in results]
-            store.summarise(definitions[cell] for cell in (cells if was_killed else ended_now))
+            changed = definitions if was_killed else [result.cell for result in results]
+            store.summarise(definitions[cell] for cell in changed)
     return unusable + results
 
 
-def _expected(
-    todo: Sequence[Cell], corpora: Mapping[str, Corpus], store: ResultStore
-) -> dict[Cell, Expected]:
-    """Return the time that each cell is expected to take; empty if somebody changed the store."""
+def _run(engine: Engine, work: Work, store: ResultStore, results: list[Result]) -> None:
+    """Run cells, append their results and log them as they come; while the store is lost, they wait."""
+    lost_at: float | None = None
+    with closing(engine.run(work)) as ended:
+        for result in ended:
+            results.append(result.without_data())
+            work.progress.done(result)
+            if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
+                continue
+            try:
+                store.log_kept()
+                lost_at = None
+            except TrackingError as error:
+                if lost_at is None:
+                    work.progress.message(f"{error} Until then, results are kept and logged later.", "error")
+                lost_at = time.monotonic()
+
+
+def _remembered_seconds(cells: Sequence[Cell], store: ResultStore) -> dict[Cell, float]:
+    """Return how long similar cells took: the same configuration and dataset, else the same detector."""
+    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
     try:
-        return expected_seconds(todo, corpora, store.cells({cell.dataset for cell in todo}))
-    except TrackingError:
+        for record in store.cells({cell.dataset for cell in cells}):
+            seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
+            taken[record.detector, record.configuration, record.dataset].append(seconds)
+            taken[record.detector,].append(seconds)
+    except TrackingError:  # somebody changed the store; this is for the order of the cells only
         return {}
-
-
-def define(
-    cells: Sequence[Cell], corpora: Mapping[str, Corpus], watcher: Watcher
-) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
-    """Return the definitions of cells, and a failed result of each cell whose detector cannot be identified.
-
-    The latter are not run, because the store could not tell them apart. Each reason is one message.
-    """
-    definitions: dict[Cell, dict[str, str]] = {}
-    failed: list[Result] = []
-    for cell in cells:
-        try:
-            definitions[cell] = definition(cell, corpora[cell.dataset])
-        except PluginError as error:
-            if str(error) not in {result.reason for result in failed}:
-                watcher.message(f"failed: {cell} and its other splits: {error}")
-            failed.append(Result(cell, time.time(), {}, reason=str(error)))
-    return definitions, failed
-
-
-class _Logging:
-    """Logs results as they come; while the store is lost, they wait."""
-
-    def __init__(self, store: ResultStore, watcher: Watcher) -> None:
-        self._store, self._watcher = store, watcher
-        self._lost_at: float | None = None
-
-    def attempt(self) -> None:
-        """Log all that is kept, unless that has just failed."""
-        if self._lost_at is not None and time.monotonic() - self._lost_at < _RETRY_SECONDS:
-            return
-        try:
-            self._store.log_kept()
-        except TrackingError as error:
-            if self._lost_at is None:
-                self._watcher.message(f"{error} Until then, results are kept and logged later.")
-            self._lost_at = time.monotonic()
-        else:
-            self._lost_at = None
+    medians = {key: median(values) for key, values in taken.items()}
+    return {
+        cell: medians.get((cell.detector, cell.configuration, cell.dataset), medians.get((cell.detector,), 0))
+        for cell in cells
+    }
 
 
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
     """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
     reasons: dict[tuple[object, ...], str] = {}
-    refused = {}
     for cell in cells:
         key = cell.dataset, cell.inlier, cell.contamination, cell.test_outliers
         if key not in reasons:
-            reasons[key] = ""
             try:
-                clean = one_vs_rest(corpora[cell.dataset], cell.inlier)
-                split = contaminate(clean, cell.contamination, seed=0)
-                if cell.test_outliers is not None:
-                    thinned(split.outlier, cell.test_outliers, seed=0)
+                split_of(replace(cell, seed=0), corpora[cell.dataset])
+                reasons[key] = ""
             except AdbenchTextError as error:
                 reasons[key] = str(error)
-        if reasons[key]:
-            refused[cell] = reasons[key]
-    return refused
+    by_cell = {c: reasons[c.dataset, c.inlier, c.contamination, c.test_outliers] for c in cells}
+    return {cell: reason for cell, reason in by_cell.items() if reason}
 
 
-def load_corpora(sweep: Sweep, message: Callable[[str], object] = lambda text: None) -> dict[str, Corpus]:
-    """Load the corpus of each dataset of a sweep; `message` receives a line before and after each."""
+def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:
+    """Load the corpus of each dataset of a sweep, with a message before and after each."""
     corpora = {}
     for name in sweep.datasets:
-        message(f"loading {name}")
+        progress.message(f"loading {name}")
         corpora[name] = load(registry.dataset(name), sweep.limit)
-        message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
+        progress.message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
     return corpora
 
 
 @preserved()
 def prepare(
-    cells: Sequence[Cell], corpora: Mapping[str, Corpus], message: Callable[[str], object] = lambda text: None
-) -> None:
+    cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress = _SILENT
+) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
 
-    `message` receives a line about what takes long, fails, or must be known to read the scores.
+    Returns
+    -------
+    definitions : dict of Cell to dict of str to str
+        See `adbench_text.sweep.construct.definition`.
+    failed : list of Result
+        Of cells whose detector cannot be identified: they are not run, because the store could not tell
+        them apart. Each reason is one message.
     """
+    configured: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        configured[cell.detector, cell.configuration].append(cell)
+    definitions: dict[Cell, dict[str, str]] = {}
+    reasons: dict[Cell, str] = {}
     turned: set[str] = set()
-    for cell in {(c.detector, c.configuration, c.dataset): c for c in cells}.values():
-        corpus = corpora[cell.dataset]
-        notice = f"preparing the documents of {cell.dataset} for {cell.name}, once; this may take minutes"
-        timer = Timer(_PATIENCE, message, [notice])
-        timer.start()
+    for of_configuration in configured.values():
+        first = of_configuration[0]
         try:
-            built = build_detector(cell)
-            with (
-                vectors.caching(),
-                as_plugin_error(f"{cell.name} cannot be prepared", built.implementation.__module__),
-            ):
-                # of a member, the name of the resource follows its number
-                is_turned = any(name.rpartition(".")[2] == SIGN for name in built.resources())
-                if is_turned and cell.detector not in turned:
-                    turned.add(cell.detector)
-                    message(f"{cell.detector}: {TURNED}")
-                built.prepare([*corpus.train.texts, *corpus.test.texts])
-        except PluginError as error:  # it may do without; otherwise its cells fail
-            message(f"{error}")
-        finally:
-            timer.cancel()
+            built = build_detector(first)
+            for name in dict.fromkeys(cell.dataset for cell in of_configuration):
+                _prepare(built, first.name, corpora[name], progress)
+            identity = identified(built, first)
+        except PluginError as error:
+            if str(error) not in reasons.values():
+                progress.message(f"failed: {first} and its other splits: {error}", "error")
+            reasons |= dict.fromkeys(of_configuration, str(error))
+            continue
+        # of a member, the name of the resource follows its number
+        is_turned = any(name.startswith("resource.") and name.endswith(f".{SIGN}") for name in identity)
+        if is_turned and first.detector not in turned:
+            turned.add(first.detector)
+            progress.message(f"{first.detector}: {TURNED}")
+        definitions |= {cell: definition(cell, corpora[cell.dataset], identity) for cell in of_configuration}
+    failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
+    return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
+
+
+def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
+    """Let a detector look up resources of a corpus; it may do without, otherwise its cells fail."""
+    notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
+    timer = Timer(_PATIENCE, progress.message, [notice])
+    timer.start()
+    try:
+        with (
+            vectors.caching(),
+            as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
+        ):
+            built.prepare([*corpus.train.texts, *corpus.test.texts])
+    except PluginError as error:
+        progress.message(f"{error}", "error")
+    finally:
+        timer.cancel()
 
 
 def _title(sweep: Sweep) -> str:

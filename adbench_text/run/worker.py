@@ -25,13 +25,13 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.errors import AdbenchTextError
 from adbench_text.places import described
+from adbench_text.run.progress import Progress
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.engine import Limits
-    from adbench_text.run.evaluate import OnStep
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
@@ -99,8 +99,8 @@ class Worker:
                 self._sent.add(cell.dataset)
             self.connection.send(result or cell)
 
-    def outcome(self, limits: "Limits", on_step: "OnStep" = lambda *_: None) -> "Result | None":
-        """Return the result of its cell if that has ended, in one way or another.
+    def outcome(self, limits: "Limits", progress: Progress) -> "Result | None":
+        """Return the result of its cell if that has ended, in one way or another; pass on its steps.
 
         If the process has run code of another package, it is ended, and the result has no metrics: see
         `is_spent`, and `measure` of another process.
@@ -122,7 +122,7 @@ class Worker:
                         self.kill()
                     return result
                 if kind == STEP and self.cell is not None:
-                    on_step(self.cell, *value)
+                    progress.step(self.cell, *value)
                 self.is_ready = self.is_ready or kind == READY
         except (EOFError, OSError):
             has_ended = True
@@ -191,7 +191,7 @@ class Worker:
         scores = None if result.scores is None else np.array(result.scores, dtype=np.float64)
         costs = {str(name): float(value) for name, value in result.metrics.items()}
         self.send(result.cell, corpus, Result(result.cell, result.started, costs, scores))
-        while (done := self.outcome(Limits())) is None:
+        while (done := self.outcome(Limits(), Progress())) is None:
             connection.wait(self.handles, _START_SECONDS)
         return replace(
             result,
@@ -303,18 +303,8 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
 
     threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
     registry.plugins.cache_clear()  # the server had another path
-    own = os.getpid()
+    own, progress = os.getpid(), _Steps(pipe)
     corpora: dict[str, Corpus] = {}
-    last_step = 0.0
-
-    def on_step(cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
-        nonlocal last_step
-        if os.getpid() != own:  # a process that the detector forked has no say
-            return
-        if time.monotonic() - last_step >= _STEP_SECONDS:
-            last_step = time.monotonic()
-            pipe.send((STEP, (step, steps, dict(losses))))
-
     pipe.send((READY, None))
     while True:
         try:
@@ -324,7 +314,7 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
         if isinstance(received, Result):
             pipe.send((RESULT, measured(received, corpora[received.cell.dataset])))
         elif isinstance(received, Cell):
-            result = scored(received, corpora[received.dataset], on_step, trace_every)
+            result = scored(received, corpora[received.dataset], progress, trace_every)
             if os.getpid() != own:  # the detector forked
                 os._exit(0)
             is_spent = registry.has_loaded_others()
@@ -338,6 +328,19 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
                 pipe.send((SCORED if is_spent else RESULT, _unsendable(result, error)))
         else:
             corpora[received.name] = received
+
+
+class _Steps(Progress):
+    """Sends the steps of a training to the process that started this one, not too often."""
+
+    def __init__(self, pipe: "Connection") -> None:
+        self._pipe, self._own, self._last = pipe, os.getpid(), 0.0
+
+    def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+        # a process that the detector forked has no say
+        if os.getpid() == self._own and time.monotonic() - self._last >= _STEP_SECONDS:
+            self._last = time.monotonic()
+            self._pipe.send((STEP, (step, steps, dict(losses))))
 
 
 def _limits(environment: Mapping[str, str]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.record import TAG, params_and_tags
 from adbench_text.sweep.cell import of_test_set, percent
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
 from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
@@ -34,7 +34,7 @@ class Record:
     Attributes
     ----------
     definition : mapping of str to str
-        Everything that decides the result, as text; see `adbench_text.sweep.definition.definition`.
+        Everything that decides the result, as text; see `adbench_text.sweep.construct.definition`.
     cell : str
         Digest of the definition.
     metrics : mapping of str to float

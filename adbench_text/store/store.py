@@ -38,7 +38,7 @@ from adbench_text.store.reading import Reader, State, reader
 from adbench_text.store.record import TAG, Record, newest_of, record_of
 from adbench_text.store.summaries import summary, summary_key, summary_name, summary_params_and_tags
 from adbench_text.store.write import PARENT, write_run
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
 HOST = f"{TAG}host"

@@ -8,7 +8,7 @@ from adbench_text.metrics import MAIN, METRICS
 from adbench_text.store.payload import run_tags
 from adbench_text.store.record import TAG, Record, params_and_tags
 from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 # MLflow sorts charts by name, those of a name with a slash first: the main metric opens the page under this
 FIRST_CHART = f"{MAIN.title}/mean over splits"

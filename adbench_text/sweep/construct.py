@@ -1,19 +1,26 @@
-"""Builds detectors with the settings of a cell."""
+"""Builds detectors with the settings of a cell, and identifies what determines its result."""
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from adbench_text.code_version import PROTOCOL, code_version, libraries
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
-from adbench_text.isolation import preserved
+from adbench_text.escaping import encodable, utf8
 from adbench_text.places import as_plugin_error, message_of, place_of_error
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT, Cell
+from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, Cell, text_of_share, text_of_value
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
+_NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # MLflow accepts these, and most characters
+_LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
-@preserved()
+
 def build_detector(cell: Cell) -> "TextDetector":
     """Return the cell's detector, unfitted and with checked hyper-parameters.
 
@@ -43,14 +50,12 @@ def build_detector(cell: Cell) -> "TextDetector":
     return built
 
 
-@preserved()
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
     """Return a detector's hyper-parameters by name, with their defaults."""
     with as_plugin_error(f"{detector.__name__} cannot be built without arguments", detector.__module__):
         return detector.default_params()
 
 
-@preserved()
 def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
     """Return a detector's named configurations for a dataset, the defaults among them.
 
@@ -67,7 +72,6 @@ def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict
     return {DEFAULT: [{}], **grids}
 
 
-@preserved()
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings that can change scores: all except those that only move the threshold.
 
@@ -88,3 +92,76 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
             listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
             raise InvalidValueError(f"{detector.__name__} {listed}: {message_of(error)}") from error
     return {name: value for name, value in settings.items() if name not in of_threshold}
+
+
+def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return everything that determines the result of a cell, as text for MLflow's params.
+
+    Two cells with equal definitions have equal results; see `cell_id`. `identity` is what `identified`
+    returns for the configuration, if it is known.
+
+    Raises
+    ------
+    PluginError
+        If a method of the detector raises an error.
+    """
+    record = {
+        "detector": cell.detector,
+        "preset": cell.preset,
+        "configuration": cell.configuration,
+        "dataset": cell.dataset,
+        "inlier": cell.inlier,
+        "contamination": f"{cell.contamination:g}",
+        "seed": str(cell.seed),
+        "dataset_digest": corpus.digest,
+    }
+    if cell.test_outliers is not None:
+        record[TEST_OUTLIERS] = text_of_share(cell.test_outliers)
+    record |= identified(build_detector(cell), cell) if identity is None else identity
+    return {_accepted_name(name): _accepted_value(value) for name, value in record.items()}
+
+
+def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
+    """Return the part of a `definition` that all cells of a configuration share.
+
+    Raises
+    ------
+    PluginError
+        If a method of the detector raises an error.
+    """
+    kind = detector.implementation
+    with as_plugin_error(f"{cell.detector} cannot be identified", kind.__module__):
+        regime, is_oracle = detector.regime, detector.is_oracle
+        resources = sorted((str(name), str(value)) for name, value in detector.resources().items())
+        code = registry.module_of("detectors", cell.detector), type(detector), kind
+        values = [(name, text_of_value(value)) for name, value in sorted(detector.get_params().items())]
+    record = {"code_version": code_version(*code), "protocol": str(PROTOCOL), "libraries": libraries(*code)}
+    if regime is not None:
+        record["regime"] = regime
+    if is_oracle:
+        record["oracle"] = "true"
+    record |= {f"resource.{name}": value for name, value in resources}
+    return record | {f"detector.{name}": value for name, value in values if name != "random_state"}
+
+
+def _accepted_name(name: str) -> str:
+    """Return a name that MLflow accepts for a param; different names stay different."""
+    safe = _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
+    return name if safe == name else f"{safe} {_digest(name)}"
+
+
+def _accepted_value(value: str) -> str:
+    """Return a value that MLflow stores as it is; different values stay different."""
+    safe = encodable(value)
+    if len(safe) > _LONGEST_VALUE:
+        return f"{safe[:_LONGEST_VALUE]} ... {_digest(value)}"
+    return safe if safe == value else f"{safe} {_digest(value)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(utf8(text)).hexdigest()[:8]
+
+
+def cell_id(definition: Mapping[str, str]) -> str:
+    """Return the digest of a definition, 16 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(definition, sort_keys=True).encode()).hexdigest()[:16]

@@ -17,7 +17,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.vector_detector import Encoding
 from adbench_text.run.evaluate import evaluate
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.definition import definition
+from adbench_text.sweep.construct import definition
 from adbench_text.text.cleaning import clean
 from adbench_text.text.encoders import Encoder
 from adbench_text.text.words import HashedTexts, _count_words, count_words

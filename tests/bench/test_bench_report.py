@@ -18,7 +18,7 @@ from adbench_text.run.evaluate import evaluate
 from adbench_text.store.record import definition_of
 from adbench_text.store.store import Store
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.definition import cell_id, definition
+from adbench_text.sweep.construct import cell_id, definition
 
 pytestmark = pytest.mark.bench
 CLASSES = tuple("abcdefghij")

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 
 from adbench_text.plugins import registry
 from adbench_text.run.engines.local import Local
+from adbench_text.run.progress import Progress
 from adbench_text.run.runner import run_sweep
 from adbench_text.store.store import Store
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
@@ -24,23 +24,13 @@ N_CELLS = N_SEEDS * N_CLASSES
 N_RUNS, N_ROUNDS = 4, 1  # seeds of the sweep that is run with one and with two jobs, and repetitions
 
 
-class Meter:
+class Meter(Progress):
     """Notes the time of each cell, and the CPU time and memory of this process and its workers."""
 
     def __init__(self) -> None:
         self.times: list[float] = []
         self.cpu_seconds: dict[int, float] = {}
         self.megabytes: dict[int, float] = {}
-
-    def message(self, text: str) -> None: ...
-
-    def begin(self, todo: int, finished: int, failed: int) -> None: ...
-
-    def expect(self, seconds: Mapping[object, object]) -> None: ...
-
-    def started(self, cell: object) -> None: ...
-
-    def step(self, cell: object, step: int, steps: int, losses: Mapping[str, float]) -> None: ...
 
     def done(self, result: object) -> None:
         self.times.append(time.perf_counter())
@@ -83,10 +73,10 @@ def seconds_of_a_sweep(jobs: int, threads: str | None, folder: Path) -> float:
     code = (
         "import sys, time; from adbench_text.cli import progress; from adbench_text.cli.main import main\n"
         "times = []\n"
-        "class Watch(progress.Watch):\n"
+        "class Shown(progress.Shown):\n"
         "    def started(self, cell): times.append(time.perf_counter()); super().started(cell)\n"
         "    def done(self, result): times.append(time.perf_counter()); super().done(result)\n"
-        "progress.Watch = Watch\n"
+        "progress.Shown = Shown\n"
         "main(sys.argv[1:], standalone_mode=False)\n"
         "print(len(times), times[-1] - times[0])"
     )

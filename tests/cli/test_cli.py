@@ -512,7 +512,7 @@ def test_another_corpus_or_resource_runs_the_cell_again(name, store, monkeypatch
 
 def test_other_code_runs_the_cell_again(store, monkeypatch):
     run("-d counting --inlier sea")
-    monkeypatch.setattr("adbench_text.sweep.definition.code_version", lambda *plugin: "another")
+    monkeypatch.setattr("adbench_text.sweep.construct.code_version", lambda *plugin: "another")
     assert "1 cell to run\n" in run("-d counting --inlier sea").stderr
     assert len(cells()) == 1  # the older one is superseded
     assert "1 older result, made by other code, libraries or resources" in adbench("report").stdout

@@ -4,8 +4,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from adbench_text.cli import progress
-from adbench_text.cli.progress import Watch, count, duration
-from adbench_text.run.expected import Expected
+from adbench_text.cli.progress import Shown, count, duration
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,17 @@ class Result:
 
     @property
     def metrics(self) -> dict[str, float]:
-        return {} if self.reason else {"auroc": 0.9876}
+        return {} if self.reason else {"auroc": 0.9876, "fit_seconds": 1.5}
 
 
 def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = ()) -> None:
-    with Watch() as watch:
-        watch.message("loading tiny")
-        watch.begin(len(cells), 5, 0)
+    with Shown() as shown:
+        shown.message("loading tiny")
+        shown.begin(len(cells), 5, 0)
         for name in cells:
-            watch.started(Cell(name))
-            watch.done(Result(Cell(name), "Odd: [bold]no luck[/nothing] :warning:" if name in failed else ""))
-        watch.end()
+            shown.started(Cell(name))
+            shown.done(Result(Cell(name), "Odd: [bold]no luck[/nothing] :warning:" if name in failed else ""))
+        shown.end()
 
 
 @pytest.fixture
@@ -105,152 +104,64 @@ def now(monkeypatch) -> list[float]:
     return now
 
 
-def test_without_expectations_the_time_left_is_that_of_the_cells_so_far(capsys, now):
-    watch = Watch()
-    watch.begin(4, 0, 0)
+def test_the_time_left_is_that_of_the_cells_so_far(capsys, now):
+    shown = Shown()
+    shown.begin(4, 0, 0)
     for end in (10, 20):
-        watch.started(Cell("a"))
+        shown.started(Cell("a"))
         now[0] = end
-        watch.done(Result(Cell("a")))
+        shown.done(Result(Cell("a")))
     lines = capsys.readouterr().err.splitlines()
     assert lines[1].endswith("30 s left")
     assert lines[2].endswith("20 s left")
 
 
-def test_the_time_left_is_what_the_store_remembers_scaled_by_what_was_observed(now):
-    short = [Cell(str(i), "llr") for i in range(2)]
-    long = [Cell(str(i), "date") for i in range(2)]
-    watch = Watch()
-    watch.begin(4, 0, 0)
-    watch.expect(dict.fromkeys(short, Expected(1, 0)) | dict.fromkeys(long, Expected(60, 40)))
-    assert watch._left() == "3 min 22 s left"
-    watch.started(short[0])
-    now[0] = 2.0  # a machine that is half as fast
-    watch.done(Result(short[0]))
-    assert watch._left() == "6 min 42 s left"  # 2 + 2 * 200
-    watch.started(long[0])
-    now[0] = 302.0  # this detector is slower still
-    watch.done(Result(long[0]))
-    assert watch._left() == "5 min 2 s left"  # 2 + 300
-
-
-def test_the_time_left_of_a_training_counts_its_steps_and_its_scoring(now):
-    cells = [Cell(str(i), "date") for i in range(3)]
-    watch = Watch()
-    watch.begin(3, 0, 0)
-    watch.expect(dict.fromkeys(cells, Expected(60, 40)))
-    watch.started(cells[0])
-    for step, seconds in ((0, 10.0), (50, 20.0), (100, 30.0)):  # 10 s until the first, then 0.2 s each
-        now[0] = seconds
-        watch.step(cells[0], step, 600, {})
-    # 500 steps are left, 100 s. The training takes 130 s, so the scoring 130 * 40 / 60 s.
-    total = 130 * 100 / 60
-    assert watch._left() == f"{duration(3 * total - 30)} left"
-    now[0] = 130.0
-    watch.step(cells[0], 600, 600, {})
-    now[0] = 140.0
-    assert watch._left() == f"{duration(3 * total - 140)} left"  # it scores
-    now[0] = 150.0
-    watch.done(Result(cells[0]))  # the scoring was short
-    assert watch._left() == "5 min 0 s left"  # 2 * 150
-    watch.started(cells[1])
-    for step, seconds in ((0, 160.0), (300, 310.0)):  # 0.5 s a step
-        now[0] = seconds
-        watch.step(cells[1], step, 600, {})
-    # 300 steps and 20 s of scoring; the third cell takes the mean of 150 and 330 s
-    assert watch._left() == f"{duration(150 + 20 + 240)} left"
-
-
-def test_the_time_left_is_a_minimum_while_a_detector_has_never_been_run(now):
-    new, old = Cell("a", "date"), Cell("b", "llr")
-    watch = Watch()
-    watch.begin(3, 0, 0)
-    watch.expect({old: Expected(9, 1), new: Expected(5, 0, False), Cell("c", "date"): Expected(5, 0, False)})
-    assert watch._left() == "more than 10 s left"
-    watch.started(old)
-    now[0] = 10.0
-    watch.done(Result(old))
-    watch.started(new)
-    assert watch._left() == ""
-    for step, seconds in ((0, 20.0), (50, 70.0)):
-        now[0] = seconds
-        watch.step(new, step, 100, {})
-    assert watch._left() == "2 min 40 s left"  # 50 steps, and the other cell with 110 s
-
-
-def test_cells_at_once_share_the_time_left(now):
-    cells = [Cell(str(i)) for i in range(6)]
-    watch = Watch()
-    watch.begin(6, 0, 0)
-    watch.expect(dict.fromkeys(cells, Expected(10, 0)))
-    for cell in cells[:2]:
-        watch.started(cell)
-    assert watch._left() == "30 s left"
-    now[0] = 10.0
-    for cell in cells[:2]:
-        watch.done(Result(cell))
-    assert watch._left() == "20 s left"
-
-
-def test_the_time_left_is_at_least_that_of_the_longest_cell(now):
-    watch = Watch()
-    watch.begin(3, 0, 0)
-    watch.expect({Cell("a"): Expected(1, 0), Cell("b"): Expected(1, 0), Cell("c", "date"): Expected(90, 10)})
-    watch.started(Cell("a"))
-    watch.started(Cell("c", "date"))
-    assert watch._left() == "1 min 40 s left"
-
-
 def test_a_slow_start_says_what_it_does(capsys, monkeypatch):
     monkeypatch.setattr(progress, "_PATIENCE", 0.01)
-    with Watch() as watch:
-        watch._loading.join()
-        watch.message("loading tiny")
-    with Watch() as watch:
-        watch.message("loading tiny")
-        watch._loading.join()
+    with Shown() as shown:
+        shown._loading.join()
+        shown.message("loading tiny")
+    with Shown() as shown:
+        shown.message("loading tiny")
+        shown._loading.join()
     assert capsys.readouterr().err.splitlines() == ["loading the detectors", "loading tiny", "loading tiny"]
 
 
 def test_on_a_terminal_the_start_is_shown_at_once(terminal):
     written = terminal(100)
-    with Watch():
+    with Shown():
         pass
     assert "loading the detectors" in written()
 
 
-def test_a_long_training_reports_its_progress_now_and_then(capsys, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    watch = Watch()
-    watch.started(Cell("a"))
+def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
+    shown = Shown()
+    shown.started(Cell("a"))
     for step, seconds in ((50, 10.0), (100, 20.0), (200, 40.0), (250, 50.0), (400, 80.0)):
         now[0] = seconds
-        watch.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
+        shown.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
     assert capsys.readouterr().err.splitlines() == [
         "    step 200/1,000, 2 min 40 s left; total 412, rtd 0.5",
         "    step 400/1,000, 2 min 0 s left; total 412, rtd 0.5",
     ]
 
 
-def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(capsys, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("time.monotonic", lambda: now[0])
-    watch = Watch()
-    watch.started(Cell("a"))
+def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(capsys, now):
+    shown = Shown()
+    shown.started(Cell("a"))
     for step, seconds in ((800, 1.0), (900, 51.0)):
         now[0] = seconds
-        watch.step(Cell("a"), step, 1000, {})
+        shown.step(Cell("a"), step, 1000, {})
     assert "step 900/1,000, 50 s left" in capsys.readouterr().err
 
 
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     written = terminal(120)
-    with Watch() as watch:
-        watch.begin(1, 0, 0)
-        watch.started(Cell("date on tiny/sea"))
-        watch.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
-        watch.done(Result(Cell("date on tiny/sea")))
+    with Shown() as shown:
+        shown.begin(1, 0, 0)
+        shown.started(Cell("date on tiny/sea"))
+        shown.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
+        shown.done(Result(Cell("date on tiny/sea")))
     assert "step 50/5,000; rtd 0.123; date on tiny/sea" in written()
 
 
@@ -272,7 +183,7 @@ def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     written = terminal(50)
     watch_a_sweep(["a name that is long enough to fill a line of fifty twice over, and more"] * 3)
     text = written()
-    assert "3/3 0 s left a name that is" in text
+    assert "3/3 0:00:00 a name that is" in text
     assert text.count("twice over") == 3  # once in the line of each
     assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
 
@@ -286,21 +197,43 @@ def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
 
 def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
     written = terminal(100)
-    watch = Watch()
+    shown = Shown()
 
     def sweep():
-        with watch:
-            watch.begin(2, 0, 0)
+        with shown:
+            shown.begin(2, 0, 0)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         sweep()
-    assert not watch._bar.live.is_started
+    assert not shown._bar.live.is_started
     assert "2 cells to run" in written()
 
 
 def test_a_training_that_was_cut_short_is_printed(capsys):
-    with Watch() as watch:
-        watch.begin(1, 0, 0)
-        watch.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
+    with Shown() as shown:
+        shown.begin(1, 0, 0)
+        shown.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
     assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("is_terminal", [False, True])
+def test_a_quiet_run_prints_results_and_errors_only(terminal, capsys, is_terminal):
+    if is_terminal:
+        terminal(100)
+    with Shown(verbosity=-1) as shown:
+        shown.message("loading tiny")
+        shown.message("failed: x and its other splits: no luck", "error")
+        shown.begin(1, 0, 0)
+        shown.step(Cell("a"), 50, 100, {"loss_rtd": 0.5})
+        shown.done(Result(Cell("a"), ran_on={"steps": "1 of 2"}))
+        shown.end()
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["failed: x and its other splits: no luck", "[1/1] a: AUROC 98.8%, 0 s left"]
+
+
+def test_a_verbose_run_prints_what_was_measured(capsys):
+    with Shown(verbosity=1) as shown:
+        shown.begin(1, 0, 0)
+        shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
+    assert capsys.readouterr().err.splitlines()[-1] == "    fit 1.5 s, device cpu"

@@ -11,7 +11,6 @@ from click.shell_completion import ShellComplete
 from click.testing import CliRunner, Result
 
 from adbench_text.cli.main import main
-from adbench_text.cli.verbosity import QuietWatch
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
@@ -132,15 +131,3 @@ def test_tables_take_lists_with_commas(store):
     assert both.exit_code == 0, both.stderr
     assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
     assert "No table named 'costs'" in adbench("report -t levels,costs").stderr
-
-
-def test_a_quiet_watch_prints_no_steps_of_a_training(capsys):
-    with QuietWatch() as watch:
-        watch.message("loading tiny")
-        watch.begin(1, 0, 0)
-        watch.message("    step 50/100; rtd 0.5")
-        watch.message("writing the report on tiny")
-        watch.message("No report on tiny: OSError")
-        watch.end()
-        watch.message("http://127.0.0.1:5000")
-    assert capsys.readouterr().err == "No report on tiny: OSError\n"

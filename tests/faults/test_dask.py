@@ -23,14 +23,18 @@ from sweep_processes import (
 )
 
 from adbench_text.corpora import corpus
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
-from adbench_text.run.engine import Hooks, Limits, Work
+from adbench_text.run.engine import Limits, Work
 from adbench_text.run.engines.local import Local
+from adbench_text.run.progress import Progress
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.definition import definition
+from adbench_text.sweep.construct import definition
 
 pytest.importorskip("distributed")
+
+from adbench_text.run.engines.dask import Dask
+
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
@@ -129,15 +133,13 @@ def test_the_cells_of_a_killed_worker_run_elsewhere(cluster, here, undisturbed):
 @pytest.fixture
 def run(cluster, toy_path):
     """Runs cells on the cluster, from this process."""
-    from adbench_text.run.engines.dask import Dask
-
     corpora = {"tiny": corpus.load(registry.dataset("tiny"))}
 
     def run(cells, jobs=None, message=lambda text: None, **options):
+        progress = Progress()
+        progress.message = message
         work = Work(
-            cells,
-            corpora,
-            Hooks(message=message),
+            *(cells, corpora, progress),
             definitions={cell: definition(cell, corpora[cell.dataset]) for cell in cells},
             **options,
         )
@@ -172,12 +174,16 @@ def test_a_killer_among_nine_innocents_is_the_only_one_recorded(cluster, run, fa
             np.testing.assert_array_equal(result.scores, expected[result.cell])
 
 
-def test_cells_over_their_limits_are_stopped_on_the_worker(cluster, run):
+def test_a_cell_over_its_time_is_stopped_on_the_worker(cluster, run):
     cluster.add_worker()
-    hanging, eating = cells(1, "faulty", fault="hangs")[0], cells(1, "faulty", fault="eats")[0]
-    results = run([hanging, eating, *cells(1)], limits=Limits(seconds=8, megabytes=1000))
-    status = {result.cell: result.status for result in results}
-    assert status == {hanging: "timed out", eating: "out of memory", cells(1)[0]: "ok"}
+    (hanging,), (good,) = cells(1, "faulty", fault="hangs"), cells(1)
+    results = run([hanging, good], limits=Limits(seconds=8))
+    assert {result.cell: result.status for result in results} == {hanging: "timed out", good: "ok"}
+
+
+def test_memory_is_limited_by_dask():
+    with pytest.raises(InvalidValueError, match="limit the memory of Dask's workers where they"):
+        Dask("tcp://127.0.0.1:1").check(Limits(megabytes=1000))
 
 
 def test_cells_on_a_gpu_go_to_its_worker_one_at_a_time_and_the_others_do_not_wait(cluster, run):

@@ -12,13 +12,14 @@ import pytest
 
 from adbench_text import provenance
 from adbench_text.corpora import corpus
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import adapted
-from adbench_text.run.engine import Hooks, Limits, Work
+from adbench_text.run.engine import Limits, Work
 from adbench_text.run.engines.local import Local
+from adbench_text.run.progress import Progress
 from adbench_text.run.worker import Worker, _limits
-from adbench_text.sweep.definition import definition
+from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
@@ -32,8 +33,19 @@ def corpora(toy_path):
         return {"tiny": corpus.load(registry.dataset("tiny"))}
 
 
-def run(todo, corpora, jobs=0, hooks=None, limits=None):
-    return Local(jobs).run(Work(todo, corpora, hooks or Hooks(), limits or Limits()))
+class Begun(Progress):
+    """Keeps the cells that begin, and calls a function with each."""
+
+    def __init__(self, call=lambda cell: None):
+        self.cells, self.call = [], call
+
+    def started(self, cell):
+        self.cells.append(cell)
+        self.call(cell)
+
+
+def run(todo, corpora, jobs=0, progress=None, **options):
+    return Local(jobs).run(Work(todo, corpora, progress or Progress(), **options))
 
 
 def cells(*detectors: str | DetectorChoice, **options):
@@ -75,7 +87,7 @@ def assert_equal(results, expected) -> None:
         np.testing.assert_array_equal(results[cell][2], scores)
 
 
-@pytest.mark.parametrize("jobs", [0, 2])
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
     texts = list(corpora["tiny"].test.texts)
     others = "counting", "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
@@ -118,7 +130,7 @@ from adbench_text.plugins import registry
 from adbench_text.run.engine import Work
 from adbench_text.run.engines.local import Local
 from adbench_text.run.worker import Worker, _limits
-from adbench_text.sweep.definition import definition
+from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 corpora = {{"tiny": corpus.load(registry.dataset("tiny"))}}
@@ -189,12 +201,12 @@ def test_a_detector_that_draws_from_the_global_generators_is_repeatable(corpora,
 
 
 def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
-    todo, begun = cells("counting", "llr"), []
-    results = run(todo, corpora, hooks=Hooks(started=begun.append))
+    todo, begun = cells("counting", "llr"), Begun()
+    results = run(todo, corpora, progress=begun)
     assert next(results).cell == todo[0]
-    assert begun == todo[:1]  # nothing is run ahead
+    assert begun.cells == todo[:1]  # nothing is run ahead
     assert [result.cell for result in results] == todo[1:]
-    assert begun == todo
+    assert begun.cells == todo
 
 
 def test_one_worker_after_the_other_goes_on_with_the_split(corpora):
@@ -204,10 +216,10 @@ def test_one_worker_after_the_other_goes_on_with_the_split(corpora):
 
 def test_several_processes_give_exactly_the_same_results(corpora):
     todo = cells("counting", "llr", DetectorChoice("ocsvm", settings={"encoder": "svd"}), seeds=[0, 1])
-    begun = []
-    with closing(run(todo, corpora, jobs=2, hooks=Hooks(started=begun.append))) as results:
+    begun = Begun()
+    with closing(run(todo, corpora, 2, begun)) as results:
         assert_equal(results, run(todo, corpora))
-    assert sorted(map(str, begun)) == sorted(map(str, todo))
+    assert sorted(map(str, begun.cells)) == sorted(map(str, todo))
 
 
 @pytest.mark.parametrize("jobs", [0, 2])
@@ -257,30 +269,18 @@ def test_a_worker_that_dies_costs_its_cell_alone(corpora, jobs):
 def gate(tmp_path, monkeypatch):
     """Cells wait in their training until there are two, and a moment longer."""
 
-    class Gate:
-        def __init__(self):
-            self.begun, self.path = [], tmp_path / "gate"
-            self.path.mkdir()
-
-        def started(self, cell):
-            self.begun.append(cell)
-
-        def close(self):
-            self.begun.clear()
-            for file in self.path.iterdir():
-                file.unlink()
-
-    made = Gate()
-    monkeypatch.setenv("TOY_GATE", str(made.path))
+    folder = tmp_path / "gate"
+    folder.mkdir()
+    monkeypatch.setenv("TOY_GATE", str(folder))
     monkeypatch.setenv("TOY_SECONDS", "0.5")
-    return made
+    return folder
 
 
 def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, gate):
     """The death of a process beside another may have another cause: its cell is run once more."""
     todo = cells("counting", faulty("dies"), contamination=[0], inliers=["sea", "law"])
-    results = list(run(todo, corpora, 2, Hooks(started=gate.started)))
-    begun = gate.begun
+    progress = Begun()
+    results, begun = list(run(todo, corpora, 2, progress)), progress.cells
     assert sorted(result.status for result in results) == ["killed", "killed", "ok", "ok"]
     dying = [cell for cell in todo if cell.detector == "faulty"]
     assert [begun.count(cell) for cell in todo if cell not in dying] == [1, 1]
@@ -305,12 +305,9 @@ def test_a_cell_over_its_memory_is_stopped_and_named(corpora):
 
 def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
     events = []
-    hooks = Hooks(
-        started=lambda cell: events.append(("begun", cell)),
-        keep=lambda result: events.append(("kept", result.cell)),
-    )
+    progress = Begun(lambda cell: events.append(("begun", cell)))
     todo = cells("knn-words", contamination=[0])
-    for result in run(todo, corpora, 1, hooks):
+    for result in run(todo, corpora, 1, progress, keep=lambda result: events.append(("kept", result.cell))):
         events.append(("yielded", result.cell))
     first, second, third = todo
     assert events == [
@@ -330,8 +327,7 @@ def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
 def test_cells_of_another_run_are_left_to_it(corpora, jobs):
     first, second, third = todo = cells("counting", contamination=[0])
     answers = {first: [False], second: [None, None, True], third: [True]}
-    hooks = Hooks(claim=lambda cell: answers[cell].pop(0))
-    results = list(run(todo, corpora, jobs, hooks))
+    results = list(run(todo, corpora, jobs, claim=lambda cell: answers[cell].pop(0)))
     assert [result.cell for result in results] == [third, second]
 
 
@@ -339,8 +335,8 @@ def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
     """The last answer comes when no worker is busy any more."""
     first, second, _ = todo = cells("counting", contamination=[0])
     answers = {first: [True], second: [None] * 5 + [False]}
-    hooks = Hooks(claim=lambda cell: answers[cell].pop(0) if cell in answers else False)
-    results = list(run(todo, corpora, 2, hooks))
+    claim = lambda cell: answers[cell].pop(0) if cell in answers else False  # noqa: E731
+    results = list(run(todo, corpora, 2, claim=claim))
     assert [result.cell for result in results] == [first]
 
 
@@ -381,17 +377,20 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
     running, at_once = set(), []
 
     def started(cell):
-        gate.started(cell)
         running.add(cell)
         at_once.append(sorted(cell.detector for cell in running))
 
-    hooks = Hooks(started=started, keep=lambda result: running.discard(result.cell))
-    work = Work(todo, corpora, hooks, definitions=definitions)
+    work = Work(
+        *(todo, corpora, Begun(started)),
+        definitions=definitions,
+        keep=lambda result: running.discard(result.cell),
+    )
     assert [result.status for result in Local(2).run(work)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] not in at_once
     assert ["counting", "on-gpu"] in at_once
     at_once.clear()
-    gate.close()
+    for file in gate.iterdir():
+        file.unlink()
     assert [result.status for result in Local(2, gpu_jobs=2).run(work)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] in at_once
 
@@ -415,7 +414,16 @@ def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
     assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"5"}
 
 
-def test_an_engine_of_another_package_runs_cells(corpora):
-    engine = registry.load("engines", "reversed")()
-    todo = cells("counting", contamination=[0])
-    assert [result.cell for result in engine.run(Work(todo, corpora))] == todo[::-1]
+def test_long_cells_come_first_and_the_others_stay_with_their_split(corpora):
+    todo = cells("llr", "counting", "on-gpu", contamination=[0], inliers=["sea", "law"])
+    assert Work(todo, corpora).longest_first() == todo
+    sea, law = todo[:3], todo[3:]
+    seconds = dict(zip(todo, [1, 60, 2, 1, 90, 3], strict=True))
+    order = Work(todo, corpora, seconds=lambda: seconds).longest_first()
+    assert order == [law[1], sea[1], law[0], law[2], sea[0], sea[2]]
+
+
+def test_limits_need_a_process_that_can_be_ended():
+    Local(1).check(Limits(seconds=1, megabytes=1))
+    with pytest.raises(InvalidValueError, match="need a worker process: give --jobs 1 or more"):
+        Local(0).check(Limits(seconds=1))

@@ -1,7 +1,10 @@
+import platform
+import re
 import time
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
@@ -10,7 +13,8 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
 from adbench_text.run import evaluate as module
-from adbench_text.run.evaluate import evaluate
+from adbench_text.run.evaluate import _PeakMemory, evaluate
+from adbench_text.run.progress import Progress
 from adbench_text.sweep.cell import Cell
 
 N = 40
@@ -108,8 +112,6 @@ def answers(scores):
     ],
 )
 def test_unusable_scores_fail_the_cell_with_the_reason(run, scores, reason):
-    import re
-
     result = run(answers(scores))
     assert result.status == "failed"
     assert re.search(reason, result.reason)
@@ -213,8 +215,10 @@ class Training(Spy):
 def test_the_losses_of_a_training_are_curves_and_are_passed_on(corpus, monkeypatch):
     monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(Training()))
     told = []
+    progress = Progress()
+    monkeypatch.setattr(progress, "step", lambda *what: told.append(what))
     cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
-    result = evaluate(cell, corpus, on_step=lambda *what: told.append(what))
+    result = evaluate(cell, corpus, progress)
     assert [point[:2] for point in result.curves["loss_total"]] == [(2, 0.5), (4, 0.25)]
     assert result.started < result.curves["loss_total"][0].time < time.time()
     assert told == [(cell, 2, 4, {"loss_total": 0.5}), (cell, 4, 4, {"loss_total": 0.25})]
@@ -232,7 +236,9 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(corpus, 
     detector.decision_function = decision_function
     monkeypatch.setattr(module, "build_detector", lambda cell: as_ours(detector))
     cell = Cell("d", "default", {}, "made-up", "zero", 0, 0)
-    result = evaluate(cell, corpus, on_step=lambda *_: clock.go_on(1), trace_every=1)
+    progress = Progress()
+    monkeypatch.setattr(progress, "step", lambda *_: clock.go_on(1))
+    result = evaluate(cell, corpus, progress, trace_every=1)
     trace = result.curves["diagnostic_test_auroc"]
     assert [point[:2] for point in trace] == [(1, 0), (2, 0), (3, 1), (4, 1)]
     assert result.metrics["auroc"] == 1
@@ -283,6 +289,30 @@ class Oracle(TextDetector):
 
 def test_the_peak_memory_is_measured(run):
     assert 50 < run(Spy()).metrics["peak_memory_mb"] < 1e5
+
+
+def test_memory_held_for_a_moment_is_seen():
+    with _PeakMemory() as nothing:
+        pass
+    with _PeakMemory() as memory:
+        held = np.ones(25_000_000)  # 200 MB
+        held.sum()
+        for _ in range(5):
+            held = np.sqrt(held)
+        del held
+    assert 150 < memory.megabytes - nothing.megabytes < 1000
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs glibc, which keeps freed memory")
+def test_a_cell_is_not_charged_for_memory_that_was_freed_before():
+    chunks = [bytes(2000) for _ in range(150_000)]  # 300 MB, with one chunk after them in use
+    last = chunks.pop()
+    del chunks
+    before = psutil.Process().memory_info().rss / 1e6
+    with _PeakMemory() as memory:
+        pass
+    assert last
+    assert before - memory.megabytes > 200
 
 
 def test_an_oracle_gets_the_test_labels(run):

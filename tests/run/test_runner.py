@@ -3,6 +3,7 @@
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import runner
 from adbench_text.run.engines.local import Local
+from adbench_text.run.progress import Progress
+from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.sweep import Sweep, choose
 
 
@@ -58,24 +61,17 @@ class Kept:
         self.summarised += definitions
 
 
-class Listener:
-    """A watcher that keeps what it receives."""
+class Listener(Progress):
+    """Keeps what it receives."""
 
     def __init__(self) -> None:
-        self.messages, self.begun, self.expected, self.ended = [], [], [], []
+        self.messages, self.begun, self.ended = [], [], []
 
-    def message(self, text):
+    def message(self, text, kind="note"):
         self.messages.append(text)
 
-    def begin(self, todo, finished, failed):
-        self.begun.append((todo, finished, failed))
-
-    def expect(self, seconds):
-        self.expected.append(seconds)
-
-    def started(self, cell): ...
-
-    def step(self, *_): ...
+    def begin(self, *counts):
+        self.begun.append(counts)
 
     def done(self, result):
         self.ended.append(result.status)
@@ -105,7 +101,6 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     assert store.swept == [(["pydocs"], "llr at 0%")]
     assert len(store.summarised) == 2
     assert reported == [{"pydocs": corpus}]
-    assert [list(expected) for expected in listener.expected] == [cells]
     assert listener.ended == ["ok", "ok"]
     assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append) == []
     assert listener.begun == [(2, 0, 0), (0, 2, 0)]
@@ -165,11 +160,11 @@ def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, m
             return np.arange(len(texts))
 
     listener = Listener()
-    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener.message)
+    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener)
     assert listener.messages == []
     monkeypatch.setattr(runner, "_PATIENCE", 0.01)
     monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Slow)())
-    runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener.message)
+    runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener)
     expected = "preparing the documents of pydocs for llr background=uniform, once; this may take minutes"
     assert listener.messages == [expected]
 
@@ -183,7 +178,7 @@ def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkey
     listener = Listener()
     monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Normality)())
     two = choose(["llr"], None, {"background": "uniform"}) + choose(["llr"], None, {})
-    runner.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener.message)
+    runner.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener)
     assert listener.messages == [f"llr: {TURNED}"]
 
 
@@ -192,5 +187,22 @@ def test_the_turned_sign_of_a_member_is_announced(corpus, sweep, monkeypatch):
     turned = registry.detector("llr")()
     monkeypatch.setattr(turned, "resources", lambda: {"member2.sign": TURNED})
     monkeypatch.setattr(runner, "build_detector", lambda cell: turned)
-    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener.message)
+    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener)
     assert f"llr: {TURNED}" in listener.messages
+
+
+def test_cells_are_expected_to_take_as_long_as_the_nearest_that_are_remembered():
+    def stored(detector, seconds, configuration="", dataset="small"):
+        metrics = {"fit_seconds": seconds - 1, "score_seconds": 1}
+        return SimpleNamespace(
+            detector=detector, configuration=configuration, dataset=dataset, metrics=metrics
+        )
+
+    def cell(detector, **settings):
+        return Cell(detector, "default", settings, "small", "a", 0.0, 0)
+
+    store = Kept()
+    remembered = [stored("ocsvm", seconds) for seconds in (3, 6, 600)] + [stored("ocsvm", 9, "nu=0.2")]
+    store.cells = lambda datasets: remembered
+    cells = [cell("ocsvm"), cell("ocsvm", nu=0.2), cell("ocsvm", nu=0.5), cell("llr")]
+    assert list(runner._remembered_seconds(cells, store).values()) == [6, 9, 7.5, 0]

@@ -22,7 +22,7 @@ from adbench_text.store.client import StoreClient
 from adbench_text.store.merging import Merged, Source, Target, merge
 from adbench_text.store.record import Record
 from adbench_text.store.store import Store
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
 from adbench_text.sweep import definition as definitions
 from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.definition import cell_id
+from adbench_text.sweep.construct import cell_id
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
 

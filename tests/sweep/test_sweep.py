@@ -9,8 +9,7 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.sweep import sweep as module
 from adbench_text.sweep.cell import Cell, text_of_value
-from adbench_text.sweep.construct import build_detector
-from adbench_text.sweep.definition import cell_id, definition
+from adbench_text.sweep.construct import build_detector, cell_id, definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep, choose
 
 
@@ -183,7 +182,7 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
         ("PROTOCOL", 0),
     ]:
         with monkeypatch.context() as patch:
-            patch.setattr(f"adbench_text.sweep.definition.{name}", changed)
+            patch.setattr(f"adbench_text.sweep.construct.{name}", changed)
             assert first != cell_id(definition(a_cell(), tiny_corpus()))
     kind = type(build_detector(a_cell()))
     monkeypatch.setattr(kind, "resources", lambda self: {"wordfreq": "0"})

@@ -258,16 +258,3 @@ def spoil_process():
     if sys.stdout:
         sys.stdout.close()
     sys.stdin = sys.stdout = sys.stderr = None
-
-
-class Reversed:
-    """An engine that begins with the last cell."""
-
-    def run(self, work):
-        from adbench_text.run.evaluate import evaluate
-
-        for cell in reversed(work.cells):
-            work.hooks.started(cell)
-            result = evaluate(cell, work.corpora[cell.dataset])
-            work.hooks.keep(result)
-            yield result

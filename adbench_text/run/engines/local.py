@@ -1,5 +1,6 @@
 """Worker processes on one machine, where one bad cell costs one cell."""
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -10,7 +11,10 @@ from joblib import cpu_count
 
 from adbench_text import provenance
 from adbench_text.checks import check_whole
-from adbench_text.run.engine import SECONDS, Limits, Queue, Work, run_here
+from adbench_text.errors import InvalidValueError
+from adbench_text.run.engine import SECONDS, Limits, Queue, Work
+from adbench_text.run.evaluate import evaluate
+from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.run.worker import Worker, threads
 from adbench_text.sweep.cell import Cell
@@ -36,10 +40,17 @@ class Local:
         check_whole("jobs", self.jobs, 0)
         check_whole("gpu_jobs", self.gpu_jobs, 1)
 
+    def check(self, limits: Limits) -> None:
+        """Raise InvalidValueError if there are limits, but no processes that could be ended."""
+        if self.jobs == 0 and limits != Limits():
+            raise InvalidValueError(
+                "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
+            )
+
     def run(self, work: Work) -> Generator[Result]:
         """Run cells and yield each result as it is finished; see `Engine`."""
         if self.jobs == 0:
-            yield from run_here(work)
+            yield from _run_here(work)
             return
         pool = _Pool(work, self.jobs, self.gpu_jobs)
         try:
@@ -48,14 +59,30 @@ class Local:
             pool.close()
 
 
+def _run_here(work: Work) -> Generator[Result]:
+    """Run cells in this process, in their order, without limits."""
+    queue, split = Queue(work.cells, work.claim), None
+    while len(queue):
+        cell = queue.next(split)
+        if cell is None:
+            time.sleep(SECONDS)
+            continue
+        split = cell.split
+        work.progress.started(cell)
+        result = evaluate(cell, work.corpora[cell.dataset], work.progress, work.trace_every)
+        work.keep(result)
+        yield result
+
+
 class _Pool:
     """Worker processes, and the cells that they evaluate."""
 
     def __init__(self, work: Work, jobs: int, gpu_jobs: int) -> None:
         self._work, self._gpu_jobs = work, gpu_jobs
-        self._queue = Queue(work.cells if jobs == 1 else work.longest_first(), work.hooks.claim)
+        self._queue = Queue(work.cells if jobs == 1 else work.longest_first(), work.claim)
         self._suspects: deque[Cell] = deque()  # their processes ended beside others
         self._size = min(jobs, len(work.cells))
+        self._steps = work.progress if self._size == 1 else Progress()
         # no two workers compete for a core
         self._threads = {} if self._size < 2 else threads(max(1, cpu_count() // self._size))
         # with one process there is no turn to take
@@ -77,7 +104,7 @@ class _Pool:
             for worker in list(self._workers):
                 result = self._result_of(worker)
                 if result is not None:
-                    self._work.hooks.keep(result)
+                    self._work.keep(result)
                     self._hand_out()  # the process need not wait until the result is logged
                     yield result
 
@@ -98,7 +125,7 @@ class _Pool:
             self._start()
         for worker in self._workers:
             if worker.is_ready and worker.cell is None and (cell := self._next(worker)) is not None:
-                self._work.hooks.started(cell)
+                self._work.progress.started(cell)
                 worker.send(cell, self._work.corpora[cell.dataset])
 
     def _start(self) -> None:
@@ -129,7 +156,7 @@ class _Pool:
     def _result_of(self, worker: Worker) -> Result | None:
         """Return the result of a worker if its cell has ended, in one way or another."""
         cell = worker.cell
-        result = worker.outcome(self._work.limits, self._on_step)
+        result = worker.outcome(self._work.limits, self._steps)
         if worker.is_dead:
             self._workers.remove(worker)
         if cell is not None and result is not None and result.stopped == "killed" and self._busy():
@@ -144,7 +171,3 @@ class _Pool:
         if self._referee is None or self._referee.is_dead:
             self._referee = Worker(self._threads, trace_every=0)
         return self._referee.measure(result, self._work.corpora[result.cell.dataset])
-
-    def _on_step(self, *step: Any) -> None:
-        if self._size == 1:
-            self._work.hooks.step(*step)

@@ -1,0 +1,29 @@
+"""What happens while a sweep runs, for those who show it."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from adbench_text.run.result import Result
+    from adbench_text.sweep.cell import Cell
+
+Kind = Literal["note", "result", "error"]  # of a message; --quiet leaves out notes
+
+
+class Progress:
+    """Receives what happens in a sweep, in the thread that runs it; a subclass shows it."""
+
+    def message(self, text: str, kind: Kind = "note") -> None:
+        """Receive a line for the user."""
+
+    def begin(self, todo: int, finished: int, failed: int) -> None:
+        """Receive the numbers of cells to run, of those that have ended before, and of these that failed."""
+
+    def started(self, cell: "Cell") -> None:
+        """Receive a cell that begins; again if it is restarted because its process was lost."""
+
+    def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+        """Receive the state of a training; never while several cells run at the same time."""
+
+    def done(self, result: "Result") -> None:
+        """Receive a cell that has ended."""
