@@ -1,16 +1,12 @@
 """``adbench-text explain``: a page of documents with the words that make them odd for a model."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
-from adbench_text.cli.own_text import (
-    Source,
-    check_outputs,
-    document_options,
-    normal_alpha_option,
-    read_all,
-)
+from adbench_text.cli.own_text import alpha_option, check_outputs, document_options, opened
 
 
 @click.command("explain")
@@ -21,26 +17,19 @@ from adbench_text.cli.own_text import (
 )
 @click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
 @document_options
-@normal_alpha_option
-def command(
-    model: Path,
-    file: str,
-    output: Path,
-    top: int,
-    source: Source,
-    alpha: float,
-) -> None:
+@alpha_option()
+def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str, Any], alpha: float) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
     from adbench_text.models.folder import load
-    from adbench_text.models.scoring import Scorer
+    from adbench_text.models.model import Scorer
     from adbench_text.plugins.words import N_WHY, odd_words
     from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
     from adbench_text.storage import atomic_path
 
     check_outputs(file, output)
-    loaded = load(model)
-    scorer = Scorer(loaded, alpha)
-    documents, _ = read_all(file, source)
+    fitted = load(model)
+    scorer = Scorer(fitted, alpha)
+    documents = opened(file, reading).all()
     scored = scorer.score([document.text for document in documents])
     with_words = [place for place, each in enumerate(scored) if each.score is not None]
     chosen = sorted(with_words, key=lambda place: scored[place].score or 0.0, reverse=True)[:top]
@@ -53,9 +42,9 @@ def command(
         shown.append(PageDocument(facts, why, document.text, words))
     n_odd = sum(each.is_odd for each in scored)
     summary = [
-        f"{len(documents):,} documents, {sum(each.p is None for each in scored):,} without words; "
-        f"{loaded.training.options.get('configuration', loaded.name)}, fitted on "
-        f"{loaded.training.n_documents:,} documents.",
+        f"{len(documents):,} documents, {len(documents) - len(with_words):,} without words; "
+        f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
+        f"{fitted.training.n_documents:,} documents.",
         f"Odd at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that score at "
         "least as high.",
     ]

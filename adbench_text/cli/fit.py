@@ -1,20 +1,18 @@
 """``adbench-text fit``: a model of normal documents, to keep."""
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.own_text import (
-    Choice,
-    Source,
     announced,
     detector_options,
     document_options,
     language_notes,
-    read_all,
+    opened,
 )
 from adbench_text.cli.progress import count
 
@@ -44,8 +42,8 @@ def command(
     file: str,
     model: Path,
     overwrite: bool,
-    source: Source,
-    choice: Choice,
+    reading: Mapping[str, Any],
+    choice: Mapping[str, Any],
     registered: str | None,
     alias: str | None,
     tracking_uri: str,
@@ -55,35 +53,28 @@ def command(
     The documents should be normal: odd ones among them make the model more lenient. To find the odd ones
     among documents, use the command odd.
     """
-    from adbench_text.documents.detectors import check_can_be_saved
-    from adbench_text.documents.fitting import fit_model
+    from adbench_text.documents.ranking import fit_model, own_detector
     from adbench_text.models.folder import check_target, save
 
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
-    check_can_be_saved(choice.detector, choice.preset, choice.arguments["settings"])
+    own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
     # identifiers play no part in a fit: two documents may share one
-    documents, _ = read_all(file, replace(source, id=source.id or ""))
+    texts = [document.text for document in opened(file, {**reading, "id": reading["id"] or ""})]
     begin = time.perf_counter()
-    with announced(f"fitting {choice.detector} on {len(documents):,} documents"):
-        fitted = fit_model(
-            [document.text for document in documents],
-            **choice.arguments,
-            source=Path(file).name,
-        )
+    with announced(f"fitting {choice['detector']} on {len(texts):,} documents"):
+        fitted = fit_model(texts, **choice, source=Path(file).name)
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
     options = fitted.training.options
     click.echo(
-        f"{len(documents):,} documents, {count(options['n_copies'], 'duplicate')}, "
+        f"{len(texts):,} documents, {count(options['n_copies'], 'duplicate')}, "
         f"{options['n_empty']:,} empty; {options['configuration']}, "
         f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
     )
     thresholds = [
-        f"{100 * float(alpha):g} %: too few documents"
-        if score is None
-        else f"{100 * float(alpha):g} %: {score:.3g}"
+        f"{100 * float(alpha):g} %: {'too few documents' if score is None else f'{score:.3g}'}"
         for alpha, score in fitted.thresholds().items()
     ]
     click.echo(f"Scores above these are odd, by share of false alarms: {', '.join(thresholds)}.")

@@ -1,23 +1,20 @@
 """``adbench-text odd``: rank the documents of a file against each other."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.own_text import (
-    Choice,
-    Source,
     alpha_option,
     announced,
     check_outputs,
     detector_options,
     document_options,
     language_notes,
-    print_table,
-    read_all,
+    opened,
 )
 from adbench_text.cli.progress import count
 
@@ -26,6 +23,7 @@ if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
 
 _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
+_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}  # text has the rest
 
 
 @click.command("odd")
@@ -43,8 +41,8 @@ _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
 )
 def command(
     file: str,
-    source: Source,
-    choice: Choice,
+    reading: Mapping[str, Any],
+    choice: Mapping[str, Any],
     alpha: float,
     top: int,
     output: Path,
@@ -63,35 +61,20 @@ def command(
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
-    documents, columns = read_all(file, source)
-    with announced(f"ranking {len(documents):,} documents with {choice.detector}"):
-        ranked = odd_documents(
-            [document.text for document in documents],
-            **choice.arguments,
-            alpha=alpha,
-        )
-    click.echo(_summary(ranked, len(documents)))
+    source = opened(file, reading)
+    documents = source.all()
+    with announced(f"ranking {len(documents):,} documents with {choice['detector']}"):
+        ranked = odd_documents([document.text for document in documents], **choice, alpha=alpha)
+    summary = _summary(ranked, len(documents))
+    click.echo(summary)
     different = ranked.different
     explained = different[: max(sum(document.is_odd for document in different), top, 1)]
     ranked.explain(explained)
-    has_ids = columns.id is not None
-    print_table(
-        [
-            (
-                str(document.rank),
-                documents[document.place].id,
-                f"{document.p:.2g}",
-                str(document.n_copies or ""),
-                ", ".join(ranked.why(document)),
-                documents[document.place].text,
-            )
-            for document in different[:top]
-        ],
-        ("rank", "id" if has_ids else "row", "p", "copies", "why", "text"),
-    )
-    _write_table(table, ranked, documents, explained, columns.names)
-    _write_page(page, ranked, documents, explained)
-    click.echo("\n".join(_called_odd(ranked)))
+    _print(ranked, different[:top], documents, "row" if source.id_column is None else "id")
+    _write_table(table, ranked, documents, explained)
+    called_odd = _called_odd(ranked)
+    _write_page(page, ranked, documents, explained, [summary, *called_odd])
+    click.echo("\n".join(called_odd))
     click.echo(f"All documents: {table}. Page: {page}.")
     for note in _notes(ranked, choice):
         click.echo(f"Note: {note}", err=True)
@@ -116,7 +99,7 @@ def _called_odd(ranked: "OddDocuments") -> list[str]:
     ]
 
 
-def _notes(ranked: "OddDocuments", choice: Choice) -> list[str]:
+def _notes(ranked: "OddDocuments", choice: Mapping[str, Any]) -> list[str]:
     notes = language_notes(choice)
     if not ranked.odd:
         n, least = len(ranked.different), ranked.documents[0].p
@@ -133,10 +116,45 @@ def _notes(ranked: "OddDocuments", choice: Choice) -> list[str]:
         )
     if ranked.other_language is not None:
         notes.append(
-            f"few of the words are common in the language {choice.language!r}, more in "
+            f"few of the words are common in the language {choice['language']!r}, more in "
             f"{ranked.other_language!r}; give --language {ranked.other_language}."
         )
     return notes
+
+
+def _print(
+    ranked: "OddDocuments", shown: "Sequence[RankedDocument]", documents: "Sequence[Document]", id_name: str
+) -> None:
+    """Print documents as a table that fits the terminal; a column without values is left out."""
+    from shutil import get_terminal_size
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from adbench_text.escaping import one_line
+
+    columns = {
+        "rank": [str(each.rank) for each in shown],
+        id_name: [documents[each.place].id for each in shown],
+        "p": [f"{each.p:.2g}" for each in shown],
+        "copies": [str(each.n_copies or "") for each in shown],
+        "why": [", ".join(ranked.why(each)) for each in shown],
+        "text": [documents[each.place].text for each in shown],
+    }
+    filled = {name: values for name, values in columns.items() if any(values)}
+    table = Table(box=None, header_style="")
+    for name in filled:
+        table.add_column(name, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
+    table.columns[0].justify = "right"
+    for row in zip(*filled.values(), strict=True):
+        texts = [one_line(value[:500]) for value in row]
+        table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
+    console = Console(width=get_terminal_size((110, 24)).columns + 1, color_system=None)
+    with console.capture() as capture:
+        console.print(table)
+    for line in capture.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def _write_table(
@@ -144,7 +162,6 @@ def _write_table(
     ranked: "OddDocuments",
     documents: "Sequence[Document]",
     explained: "Sequence[RankedDocument]",
-    columns: Sequence[str],
 ) -> None:
     """Write all documents with all columns of the file, the most odd first, those without words last.
 
@@ -153,26 +170,26 @@ def _write_table(
     from adbench_text.escaping import no_formula
     from adbench_text.storage import atomic_path
 
-    names = [f"input_{name}" if name in _OURS else name for name in columns]
+    columns = list(dict.fromkeys(name for document in documents for name in document.fields))
     why = {each.place: ", ".join(ranked.why(each)) for each in explained}
+
+    def row(place: int, *ours: Any) -> list[Any]:
+        fields = documents[place].fields
+        return [
+            *map(no_formula, ours or [""] * len(_OURS)),
+            *(no_formula(fields.get(name)) for name in columns),
+        ]
+
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
+        names = [f"input_{name}" if name in _OURS else name for name in columns]
         writer.writerow([*_OURS, *map(no_formula, names)])
         for each in ranked.documents:
-            copy_of = "" if each.copy_of is None else documents[each.copy_of].id
-            ours: list[Any] = [
-                each.rank,
-                f"{each.score:.6g}",
-                f"{each.p:.4g}",
-                int(each.is_odd),
-                why.get(each.place if each.copy_of is None else each.copy_of, ""),
-                copy_of,
-            ]
-            fields = documents[each.place].fields
-            writer.writerow([*map(no_formula, ours), *(no_formula(fields.get(name)) for name in columns)])
-        for place in ranked.empty:
-            fields = documents[place].fields
-            writer.writerow([*[""] * len(_OURS), *(no_formula(fields.get(name)) for name in columns)])
+            first = each.place if each.copy_of is None else each.copy_of
+            copy_of = "" if each.copy_of is None else documents[first].id
+            ours = each.rank, f"{each.score:.6g}", f"{each.p:.4g}", int(each.is_odd), why.get(first), copy_of
+            writer.writerow(row(each.place, *ours))
+        writer.writerows(map(row, ranked.empty))
 
 
 def _write_page(
@@ -180,13 +197,13 @@ def _write_page(
     ranked: "OddDocuments",
     documents: "Sequence[Document]",
     explained: "Sequence[RankedDocument]",
+    summary: list[str],
 ) -> None:
     from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
     from adbench_text.storage import atomic_path
 
     shown = []
     for each in explained:
-        words = ranked.words(each)
         own = documents[each.place]
         facts = [
             ("rank", str(each.rank)),
@@ -195,11 +212,7 @@ def _write_page(
             ("score", f"{each.score:.3g}"),
             *([("copies", f"{each.n_copies:,}")] if each.n_copies else []),
         ]
-        shown.append(PageDocument(facts, ranked.why(each), own.text, words))
-    summary = [
-        _summary(ranked, len(documents)),
-        *_called_odd(ranked),
-        "About this share is called odd in any file, with or without outliers.",
-    ]
+        shown.append(PageDocument(facts, ranked.why(each), own.text, ranked.words(each)))
+    summary = [*summary, "About this share is called odd in any file, with or without outliers."]
     with atomic_path(path) as temporary:
         temporary.write_text(page_of_documents(summary, shown, ranked.centre), encoding="utf-8")

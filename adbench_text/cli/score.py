@@ -1,18 +1,18 @@
 """``adbench-text score``: score documents with a model, as JSON lines."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.own_text import Source, document_options, normal_alpha_option, opened
+from adbench_text.cli.own_text import alpha_option, document_options, opened
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import Document
-    from adbench_text.models.scoring import ScoredDocument
+    from adbench_text.models.model import ScoredDocument
 
 _MOST = 4096  # documents that are scored together
 
@@ -21,25 +21,18 @@ _MOST = 4096  # documents that are scored together
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @document_options
-@normal_alpha_option
-def command(
-    model: Path,
-    file: str,
-    source: Source,
-    alpha: float,
-) -> None:
+@alpha_option()
+def command(model: Path, file: str, reading: Mapping[str, Any], alpha: float) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
 
     Prints one JSON object for each document, in their order: id, score, p (the share of normal documents
     that score at least as high), odd (whether p is at most --alpha) and why (the words that make it odd).
     """
     from adbench_text.models.folder import load
-    from adbench_text.models.scoring import Scorer
+    from adbench_text.models.model import Scorer
 
-    loaded = load(model)
-    scorer = Scorer(loaded, alpha)
-    documents = opened(file, source)
-    for some, error in _batches(iter(documents)):
+    scorer = Scorer(load(model), alpha)
+    for some, error in _batches(iter(opened(file, reading))):
         results = scorer.score([document.text for document in some])
         if some:
             click.echo("\n".join(map(_line, some, results)))
@@ -55,7 +48,7 @@ def _line(document: "Document", result: "ScoredDocument") -> str:
 def _batches(documents: "Iterator[Document]") -> "Iterator[tuple[list[Document], Exception | None]]":
     """Yield documents in batches that double: the first answer comes with the first document.
 
-    An error of the source comes with the documents that were read before it.
+    An error comes with the documents that were read before it.
     """
     from adbench_text.errors import AdbenchTextError
 

@@ -4,12 +4,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.documents.reading import Document
-from adbench_text.documents.reading import Documents as Source
+from adbench_text.documents.reading import Document, DocumentFile
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -20,22 +20,15 @@ from adbench_text.text.words import digest
 _LEAST = 20  # documents of a class
 _TRAIN_SHARE = 0.7
 _SEED = 0
-_PARTS = {"train": 0, "training": 0, "test": 1}
+_PARTS = {"train": False, "training": False, "test": True}
 _LABELS = ("label", "class", "category")
 
 
-def _printable(name: str) -> str:
-    return name if name.isprintable() else one_line(name)
-
-
-@dataclass(frozen=True)
-class _Read:
-    """Documents of a file in the classes that are large enough."""
-
+class _Content(NamedTuple):
     classes: tuple[str, ...]
     train: Documents
     test: Documents
-    notes: tuple[str, ...]
+    notes: str
 
 
 @dataclass
@@ -48,7 +41,7 @@ class LabelledFiles(Dataset):
     Parameters
     ----------
     path : str
-        See `adbench_text.documents.rows.rows`.
+        See `adbench_text.documents.reading.DocumentFile`.
     text : str, optional
         Column of the text; by default guessed.
     label : str, optional
@@ -83,23 +76,18 @@ class LabelledFiles(Dataset):
 
     def edition(self) -> Edition:
         """Return the digest of the documents, how they are split, and which classes are left out."""
-        content = self._content
         parts = [digest(part.texts) + part.labels.astype("<i8").tobytes().hex() for part in self.read()]
-        return Edition("; ".join(content.notes), digest([*content.classes, *parts]))
+        return Edition(self._content.notes, digest([*self.classes, *parts]))
 
     def read(self) -> tuple[Documents, Documents]:
         """Return the documents of both parts."""
         return self._content.train, self._content.test
 
     @cached_property
-    def _content(self) -> _Read:
-        source = Source(self.path, self.text)
-        label = self._label_column(source.columns)
-        if self.split is not None and self.split not in source.columns:
-            raise UnknownNameError("column", self.split, source.columns)
-        if source.text_column == label:
-            raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
-        documents = list(source)
+    def _content(self) -> _Content:
+        file = DocumentFile(self.path, self.text)
+        label = self._label_column(file)
+        documents = list(file)
         labelled = [
             (document, _printable(str(document.fields[label])))
             for document in documents
@@ -107,7 +95,6 @@ class LabelledFiles(Dataset):
         ]
         sizes = Counter(name for _, name in labelled)
         classes = tuple(sorted(name for name, size in sizes.items() if size >= _LEAST))
-        left_out = tuple(sorted(name for name, size in sizes.items() if size < _LEAST))
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
             raise DataError(
@@ -118,45 +105,46 @@ class LabelledFiles(Dataset):
         kept = [(document, number_of[name]) for document, name in labelled if name in number_of]
         labels = np.array([number for _, number in kept], dtype=np.int64)
         is_test = self._is_test([document for document, _ in kept], labels)
-        texts = [document.text for document, _ in kept]
         train, test = (
-            Documents([texts[row] for row in rows], labels[rows])
-            for rows in (np.flatnonzero(~is_test), np.flatnonzero(is_test))
+            Documents([kept[row][0].text for row in np.flatnonzero(rows)], labels[rows])
+            for rows in (~is_test, is_test)
         )
-        return _Read(classes, train, test, self._notes(label, left_out, len(documents) - len(labelled)))
+        notes = self._notes(label, sorted(sizes.keys() - set(classes)), len(documents) - len(labelled))
+        return _Content(classes, train, test, notes)
 
-    def _label_column(self, columns: list[str]) -> str:
-        if self.label is not None:
-            if self.label not in columns:
-                raise UnknownNameError("column", self.label, columns)
-            return self.label
-        for name in _LABELS:
-            if name in columns:
-                return name
-        raise InvalidValueError(
-            f"Which column of {self.path} holds the classes? Give --label with one of: {', '.join(columns)}. "
-            f"Without classes, rank the documents: adbench-text odd {self.path}"
-        )
+    def _label_column(self, file: DocumentFile) -> str:
+        for column in (self.label, self.split):
+            if column is not None and column not in file.columns:
+                raise UnknownNameError("column", column, file.columns)
+        label = self.label or next((name for name in _LABELS if name in file.columns), None)
+        if label is None:
+            listed = ", ".join(file.columns)
+            raise InvalidValueError(
+                f"Which column of {self.path} holds the classes? Give --label with one of: {listed}. "
+                f"Without classes, rank the documents: adbench-text odd {self.path}"
+            )
+        if label == file.text_column:
+            raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
+        return label
 
     def _is_test(self, documents: list[Document], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
-        if self.split is not None:
-            parts = []
-            for document in documents:
-                value = str(document.fields.get(self.split)).strip().lower()
-                if value not in _PARTS:
-                    raise InvalidValueError(
-                        f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
-                    )
-                parts.append(_PARTS[value])
-            return np.array(parts, dtype=np.bool_)
-        random = np.random.default_rng(_SEED)
         is_test = np.ones(len(labels), dtype=np.bool_)
-        for number in range(labels.max() + 1):
-            rows = random.permutation(np.flatnonzero(labels == number))
-            is_test[rows[: round(_TRAIN_SHARE * len(rows))]] = False
+        if self.split is None:
+            random = np.random.default_rng(_SEED)
+            for number in range(labels.max() + 1):
+                rows = random.permutation(np.flatnonzero(labels == number))
+                is_test[rows[: round(_TRAIN_SHARE * len(rows))]] = False
+            return is_test
+        for row, document in enumerate(documents):
+            value = str(document.fields.get(self.split)).strip().lower()
+            if value not in _PARTS:
+                raise InvalidValueError(
+                    f"{document.place}: {self.split!r} must be train or test, got {value!r:.40}."
+                )
+            is_test[row] = _PARTS[value]
         return is_test
 
-    def _notes(self, label: str, left_out: tuple[str, ...], n_unusable: int) -> tuple[str, ...]:
+    def _notes(self, label: str, left_out: list[str], n_unusable: int) -> str:
         split = (
             f"split by the column {self.split!r}"
             if self.split is not None
@@ -168,4 +156,8 @@ class LabelledFiles(Dataset):
             notes.append(f"{len(left_out):,} classes of fewer than {_LEAST} documents are left out: {listed}")
         if n_unusable:
             notes.append(f"{n_unusable:,} documents without a class or without words are left out")
-        return tuple(notes)
+        return "; ".join(notes)
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else one_line(name)

@@ -1,31 +1,196 @@
-"""Ranks the documents of one file against each other."""
+"""Documents of a user: each is scored by what a detector learned from the others."""
 
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import p_values_within
-from adbench_text.checks import check_number
+from adbench_text.checks import check_number, check_whole
 from adbench_text.documents import DEFAULT_DETECTOR
-from adbench_text.documents.copies import grouped, near_copies
-from adbench_text.documents.detectors import own_detector
-from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
-from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
+from adbench_text.models.model import Model, Training
+from adbench_text.places import as_plugin_error
+from adbench_text.plugins import registry
+from adbench_text.plugins.regimes import TEST_BATCH
 from adbench_text.plugins.scores import TokenScore, check_texts
 from adbench_text.plugins.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
-from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
+from adbench_text.sweep.cell import Cell, text_of_settings
+from adbench_text.sweep.construct import build_detector
+from adbench_text.sweep.names import with_preset
+from adbench_text.sweep.sweep import DetectorChoice, choose
+from adbench_text.text.cleaning import Cleaner, check_language, likely_language, share_of_common_words
+from adbench_text.text.words import count_words
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.plugins.detector import TextDetector
+
+N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
 _MOST_TYPICAL = 50  # documents that are searched for near-copies, at most a tenth of all
+_SHARED = 0.7  # of the words of two documents (Jaccard similarity), from which they are near-copies
+_LEAST_WORDS = 4  # of a near-copy: shorter documents are alike by chance
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
+
+# Of each resource that is English by default: the hyper-parameter that names another, and what it is.
+_ENGLISH = {
+    "wordfreq": ("language", "word frequencies"),
+    "vectors": ("vectors", "word vectors"),
+    "vocabulary": ("vocabulary", "word pieces"),
+}
+
+
+@dataclass(frozen=True)
+class OwnDetector:
+    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr (robust)"``."""
+
+    name: str
+    label: str
+    detector: "TextDetector"
+    settings: Mapping[str, Any]  # of the user
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn any error of the detector in a block into a `DetectorError` of one line."""
+        module = self.detector.implementation.__module__
+        return as_plugin_error(f"{self.label} failed", module, DetectorError)
+
+    def english_knowledge(self) -> list[str]:
+        """Return the English resources that the user has not replaced.
+
+        An encoder may know many languages, and is left out. So is a member of another detector, if the user
+        gives settings.
+        """
+        # the resources of members have the number of the member in front
+        resources = [name for name in self.detector.resources() if not (self.settings and "." in name)]
+        used = {resource.rpartition(".")[2] for resource in resources}
+        params, defaults = self.detector.get_params(), self.detector.default_params()
+        return [
+            what
+            for resource, (param, what) in _ENGLISH.items()
+            if resource in used and params.get(param) == defaults.get(param) and param not in self.settings
+        ]
+
+    def check_can_be_saved(self) -> None:
+        """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
+        if not self.detector.can_be_saved:
+            raise DetectorError(
+                f"{self.label} cannot be saved: it defines no _get_state, see CONTRIBUTING.md. To rank "
+                f"documents without a model: adbench-text odd -d {self.name}"
+            )
+
+
+def own_detector(
+    name: str = DEFAULT_DETECTOR,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    seed: int = 0,
+    *,
+    normal: bool = False,
+) -> OwnDetector:
+    """Return a detector for documents of a language; if `normal`, all training documents are normal."""
+    check_language(language)
+    chosen = with_preset(DetectorChoice(name, preset))
+    name, preset = chosen.name, chosen.preset
+    offered: Mapping[str, Any]
+    if preset is None:
+        preset, offered = registry.detector(name).for_documents(language, settings or {}, normal=normal)
+    else:
+        configurations = choose([name], preset, {})[0].configurations("")
+        if len(configurations) > 1:
+            raise InvalidValueError(
+                f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
+                "settings of one with --set."
+            )
+        offered = configurations[0]
+    given = choose([name], None, settings or {})[0].settings
+    detector = build_detector(Cell(name, preset, {**offered, **given}, "", "", 0, seed))
+    notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
+    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, settings or {})
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Scores of documents by detectors that were fitted without them.
+
+    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``.
+    """
+
+    scores: NDArray[np.float64]
+    method: str
+    _texts: Sequence[str] = field(repr=False)
+    _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
+    _fold_of: NDArray[np.int64] | None = field(default=None, repr=False)
+
+    def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the scores of the words of some documents; raise DetectorError if there are none."""
+        if self._fold_of is None:
+            return self._detectors[0].training_token_scores(rows)
+        scored: dict[int, list[TokenScore]] = {}
+        for fold, detector in enumerate(self._detectors):
+            if own := [row for row in rows if self._fold_of[row] == fold]:
+                scored |= zip(own, detector.token_scores([self._texts[row] for row in own]), strict=True)
+        return [scored[row] for row in rows]
+
+
+def left_out(
+    detector: "TextDetector", texts: Sequence[str], n_folds: int = N_FOLDS, seed: int = 0
+) -> LeftOut:
+    """Return scores of at least two documents, each by a detector that was fitted without it.
+
+    A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
+    is cloned, and fitted once without each fold.
+    """
+    check_whole("n_folds", n_folds, least=2)
+    if detector.leaves_out_self:
+        return LeftOut(detector.fit(texts).decision_scores_, "leave-one-out", texts, [detector])
+    from sklearn.base import clone
+
+    n_folds = min(n_folds, len(texts))
+    fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
+    scores = np.empty(len(texts))
+    detectors = []
+    for fold in range(n_folds):
+        fitted = clone(detector).fit([text for text, own in zip(texts, fold_of, strict=True) if own != fold])
+        rows = np.flatnonzero(fold_of == fold).tolist()
+        scores[rows] = fitted.decision_function([texts[row] for row in rows])
+        detectors.append(fitted)
+    return LeftOut(scores, f"cross-fitted over {n_folds} folds", texts, detectors, fold_of)
+
+
+class _Distinct(NamedTuple):
+    """Cleaned texts without copies and empty ones, and the row among them of each document with words."""
+
+    texts: list[str]
+    row_of: dict[int, int]
+
+    @classmethod
+    def of(cls, cleaned: Iterable[str], purpose: str) -> "_Distinct":
+        row_of_text: dict[str, int] = {}
+        row_of = {
+            place: row_of_text.setdefault(text, len(row_of_text))
+            for place, text in enumerate(cleaned)
+            if text and not text.isspace()
+        }
+        if len(row_of_text) < 2:
+            raise InvalidValueError(
+                f"At least 2 different documents with words are needed {purpose}, got {len(row_of_text)}."
+            )
+        return cls(list(row_of_text), row_of)
+
+    def first(self) -> list[int]:
+        """Return the place of the first document with each text."""
+        first: dict[int, int] = {}
+        for place, row in self.row_of.items():
+            first.setdefault(row, place)
+        return list(first.values())
 
 
 @dataclass(frozen=True)
@@ -98,7 +263,7 @@ class OddDocuments:
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)
     _left_out: LeftOut = field(repr=False)
-    _row_of: Mapping[int, int] = field(repr=False)  # of a place: that of its words among the scored
+    _row_of: Mapping[int, int] = field(repr=False)  # of each place: the row of its score
     _words: dict[int, list[TokenScore]] = field(default_factory=dict, repr=False)
 
     @property
@@ -114,7 +279,7 @@ class OddDocuments:
     @property
     def n_copies(self) -> int:
         """Number of documents with the words of an earlier one."""
-        return sum(document.copy_of is not None for document in self.documents)
+        return len(self.documents) - len(self.different)
 
     def words(self, document: RankedDocument) -> list[TokenScore]:
         """Return the words of a document as it was written, with their scores; none if there are none.
@@ -218,55 +383,47 @@ def odd_documents(
     check_number("alpha", alpha, "(0, 1)")
     own = own_detector(detector, preset, settings, language, seed)
     cleaner = Cleaner(language if clean else None)
-    first_of, copy_of, empty = grouped([cleaner(text) for text in texts])
-    different = list(first_of)
-    if len(different) < 2:
-        raise InvalidValueError(
-            f"At least 2 different documents with words are needed to rank them, got {len(different)}."
-        )
+    distinct = _Distinct.of(map(cleaner, texts), "to rank them")
     with own.errors():
-        own.detector.prepare(different)
-        scored = left_out(own.detector, different, n_folds, seed)
-    typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
-    places = list(first_of.values())
-    row_of_first = {place: row for row, place in enumerate(places)}
-    row_of = {place: row_of_first[place if first is None else first] for place, first in copy_of.items()}
+        own.detector.prepare(distinct.texts)
+        scored = left_out(own.detector, distinct.texts, n_folds, seed)
+    n_typical = min(_MOST_TYPICAL, len(distinct.texts) // 10)
+    typical = np.argsort(scored.scores, kind="stable")[:n_typical].tolist()
+    first = distinct.first()
     return OddDocuments(
-        own.label,
-        scored.method,
-        alpha,
-        _ranked(scored.scores, alpha, row_of, copy_of),
-        empty,
-        _other_language(different, language),
-        [places[row] for row in typical],
-        [places[row] for row in near_copies(different, typical)],
-        time.perf_counter() - begin,
-        texts,
-        cleaner,
-        scored,
-        row_of,
+        detector=own.label,
+        method=scored.method,
+        alpha=alpha,
+        documents=_ranked(scored.scores, alpha, distinct),
+        empty=[place for place in range(len(texts)) if place not in distinct.row_of],
+        other_language=_other_language(distinct.texts, language),
+        typical=[first[row] for row in typical],
+        near_copies=[first[row] for row in _near_copies(distinct.texts, typical)],
+        seconds=time.perf_counter() - begin,
+        _texts=texts,
+        _cleaner=cleaner,
+        _left_out=scored,
+        _row_of=distinct.row_of,
     )
 
 
-def _ranked(
-    scores: NDArray[np.float64], alpha: float, row_of: Mapping[int, int], copy_of: Mapping[int, int | None]
-) -> list[RankedDocument]:
-    """Return the documents, the most abnormal first; `row_of` gives the score of each place."""
+def _ranked(scores: NDArray[np.float64], alpha: float, distinct: _Distinct) -> list[RankedDocument]:
+    """Return the documents, the most abnormal first."""
     p = p_values_within(scores)
-    n_copies = Counter(first for first in copy_of.values() if first is not None)
-    rank_of_row = np.empty(len(scores), dtype=np.int64)
-    rank_of_row[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    rank = np.empty(len(scores), dtype=np.int64)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
+    first, n_documents = distinct.first(), Counter(distinct.row_of.values())
     documents = [
         RankedDocument(
             place,
-            int(rank_of_row[row]),
+            int(rank[row]),
             float(scores[row]),
             float(p[row]),
             bool(p[row] <= alpha),
-            copy_of[place],
-            n_copies[place],
+            copy_of=None if place == first[row] else first[row],
+            n_copies=n_documents[row] - 1 if place == first[row] else 0,
         )
-        for place, row in row_of.items()
+        for place, row in distinct.row_of.items()
     ]
     return sorted(documents, key=lambda document: (document.rank, document.place))
 
@@ -277,3 +434,91 @@ def _other_language(texts: Sequence[str], language: str) -> str | None:
         return None
     likely = likely_language(texts)
     return likely if share_of_common_words(texts, likely) > share else None
+
+
+def _near_copies(texts: Sequence[str], rows: Sequence[int]) -> list[int]:
+    """Return those of some documents that share most of their different words with another document."""
+    if not rows:
+        return []
+    has_word = count_words(texts).counts.astype(bool).astype(np.int64)
+    size = np.asarray(has_word.sum(axis=1))
+    shared = (has_word @ has_word[rows].T).tocoo()  # of each document with each of some
+    one, other = shared.coords
+    other = np.asarray(rows)[other]
+    share = shared.data / (size[one] + size[other] - shared.data)
+    is_near = (share >= _SHARED) & (one != other) & (size[other] >= _LEAST_WORDS)
+    return sorted(set(other[is_near].tolist()))
+
+
+def fit_model(
+    texts: Sequence[str],
+    detector: str = DEFAULT_DETECTOR,
+    *,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    clean: bool = True,
+    n_folds: int = N_FOLDS,
+    seed: int = 0,
+    source: str = "",
+) -> Model:
+    """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Normal documents; outliers among them make the model more lenient. Those without words are left out,
+        and so are copies of a document.
+    detector, preset, settings, language, clean, n_folds, seed
+        See `odd_documents`. By default `llr` has its preset ``robust`` with ``least_aside=0``: it sets no
+        normal document aside by force.
+    source : str
+        Name of the documents, for the facts of the model.
+
+    Raises
+    ------
+    InvalidValueError
+        If there are fewer than two different documents with words, or the detector scores by the batch.
+    DetectorError
+        If the detector fails.
+
+    Examples
+    --------
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
+    >>> model = fit_model([*tickets, "Cannot log in!"])
+    >>> model.calibrated_by, len(model.calibration)
+    ('leave-one-out', 3)
+    """
+    own = own_detector(detector, preset, settings, language, seed, normal=True)
+    if own.detector.regime == TEST_BATCH:
+        raise InvalidValueError(
+            f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
+            "with those of earlier documents. Choose another --detector or --preset."
+        )
+    texts = check_texts(texts)
+    cleaner = Cleaner(language if clean else None)
+    # Without copies, or else they would take part in each other's score: all would look too normal.
+    distinct = _Distinct.of(map(cleaner, texts), "for a model")
+    with own.errors():
+        own.detector.prepare(distinct.texts)
+        scored = left_out(own.detector, distinct.texts, n_folds, seed)
+        if not own.detector.leaves_out_self:
+            own.detector.fit(distinct.texts)
+    n_documents = len(distinct.texts)
+    options = {
+        "configuration": own.label,
+        "language": language,
+        "clean": clean,
+        "centre": _centre(scored, n_documents),
+        "n_copies": len(distinct.row_of) - n_documents,
+        "n_empty": len(texts) - len(distinct.row_of),
+    }
+    training = Training.of(distinct.texts, source, options)
+    return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)
+
+
+def _centre(scored: LeftOut, n_documents: int) -> float:
+    try:
+        return centre(scored.token_scores(range(0, n_documents, max(n_documents // N_TYPICAL, 1))))
+    except AdbenchTextError:  # the detector scores a document as a unit
+        return 0.0

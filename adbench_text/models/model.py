@@ -1,13 +1,19 @@
-"""A model: a fitted detector, the scores of normal documents it is judged by, and where it comes from."""
+"""A model: a fitted detector and the scores of normal documents that it is judged by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.calibration import threshold
+from adbench_text.calibration import p_values, threshold
+from adbench_text.checks import check_number
+from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.scores import TokenScore, check_texts
+from adbench_text.plugins.words import N_WHY, odd_words, original_words
+from adbench_text.text.cleaning import Cleaner
 from adbench_text.text.words import digest
 
 #: Shares of normal documents that the thresholds of a model call odd.
@@ -73,3 +79,91 @@ class Model:
         None where there are too few calibration scores for such a p-value.
         """
         return {f"{alpha:g}": threshold(self.calibration, alpha) for alpha in ALPHAS}
+
+
+class ScoredDocument(NamedTuple):
+    """The result of a document; `score` and `p` are None where it has no words.
+
+    Attributes
+    ----------
+    score : float or None
+        Abnormality.
+    p : float or None
+        Share of normal documents that score at least as high.
+    is_odd : bool
+        Whether `p` is at most alpha.
+    why : list of str
+        The words that make an odd document odd, the strongest first.
+    """
+
+    score: float | None
+    p: float | None
+    is_odd: bool
+    why: list[str]
+
+
+class Scorer:
+    """Scores documents as they were written.
+
+    Parameters
+    ----------
+    model : Model
+        Its training options say how documents are cleaned.
+    alpha : float
+        Share of normal documents that may be called odd, in (0, 1).
+
+    Examples
+    --------
+    >>> from adbench_text import fit_model
+    >>> tickets = ["cannot log in", "login rejected", "the login fails", "cannot log in again"]
+    >>> scorer = Scorer(fit_model(tickets, "llr", preset="default"), alpha=0.3)
+    >>> [document.is_odd for document in scorer.score(["login fails again", "a lion sleeps tonight"])]
+    [False, True]
+    """
+
+    def __init__(self, model: Model, alpha: float = 0.01) -> None:
+        check_number("alpha", alpha, "(0, 1)")
+        self._model, self._alpha = model, alpha
+        options = model.training.options
+        self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
+        self.centre = float(options.get("centre", 0.0))
+        self._has_words = True
+
+    def score(self, texts: Sequence[str]) -> list[ScoredDocument]:
+        """Return the result of each document, in their order.
+
+        Raises
+        ------
+        InvalidValueError
+            If `texts` holds anything but strings.
+        DetectorError
+            If the detector returns unusable scores.
+        """
+        texts = check_texts(texts, may_be_empty=True)
+        cleaned = [self._cleaner(text) for text in texts]
+        rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
+        results = [ScoredDocument(None, None, False, [])] * len(texts)
+        if not rows:
+            return results
+        scores = self._model.detector.decision_function([cleaned[row] for row in rows])
+        p = p_values(scores, self._model.calibration)
+        is_odd = p <= self._alpha
+        for row, score, p_value, odd in zip(rows, scores.tolist(), p.tolist(), is_odd.tolist(), strict=True):
+            results[row] = ScoredDocument(score, p_value, odd, [])
+        odd_rows = [row for row in rows if results[row].is_odd]
+        for row, words in zip(odd_rows, self.words([texts[row] for row in odd_rows]), strict=True):
+            results[row] = results[row]._replace(why=odd_words(words, self.centre, N_WHY))
+        return results
+
+    def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:
+        """Return the words of documents with their scores; none if the detector has no such scores."""
+        if not texts or not self._has_words:
+            return [[] for _ in texts]
+        try:
+            scored = self._model.detector.token_scores([self._cleaner(text) for text in texts])
+        except AdbenchTextError:  # it scores a document as a unit
+            self._has_words = False
+            return [[] for _ in texts]
+        return [
+            original_words(text, self._cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)
+        ]

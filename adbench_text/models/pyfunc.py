@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.folder import load
-from adbench_text.models.model import Model
-from adbench_text.models.scoring import Scorer
+from adbench_text.models.model import Model, Scorer
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -47,6 +47,7 @@ _FOLDERS = {
 }
 KINDS = tuple(_FOLDERS)
 _OF_A_CLASS = ("detectors", "datasets", "engines")  # a file of these defines one class; others are modules
+_OURS = "adbench-text"
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
@@ -71,8 +72,8 @@ class Plugin:
         What is loaded, and the package that it belongs to, for messages.
     is_family : bool
         Whether it has members.
-    is_foreign : bool
-        Whether it belongs to another package.
+    package : str
+        The package that it comes from.
     class_name : str
         Of the class that a file of ours is about, read without importing it; otherwise empty.
     constants : mapping of str to object
@@ -90,11 +91,16 @@ class Plugin:
     module: str
     place: str
     is_family: bool = False
-    is_foreign: bool = False
+    package: str = _OURS
     class_name: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
     claimants: tuple[str, ...] = ()
     problem: str = ""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether it belongs to another package."""
+        return self.package != _OURS
 
     def claims(self, name: str) -> bool:
         """Return whether this name is its own, or that of a member of its family."""
@@ -173,7 +179,7 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
     distribution = point.dist.name if point.dist else "unknown package"
     load: Callable[[], Any] = lambda: _foreign(kind, point)  # noqa: E731
     place = f"{point.value} ({distribution})"
-    return Plugin(kind, point.name, f"from {distribution}", load, point.module, place, is_foreign=True)
+    return Plugin(kind, point.name, f"from {distribution}", load, point.module, place, package=distribution)
 
 
 def _foreign(kind: str, point: EntryPoint) -> Any:

@@ -16,9 +16,8 @@ from typing import Any
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import printable, without_password
 from adbench_text.models import pyfunc
-from adbench_text.models.folder import read_description
+from adbench_text.models.folder import packages_of, read_description
 from adbench_text.models.model import Training
-from adbench_text.models.surroundings import packages_of
 from adbench_text.store.address import check_reachable, first_line, mlflow_uri, sqlite_file
 from adbench_text.store.client import StoreClient
 from adbench_text.store.experiments import experiment_id

@@ -12,10 +12,9 @@ from click.testing import CliRunner
 
 from adbench_text.cli import score
 from adbench_text.cli.main import main
-from adbench_text.documents.detectors import own_detector
-from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.ranking import fit_model, own_detector
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.models.scoring import Scorer
+from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 120, 0)

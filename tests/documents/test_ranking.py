@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents.fitting import fit_model
-from adbench_text.documents.ranking import odd_documents
+from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.models.scoring import Scorer
+from adbench_text.models.model import Scorer
 from adbench_text.plugins.scores import TokenScore
 from adbench_text.plugins.words import centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
@@ -125,7 +124,7 @@ def test_a_setting_of_the_user_wins_and_is_named():
 
 def test_a_model_sets_no_normal_document_aside_by_force_and_a_ranking_does(home):
     assert fit_model(SEA).detector.kept_.all()
-    assert not ranked([*SEA, ODD])._left_out._judges[0][0].kept_.all()
+    assert not ranked([*SEA, ODD])._left_out._detectors[0].kept_.all()
 
 
 @pytest.mark.parametrize("texts", [[ODD], [ODD, ODD.lower()], [ODD, "", "..."]])

@@ -7,8 +7,8 @@ import sys
 import pandas as pd
 import pytest
 
-from adbench_text.documents import rows as rows_module
-from adbench_text.documents.reading import Documents, check_unique
+from adbench_text.documents import reading
+from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 
 TEXTS = ["the ship left the harbour", 'a "storm",\nthen calm again', "the crew, at last, came home"]
@@ -31,7 +31,7 @@ def write(folder, name):
 
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_documents(tmp_path, name):
-    documents = Documents(write(tmp_path, name))
+    documents = DocumentFile(write(tmp_path, name))
     assert (documents.text_column, documents.id_column) == ("text", "id")
     read = list(documents)
     assert [(document.id, document.text) for document in read] == list(zip("abc", TEXTS, strict=True))
@@ -39,14 +39,14 @@ def test_every_format_gives_the_same_documents(tmp_path, name):
 
 
 def test_a_place_is_the_line_where_the_row_begins(tmp_path):
-    places = [document.place for document in Documents(write(tmp_path, "csv"))]
+    places = [document.place for document in DocumentFile(write(tmp_path, "csv"))]
     assert places == ["tickets.csv, line 2", "tickets.csv, line 3", "tickets.csv, line 5"]
 
 
 def test_semicolons_and_a_byte_order_mark(tmp_path):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbfid;text\n1;first, one\n2;second\n")
-    assert [document.text for document in Documents(str(path), text="text")] == ["first, one", "second"]
+    assert [document.text for document in DocumentFile(str(path), text="text")] == ["first, one", "second"]
 
 
 def test_plain_lines_and_folders(tmp_path):
@@ -54,13 +54,13 @@ def test_plain_lines_and_folders(tmp_path):
     (tmp_path / "in" / "deep" / "b").write_text("second\nline")
     (tmp_path / "in" / "a.txt").write_text("first")
     (tmp_path / "in" / ".hidden").write_text("no")
-    read = list(Documents(str(tmp_path / "in")))
+    read = list(DocumentFile(str(tmp_path / "in")))
     assert [(document.id, document.text) for document in read] == [
         ("a.txt", "first"),
         ("deep/b", "second\nline"),
     ]
     (tmp_path / "lines.txt").write_text("one\ntwo\n")
-    assert [(document.id, document.text) for document in Documents(str(tmp_path / "lines.txt"))] == [
+    assert [(document.id, document.text) for document in DocumentFile(str(tmp_path / "lines.txt"))] == [
         ("1", "one"),
         ("2", "two"),
     ]
@@ -80,29 +80,29 @@ def test_links_out_of_a_folder_are_left_out_and_counted(tmp_path):
     (folder / "nowhere").symlink_to("nothing")
     (tmp_path / "link").symlink_to("in")
     for path in (folder, tmp_path / "link"):
-        documents = Documents(str(path))
+        documents = DocumentFile(str(path))
         assert [(each.id, each.text) for each in documents] == [("a", "first"), ("deep/inner", "first")]
         message = f"5 links of {path} are left out: they lead out of it, to a folder, or nowhere."
         assert documents.notes == [message]
     for path in (folder / "a", folder / "deep" / "inner"):
         path.unlink()
     with pytest.raises(DataError, match=r"in has no documents\. 5 links of .* are left out"):
-        Documents(str(folder))
+        DocumentFile(str(folder))
 
 
 @pytest.mark.parametrize(("data", "texts"), [(b'{"text": "one"}\n', ["one"]), (b"one\ntwo", ["one", "two"])])
 def test_standard_input(monkeypatch, data, texts):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert [document.text for document in Documents("-")] == texts
+    assert [document.text for document in DocumentFile("-")] == texts
 
 
 def test_the_column_of_the_text_is_guessed_only_when_there_is_one_choice(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("queue,subject,body\nx,not able to login,password was rejected again\n")
     with pytest.raises(InvalidValueError, match="--text with one of: subject, body"):
-        Documents(str(path))
+        DocumentFile(str(path))
     path.write_text("queue,subject,body\nx,login,password was rejected again\n")
-    assert Documents(str(path)).text_column == "body"
+    assert DocumentFile(str(path)).text_column == "body"
 
 
 BAD = {
@@ -142,22 +142,22 @@ def test_bad_files_get_one_clear_line(tmp_path, case):
     name, data, options, message = BAD[case]
     (tmp_path / name).write_bytes(data)
     with pytest.raises((DataError, InvalidValueError)) as error:
-        list(Documents(str(tmp_path / name), **options))
+        list(DocumentFile(str(tmp_path / name), **options))
     assert message in str(error.value)
     assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_an_unreadable_one(tmp_path):
     with pytest.raises(DataError, match="There is no file"):
-        Documents(str(tmp_path / "none.csv"))
+        DocumentFile(str(tmp_path / "none.csv"))
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DataError, match="Cannot read"):
-        Documents(str(tmp_path / "folder.csv"), kind="csv")
+        DocumentFile(str(tmp_path / "folder.csv"), kind="csv")
 
 
 def test_what_was_read_before_a_bad_line_is_kept(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\nthree\n')
-    documents = iter(Documents(str(tmp_path / "a.jsonl"), text="text"))
+    documents = iter(DocumentFile(str(tmp_path / "a.jsonl"), text="text"))
     assert [next(documents).text, next(documents).text] == ["one", "two"]
     with pytest.raises(DataError, match="line 3"):
         next(documents)
@@ -166,19 +166,19 @@ def test_what_was_read_before_a_bad_line_is_kept(tmp_path):
 def test_huge_documents_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": "x" * 1000}) + "\n")
-    monkeypatch.setattr("adbench_text.documents.reading.LONGEST", 999)
+    monkeypatch.setattr(reading, "_LONGEST", 999)
     with pytest.raises(DataError, match=r"line 1: a document of 1,000 characters; at most 999"):
-        list(Documents(str(path)))
-    monkeypatch.setattr(rows_module, "_LONGEST_LINE", 500)
+        list(DocumentFile(str(path)))
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 500)
     with pytest.raises(DataError, match="line 1 is longer than"):
-        list(Documents(str(path)))
+        list(DocumentFile(str(path)))
 
 
 def test_identifiers_must_differ(tmp_path):
     (tmp_path / "a.csv").write_text("id,text\nx,one\ny,two\nx,three\n")
-    documents = Documents(str(tmp_path / "a.csv"), text="text")
+    documents = DocumentFile(str(tmp_path / "a.csv"), text="text")
     with pytest.raises(DataError, match=r"the id 'x': a.csv, line 2 and a.csv, line 4"):
-        check_unique(list(documents), "id")
-    assert [d.id for d in Documents(str(tmp_path / "a.csv"), text="text", id="")] == ["1", "2", "3"]
+        documents.all()
+    assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["1", "2", "3"]
     with pytest.raises(UnknownNameError, match="No column named 'key'"):
-        Documents(str(tmp_path / "a.csv"), text="text", id="key")
+        DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")

@@ -17,7 +17,8 @@ import pytest
 from safetensors import numpy as safetensors
 
 from adbench_text.errors import DetectorError, InvalidValueError, ModelError
-from adbench_text.models import Model, Training, load, save, surroundings
+from adbench_text.models import Model, Training, load, save
+from adbench_text.models import folder as folder_module
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import glove_wheel, pretrained
@@ -297,13 +298,13 @@ def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp
 )
 def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, package):
     assert package.replace("-", "_") in {folder.partition("/")[0] for folder in wheel.folders}
-    packages = surroundings.packages_of("llr", {"member1.vectors": digest, "wordfreq": "3.1", "x": digest})
+    packages = folder_module.packages_of("llr", {"member1.vectors": digest, "wordfreq": "3.1", "x": digest})
     assert packages == [package]
 
 
 def test_the_package_of_a_detector_is_needed_too(monkeypatch):
-    monkeypatch.setattr(surroundings, "package_of", lambda name: "abyss")
-    assert surroundings.packages_of("deep-one", {}) == ["abyss"]
+    monkeypatch.setattr(folder_module, "_package_of", lambda name: "abyss")
+    assert folder_module.packages_of("deep-one", {}) == ["abyss"]
 
 
 def test_nothing_is_unpickled(saved, monkeypatch):
@@ -337,7 +338,7 @@ def test_another_version_of_a_package_of_data_is_refused(folder, tmp_path):
 
 def test_another_version_of_a_library_is_one_warning(folder, monkeypatch):
     change(
-        folder, libraries={"numpy": "1.0", "scikit-learn": "0.1", "torch": surroundings._installed("torch")}
+        folder, libraries={"numpy": "1.0", "scikit-learn": "0.1", "torch": folder_module.installed("torch")}
     )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
