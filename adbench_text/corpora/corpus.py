@@ -111,8 +111,7 @@ class Corpus:
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a corpus, cleaned; the result is cached under its edition, the cleaning
-    version and the code that reads it.
+    """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning.
 
     Parameters
     ----------
@@ -141,13 +140,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 
 
 def edition_of(dataset: Dataset) -> Edition:
-    """Return the edition of a dataset.
-
-    Raises
-    ------
-    DataError
-        If the dataset raises an error, or returns anything else.
-    """
+    """Return the edition of a dataset; raise DataError if it raises an error or returns anything else."""
     try:
         edition = dataset.edition()
     except AdbenchTextError:
@@ -164,12 +157,9 @@ def edition_of(dataset: Dataset) -> Edition:
 
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
-    """Return the raw documents of the training and of the test part of a dataset.
+    """Return the raw documents of both parts of a dataset.
 
-    Raises
-    ------
-    DataError
-        If the dataset raises an error, or returns anything else. The message names file and line.
+    If it raises an error or returns anything else, the message of a DataError names file and line.
     """
     module = type(dataset).__module__
     try:

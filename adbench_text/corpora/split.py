@@ -90,24 +90,10 @@ def check_test_outliers(share: float) -> None:
 
 
 def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.int64]:
-    """Draw as many outliers of a test set as make up a share of it; all inliers are kept.
+    """Return the places of a test set that remain if its outliers are to make up a share of it, in order.
 
-    The draw is seeded and without replacement. For one seed a higher share contains the outliers of a
-    lower one.
-
-    Parameters
-    ----------
-    outlier : bool array of shape (n_test,)
-        Which test documents are outliers.
-    share : float
-        Share of outliers in the resulting test set, in (0, 1).
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    int64 array
-        Places of the documents that remain, in their order.
+    All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
+    outliers of a lower one.
 
     Raises
     ------
