@@ -69,30 +69,17 @@ def test_every_class_fills_at_least_nine_tenths_of_its_cap_and_never_more(parts:
         assert documents.labels.dtype == np.int64
 
 
-def test_each_cleaned_text_occurs_once_and_has_enough_words(parts: Parts) -> None:
-    cleaned = [clean(text) for documents in parts for text in documents.texts]
+def test_documents_are_prose_that_does_not_name_its_library_once_each(parts: Parts) -> None:
+    long = ("numpy", "scipy", "pandas", "sklearn", "scikit", "torch", "mlflow", "matplotlib", "pyplot")
+    texts = [text for documents in parts for text in documents.texts]
+    cleaned = [clean(text) for text in texts]
     assert len(set(cleaned)) == len(cleaned)
     assert min(len(text.split()) for text in cleaned) >= MIN_WORDS
-
-
-def test_no_document_names_its_own_library(parts: Parts) -> None:
-    long = ("numpy", "scipy", "pandas", "sklearn", "scikit", "torch", "mlflow", "matplotlib", "pyplot")
-    names = {"np", "pd", "plt", "mpl", "learn"}
-    for documents in parts:
-        for text in documents.texts:
-            words = set(re.findall("[a-z]+", text.lower()))
-            assert not words & names
-            assert not [name for name in words if any(part in name for part in long)]
-
-
-def test_no_markup_is_left(parts: Parts) -> None:
-    for documents in parts:
-        for text in documents.texts:
-            assert ">>> " not in text
-            assert ".. code-block::" not in text
-            assert "https://" not in text
-            assert ":func:`" not in text
-            assert "\n" not in text
+    for text in texts:
+        words = set(re.findall("[a-z]+", text.lower()))
+        assert not words & {"np", "pd", "plt", "mpl", "learn"}
+        assert not [name for name in words if any(part in name for part in long)]
+        assert not [mark for mark in (">>> ", ".. code-block::", "https://", ":func:`", "\n") if mark in text]
 
 
 def test_train_and_test_share_no_module(install: Install) -> None:
@@ -105,6 +92,18 @@ def test_train_and_test_share_no_module(install: Install) -> None:
     assert first_words[0].isdisjoint(first_words[1])
     assert first_words[0] | first_words[1] == {word(i) for i in range(30)}
     assert {word(i) for i in range(30) if part_of(f"lib.m{i}") == "test"} == first_words[1]
+
+
+def test_the_order_of_the_file_system_does_not_matter(
+    install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dataset = install({f"lib/m{i}.py": module(sentence(i), sentence(i // 2)) for i in range(20)})()
+    rglob = Path.rglob
+    orders = []
+    for reverse in (False, True):
+        monkeypatch.setattr(Path, "rglob", lambda *args, back=reverse: sorted(rglob(*args), reverse=back))
+        orders.append([part.texts for part in dataset.read()])
+    assert orders[0] == orders[1]
 
 
 def test_about_one_module_in_three_goes_to_the_test_part() -> None:
@@ -130,21 +129,6 @@ def test_a_class_stops_at_its_cap(install: Install, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(pydocs, "PER_CLASS", {"train": 5, "test": 4})
     files = {f"lib/m{i}.py": module(*(sentence(3 * i + j) for j in range(3))) for i in range(30)}
     assert [len(part) for part in install(files)().read()] == [5, 4]
-
-
-def test_the_order_of_the_file_system_does_not_matter(
-    install: Install, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    dataset = install({f"lib/m{i}.py": module(sentence(i), sentence(i // 2)) for i in range(20)})()
-    rglob = Path.rglob
-    orders: list[list[str]] = []
-    for reverse in (False, True):
-        monkeypatch.setattr(
-            Path, "rglob", lambda *args, reverse=reverse: sorted(rglob(*args), reverse=reverse)
-        )
-        train, test = dataset.read()
-        orders.append([*train.texts, "|", *test.texts])
-    assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize(
@@ -188,29 +172,18 @@ def test_reading_imports_no_library_and_does_not_depend_on_the_hash_seed() -> No
     assert outputs[0][1] == "['numpy']"  # the harness itself needs it
 
 
-def test_the_edition_names_the_installed_versions_and_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pydocs, "modules", None)
-    monkeypatch.setattr(pydocs, "docstrings", None)
-    named = PyDocs().edition().name.split(", ")
-    assert f"sklearn {version('scikit-learn')}" in named
-    assert f"torch {version('torch')}" in named
-    assert len(named) == len(PyDocs.classes)
-
-
-def test_the_digest_changes_with_a_version_and_with_the_extraction(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_edition_is_the_versions_and_the_extraction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pydocs, "modules", None)  # nothing is read for it
     editions = [PyDocs().edition()]
+    assert f"sklearn {version('scikit-learn')}" in editions[0].name.split(", ")
     monkeypatch.setattr(pydocs, "EXTRACTION_VERSION", pydocs.EXTRACTION_VERSION + 1)
     editions.append(PyDocs().edition())
     monkeypatch.setattr(pydocs, "installed", lambda distribution: "9.9")
     editions.append(PyDocs().edition())
     assert len({edition.digest for edition in editions}) == 3
     assert editions[0].name == editions[1].name != editions[2].name
-
-
-def test_a_missing_library_is_an_error_that_names_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = {"scikit-learn": ""}
-    monkeypatch.setattr(pydocs, "installed", lambda distribution: found.get(distribution, "1.0"))
-    with pytest.raises(DataError, match=r"not installed\. Run: pip install scikit-learn$"):
+    monkeypatch.setattr(pydocs, "installed", lambda distribution: "")
+    with pytest.raises(DataError, match=r"matplotlib, which is not installed\. Run: pip install matplotlib$"):
         PyDocs().edition()
 
 
