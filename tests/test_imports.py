@@ -51,6 +51,29 @@ def run(*commands: str, uri: str = "") -> tuple[list[int], str, set[str]]:
     return codes, "\n".join([*output, done.stderr]), set(modules)
 
 
+EVERYTHING = (
+    "from adbench_text.cli import main; from adbench_text.run import engine, evaluate, runner;"
+    "from adbench_text.store import store; from adbench_text.plugins import registry, vector_detector;"
+    "[registry.detector(n) for n in ('llr', 'ocsvm', 'iforest', 'pyod-ecod')];"
+    "[registry.dataset(n) for n in registry.names('datasets')]"
+)
+SLOW = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim"}
+
+
+@pytest.mark.parametrize(
+    ("code", "unwanted"),
+    [
+        ("import adbench_text", SLOW),
+        ("import adbench_text.cli.main", SLOW),
+        (EVERYTHING, {"torch"}),  # but for a detector that needs it
+    ],
+)
+def test_an_import_is_light(code, unwanted):
+    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert not unwanted.intersection(ran.stdout.split())
+
+
 @pytest.fixture(scope="module")
 def uri(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with results of two detectors on a dataset that is installed."""

@@ -174,27 +174,6 @@ def test_an_editable_installation_works(mode, environment, tmp_path):
     assert all(file.is_relative_to(links) == (mode == "strict") for file in files)
 
 
-def modules_after(code: str) -> set[str]:
-    command = [sys.executable, "-c", f"import sys; {code}; print(*sys.modules)"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    return set(ran.stdout.split())
-
-
-def test_the_command_line_imports_nothing_heavy():
-    heavy = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim"}
-    assert not heavy & modules_after("import adbench_text.cli.main")
-
-
-def test_torch_is_imported_by_nothing_but_a_detector_that_needs_it():
-    code = (
-        "from adbench_text.cli import main; from adbench_text.run import engine, evaluate, runner;"
-        "from adbench_text.store import store; from adbench_text.plugins import registry, vector_detector;"
-        "[registry.detector(n) for n in ('llr', 'ocsvm', 'iforest', 'pyod-ecod')];"
-        "[registry.dataset(n) for n in registry.names('datasets')]"
-    )
-    assert "torch" not in modules_after(code)
-
-
 def test_what_the_code_imports_is_declared():
     import ast
     import tomllib

@@ -129,13 +129,12 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.npz"
     cleaned = _read_cache(path)
-    facts = {"edition": edition.name, "is_published": edition.is_published}
     if cleaned is None:
         cleaned = cleaned_parts(*read(dataset))
-        Corpus(dataset.name, tuple(dataset.classes), **cleaned._asdict(), **facts)  # checks it
         _write_cache(path, cleaned)
         cleaned = _read_cache(path) or cleaned  # mapped, so that processes share it
-    corpus = Corpus(dataset.name, tuple(dataset.classes), **cleaned._asdict(), **facts)
+    facts = {"edition": edition.name, "is_published": edition.is_published, **cleaned._asdict()}
+    corpus = Corpus(dataset.name, tuple(dataset.classes), **facts)
     return corpus if limit is None else corpus.limited(limit)
 
 

@@ -74,12 +74,7 @@ def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours)
     assert split.outlier.tolist() == ["green" not in text for text in split.test]
     assert sorted(split.train + split.pool) == sorted(colours.train.texts)
     assert not any("green" in text for text in split.pool)
-
-
-def test_an_unknown_inlier_class_is_refused_with_a_suggestion(colours):
-    with pytest.raises(
-        UnknownNameError, match=r"No inlier class of colours named 'gren'\. Did you mean 'green'"
-    ):
+    with pytest.raises(UnknownNameError, match=r"No inlier class of colours named 'gren'\. .* 'green'"):
         one_vs_rest(colours, "gren")
 
 
@@ -171,11 +166,6 @@ def test_documents_that_clean_to_nothing_are_dropped():
     assert len(Documents(["", "!"], np.array([0, 1])).cleaned()) == 0
 
 
-def test_each_text_needs_one_label():
-    with pytest.raises(DataError, match="Each document needs one label, got 2 texts and 1 labels"):
-        Documents(["a", "b"], np.array([0]))
-
-
 @pytest.mark.parametrize("part", ["training", "test"])
 def test_an_empty_class_is_refused(part):
     parts = {"training": documents("train"), "test": documents("test")} | {part: documents("x", (1, 0, 1))}
@@ -231,20 +221,12 @@ def test_limited_keeps_at_most_the_given_number_per_class_in_their_order(colours
     assert limited.edition == "made up, at most 25 documents per class"
     assert limited.digest != colours.digest
     assert limited.digest == colours.limited(25).digest
+    for limit in (0, -1):
+        with pytest.raises(InvalidValueError, match=f"must be at least 1 document per class, got {limit}"):
+            colours.limited(limit)
     assert colours.limited(40).train.texts == colours.train.texts
     firsts = [text for text in colours.train.texts if "blue" in text][:5]
     assert [text for text in colours.limited(5).train.texts if "blue" in text] != firsts
-
-
-@pytest.mark.parametrize("limit", [0, -1])
-def test_a_limit_below_one_is_refused(colours, limit):
-    with pytest.raises(InvalidValueError, match=f"limit must be at least 1 document per class, got {limit}"):
-        colours.limited(limit)
-
-
-def test_counts_are_per_class_and_part():
-    sizes = Corpus("c", CLASSES, documents("train", (1200, 2, 3)), documents("test", (4, 5, 6)), "made up")
-    assert sizes.counts() == "1,205 training / 15 test documents (red 1,200/4, green 2/5, blue 3/6)"
 
 
 # -- loading and its cache
@@ -303,15 +285,6 @@ def test_test_documents_are_kept_as_they_were_written(home):
     assert Colours.reads == 1
 
 
-def test_a_corpus_of_an_older_version_is_read_again(home):
-    loaded = corpus.load(Colours())
-    path = Path(loaded.train.texts._data.filename)
-    arrays = {name: np.array(a) for name, a in storage.read_arrays(path).items() if "original" not in name}
-    storage.write_arrays(path, arrays)
-    assert corpus.load(Colours()).originals == loaded.originals
-    assert Colours.reads == 2
-
-
 @pytest.mark.parametrize("digest", ["1" + "0" * 63, "0" * 63 + "1", "0" * 16, ""])
 def test_another_edition_is_read_anew(home, digest):
     assert corpus.load(Colours()).train.texts[0] == "red"
@@ -368,6 +341,15 @@ def test_the_cache_is_of_the_whole_corpus_whatever_the_limit(home):
     assert Colours.reads == 1
 
 
+def test_a_corpus_of_an_older_version_is_read_again(home):
+    loaded = corpus.load(Colours())
+    path = Path(loaded.train.texts._data.filename)
+    arrays = {name: np.array(a) for name, a in storage.read_arrays(path).items() if "original" not in name}
+    storage.write_arrays(path, arrays)
+    assert corpus.load(Colours()).originals == loaded.originals
+    assert Colours.reads == 2
+
+
 def test_texts_of_every_character_survive_the_cache(home, monkeypatch):
     odd = [
         "\ud800lone",
@@ -383,17 +365,6 @@ def test_texts_of_every_character_survive_the_cache(home, monkeypatch):
     assert len(first.train) == len(texts)
     monkeypatch.setattr(Colours, "read", None)
     assert corpus.load(Colours()).train.texts == first.train.texts
-
-
-def test_a_corpus_with_an_empty_class_is_not_cached(home, monkeypatch):
-    labels = np.array([0, 1, 2])
-    test = Documents(["red", "the", "blue"], labels)
-    monkeypatch.setattr(Colours, "read", lambda self: (Documents(list(CLASSES), labels), test))
-    with pytest.raises(
-        DataError, match=r"^Class 'green' of colours has no test documents after cleaning\. Check"
-    ):
-        corpus.load(Colours())
-    assert cache_files() == []
 
 
 def test_a_cache_that_cannot_be_written_is_one_line(home, monkeypatch, capsys):
