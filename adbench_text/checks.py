@@ -1,19 +1,20 @@
-"""Checks of the types and ranges of hyper-parameters, and of the shapes of arrays; messages quote the value.
+"""The values that hyper-parameters may have, and the shapes of arrays; messages quote what is wrong.
 
-Numbers must be finite, and a boolean is not a number.
+A detector declares one range for each hyper-parameter (`TextDetector.ranges`).
 
 Examples
 --------
->>> from adbench_text.checks import check_number
->>> check_number("nu", 0.5, "(0, 1]")
->>> check_number("nu", 0, "(0, 1]")
+>>> from adbench_text.checks import Number, Whole
+>>> ranges = {"nu": Number("(0, 1]"), "k": Whole(least=1), "cap": Number("(0, inf)", nullable=True)}
+>>> ranges["cap"].check("cap", None)
+>>> ranges["nu"].check("nu", 0)
 Traceback (most recent call last):
     ...
 adbench_text.errors.InvalidValueError: nu must be in (0, 1], got 0.
 """
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -24,69 +25,143 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 _WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for intervals without an upper end
 
 
+class Range:
+    """The values that a hyper-parameter may have.
+
+    A subclass states them in `text`, and implements `accepts` or `check`.
+
+    Parameters
+    ----------
+    nullable : bool, default False
+        Whether None is one of them.
+
+    Attributes
+    ----------
+    text : str
+        What follows "must be" in a message.
+    choices : sequence of str
+        The names among them; empty if the values are no names.
+    """
+
+    text: str = ""
+    choices: Sequence[str] = ()
+
+    def __init__(self, *, nullable: bool = False) -> None:
+        self.nullable = nullable
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value, of any type, is one of them."""
+        raise NotImplementedError
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value, of any type, is not one of them."""
+        if (value is None and self.nullable) or self.accepts(value):
+            return
+        none = "None or " if self.nullable else ""
+        raise InvalidValueError(f"{name} must be {none}{self.text}, got {value!r}.")
+
+
+class Number(Range):
+    """Finite numbers in an interval: ``"(0, 1]"`` excludes 0 and includes 1. A boolean is no number."""
+
+    def __init__(self, interval: str = "[0, inf)", *, nullable: bool = False) -> None:
+        super().__init__(nullable=nullable)
+        self.text = _WORDS.get(interval, f"in {interval}")
+        self._interval = interval
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is a finite number in the interval."""
+        if isinstance(value, bool) or not isinstance(value, Real):
+            return False
+        low, high = map(float, self._interval[1:-1].split(","))
+        above = low <= value if self._interval[0] == "[" else low < value
+        below = value <= high if self._interval[-1] == "]" else value < high
+        try:
+            return bool(above and below and math.isfinite(value))
+        except OverflowError:  # a whole number beyond the range of floats
+            return False
+
+
+class Whole(Range):
+    """Whole numbers, of any size unless `most` is given. A boolean is no number."""
+
+    def __init__(self, least: int = 0, most: int | None = None, *, nullable: bool = False) -> None:
+        super().__init__(nullable=nullable)
+        self._least, self._most = least, most
+        self.text = f"a whole number of at least {least}" if most is None else f"in {least} ... {most}"
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is a whole number within the limits."""
+        is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+        return is_whole and self._least <= value and (self._most is None or value <= self._most)
+
+
+class Boolean(Range):
+    """True and False."""
+
+    text = "true or false"
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether a value is one of both."""
+        return isinstance(value, bool)
+
+
+class Choice(Range):
+    """Names, for example ``Choice(("rbf", "linear"))``.
+
+    Parameters
+    ----------
+    names : collection of str, or callable
+        The callable returns them when they are asked for.
+    look_up : callable, optional
+        Takes a value; raises UnknownNameError if it is none of the names, nor anything else that is
+        possible, such as a path.
+    """
+
+    def __init__(
+        self,
+        names: Collection[str] | Callable[[], Collection[str]],
+        look_up: Callable[[Any], object] | None = None,
+    ) -> None:
+        super().__init__()
+        self._names, self._look_up = names, look_up
+
+    @property
+    def choices(self) -> Sequence[str]:  # type: ignore[override]
+        """The names."""
+        return list(self._names() if callable(self._names) else self._names)
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise UnknownNameError if a value, of any type, is none of them."""
+        if self._look_up:
+            self._look_up(value)
+        else:
+            check_choice(name, value, self.choices)
+
+
+#: Seeds that are valid for both NumPy and torch.
+SEED = Whole(0, 2**32 - 1, nullable=True)
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise UnknownNameError if a value, of any type, is not one of the known names."""
     if not isinstance(value, str) or value not in choices:
         raise UnknownNameError(name, str(value), choices)
 
 
-def check_boolean(name: str, value: Any) -> None:
-    """Raise InvalidValueError if a value is neither True nor False."""
-    if not isinstance(value, bool):
-        raise InvalidValueError(f"{name} must be true or false, got {value!r}.")
-
-
 def check_whole(name: str, value: Any, least: int) -> None:
     """Raise InvalidValueError if a value is not a whole number, or is smaller than `least`."""
-    if not _is_whole(value) or value < least:
-        raise InvalidValueError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    Whole(least).check(name, value)
 
 
 def check_number(name: str, value: Any, interval: str = "[0, inf)") -> None:
-    """Raise InvalidValueError if a value is not a finite number, or lies outside an interval.
-
-    Parameters
-    ----------
-    name : str
-        Name of the hyper-parameter.
-    value : object
-        Value of any type.
-    interval : str, default "[0, inf)"
-        Interval in the usual notation: ``"(0, 1]"`` excludes 0 and includes 1.
-    """
-    if not _is_finite(value) or not _lies_in(interval, value):
-        raise InvalidValueError(f"{name} must be {_WORDS.get(interval, f'in {interval}')}, got {value!r}.")
-
-
-def check_seed(seed: Any) -> None:
-    """Raise InvalidValueError if a seed is neither None nor valid for both NumPy and torch."""
-    if seed is not None and not (_is_whole(seed) and 0 <= seed < 2**32):
-        raise InvalidValueError(f"random_state must be None or in 0 ... 2**32 - 1, got {seed!r}.")
+    """Raise InvalidValueError if a value is not a finite number in an interval; see `Number`."""
+    Number(interval).check(name, value)
 
 
 def seed_or_draw(seed: int | None) -> int:
     """Return the seed, or a random one for None."""
     return int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_finite(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    try:
-        return math.isfinite(value)
-    except OverflowError:  # a whole number beyond the range of floats
-        return False
-
-
-def _lies_in(interval: str, value: Any) -> bool:
-    low, high = map(float, interval[1:-1].split(","))
-    above = low <= value if interval[0] == "[" else low < value
-    below = value <= high if interval[-1] == "]" else value < high
-    return bool(above and below)
 
 
 def check_shapes(arrays: Mapping[str, Any], **expected: str) -> None:
@@ -102,7 +177,6 @@ def check_shapes(arrays: Mapping[str, Any], **expected: str) -> None:
     Examples
     --------
     >>> import numpy as np
-    >>> check_shapes({"idf": np.ones(3), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
     >>> check_shapes({"idf": np.ones(2), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
     Traceback (most recent call last):
         ...

@@ -1,21 +1,25 @@
 """Where a network is computed, and in which precision."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import torch
 
-from adbench_text.checks import check_choice
+from adbench_text.checks import Choice
 from adbench_text.errors import InvalidValueError
 
-DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = ("auto", "bf16", "fp32")
+PRECISION = Choice(("auto", "bf16", "fp32"))
 
 
-def check_device(name: str) -> None:
-    """Raise InvalidValueError unless `name` is a device of this machine."""
-    check_choice("device", name, DEVICES)
-    if name == "cuda" and not torch.cuda.is_available():
-        raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
+class _Devices(Choice):
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError unless a value is a device of this machine."""
+        super().check(name, value)
+        if value == "cuda" and not torch.cuda.is_available():
+            raise InvalidValueError(f"torch {torch.__version__} sees no GPU; use device='cpu'.")
+
+
+DEVICE = _Devices(("auto", "cpu", "cuda"))
 
 
 def find_device(name: str) -> torch.device:

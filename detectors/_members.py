@@ -12,12 +12,22 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice
+from adbench_text.checks import Range, check_choice
 from adbench_text.code_version import code_version, libraries
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector
 from adbench_text.plugins.regimes import REGIMES
+
+
+class Members(Range):
+    """Detectors with their settings in brackets; see the head of the module."""
+
+    text = "detectors as in 'llr, knn-words(k=5)'"
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value is not a list of members."""
+        parse_members(value)
 
 
 class Composite(TextDetector):
@@ -127,7 +137,7 @@ def parse_members(text: Any) -> list[tuple[str, dict[str, Any]]]:
     >>> parse_members("llr, ocsvm(encoder=svd, nu=0.2)")
     [('llr', {}), ('ocsvm', {'encoder': 'svd', 'nu': 0.2})]
     """
-    expected = f"expected detectors as in 'llr, knn-words(k=5)', got {text!r}."
+    expected = f"expected {Members.text}, got {text!r}."
     if not isinstance(text, str):
         raise InvalidValueError(expected)
     members = []

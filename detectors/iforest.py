@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
-from adbench_text.checks import check_whole
+from adbench_text.checks import Range, Whole
 from adbench_text.plugins.state import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
@@ -36,6 +36,7 @@ class IForest(VectorDetector):
     (2,)
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {"n_estimators": Whole(1)}
     test_settings: ClassVar[Mapping[str, Any]] = {"n_estimators": 64}
 
     def __init__(self, *, n_estimators: int = 256, **shared: Any) -> None:
@@ -47,11 +48,6 @@ class IForest(VectorDetector):
         """Return ``paper-grid``: four numbers of trees, on plain means of word vectors."""
         plain = {"encoder": "mean", "normalize": False}
         return {"paper-grid": [{"n_estimators": n, **plain} for n in (64, 100, 128, 256)]}
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        check_whole("n_estimators", self.n_estimators, least=1)
 
     @property
     def trusted_types(self) -> frozenset[str]:

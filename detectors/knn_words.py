@@ -21,13 +21,14 @@ AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with 
 with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from adbench_text.checks import check_shapes, check_whole
+from adbench_text.checks import Range, Whole, check_shapes
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.state import State
 from adbench_text.text.words import count_words
@@ -61,16 +62,12 @@ class KNNWords(TextDetector):
     """
 
     name = "knn-words"
+    ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1)}
     leaves_out_self: ClassVar[bool] = True
 
     def __init__(self, *, k: int = 20, **shared: Any) -> None:
         super().__init__(**shared)
         self.k = k
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        check_whole("k", self.k, least=1)
 
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = count_words(texts)

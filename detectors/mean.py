@@ -12,11 +12,12 @@ A member whose MAD is 0 is divided by the standard deviation of these scores, an
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from adbench_text.detectors._members import Composite, RobustScale
+from adbench_text.checks import Range
+from adbench_text.detectors._members import Composite, Members, RobustScale
 from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
 from adbench_text.plugins.state import State
@@ -51,6 +52,8 @@ class Mean(Composite):
     >>> bool(far > near)
     True
     """
+
+    ranges: ClassVar[Mapping[str, Range]] = {"members": Members()}
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
         super().__init__(**shared)

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
-from adbench_text.checks import check_choice, check_number, check_shapes
+from adbench_text.checks import Choice, Number, Range, check_shapes
 from adbench_text.plugins.state import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
@@ -42,6 +42,8 @@ class OCSVM(VectorDetector):
     True
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {"kernel": Choice(("rbf", "linear")), "nu": Number("(0, 1]")}
+
     def __init__(self, *, kernel: str = "rbf", nu: float = 0.1, **shared: Any) -> None:
         super().__init__(**shared)
         self.kernel = kernel
@@ -54,12 +56,6 @@ class OCSVM(VectorDetector):
         return {
             "paper-grid": [{"kernel": kernel, "nu": nu, "encoder": encoder} for kernel, nu, encoder in grid]
         }
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        check_choice("kernel", self.kernel, ("rbf", "linear"))
-        check_number("nu", self.nu, "(0, 1]")
 
     @property
     def trusted_types(self) -> frozenset[str]:

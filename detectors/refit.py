@@ -29,13 +29,13 @@ costs next to nothing without contamination.
 
 from collections.abc import Mapping, Sequence
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_number, check_whole
-from adbench_text.detectors._members import Composite, RobustScale
+from adbench_text.checks import Number, Range, Whole
+from adbench_text.detectors._members import Composite, Members, RobustScale
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
 from adbench_text.plugins.state import State
@@ -79,6 +79,12 @@ class Refit(Composite):
     np.int64(30)
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "detector": Members(),
+        "rounds": Whole(1),
+        "cutoff": Number("[0, inf)"),
+        "max_dropped": Number("[0, 0.5]"),
+    }
     kept_: NDArray[np.bool_]
 
     def __init__(
@@ -105,13 +111,6 @@ class Refit(Composite):
         if len(members) != 1:
             raise InvalidValueError(f"refit fits one detector, got {self.detector!r}; use mean for several.")
         return members
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        check_whole("rounds", self.rounds, least=1)
-        check_number("cutoff", self.cutoff)
-        check_number("max_dropped", self.max_dropped, "[0, 0.5]")
 
     def _fit(self, texts: list[str]) -> None:
         (self._detector,) = self._build()

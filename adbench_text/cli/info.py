@@ -225,7 +225,7 @@ def _values(parameter: Mapping[str, Any]) -> str:
         return f"Choices: {', '.join(parameter['choices'])}."
     if not parameter["range"]:
         return ""
-    null = " or null" if parameter["default"] is None and "None" not in parameter["range"] else ""
+    null = " or null" if parameter["nullable"] else ""
     return f"Must be {parameter['range']}{null}."
 
 

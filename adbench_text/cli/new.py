@@ -37,22 +37,19 @@ from collections import Counter
 
 import numpy as np
 
-from adbench_text.checks import check_whole
+from adbench_text.checks import Whole
 from adbench_text.plugins.detector import TextDetector
 
 
 class $title(TextDetector):
     """Share of a text's words that occur in fewer than `min_count` training texts."""
 
+    ranges = {"min_count": Whole(least=1)}  # the values that each hyper-parameter may have
     # test_settings = {"min_count": 1}  # `adbench-text check` uses them: make a slow detector small
 
     def __init__(self, *, min_count: int = 2, **shared):
         super().__init__(**shared)  # contamination and random_state
         self.min_count = min_count  # stored as it is given
-
-    def check_params(self):
-        super().check_params()
-        check_whole("min_count", self.min_count, least=1)
 
     def _fit(self, texts):
         counts = Counter(word for text in texts for word in set(text.split()))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from pyod.models.base import BaseDetector
 
-from adbench_text.checks import check_number, check_seed
+from adbench_text.checks import SEED, Number, Range
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.regimes import FROM_SCRATCH
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores, check_texts
@@ -48,9 +48,9 @@ class Observer(Protocol):
         """Look at the detector as it is after a step; ``decision_function`` works then."""
 
 
-def _check_threshold(contamination: Any) -> None:
-    if not hasattr(contamination, "fit"):  # PyOD takes a thresholder of PyThresh too
-        check_number("contamination", contamination, "(0, 0.5]")
+class _Contamination(Number):
+    def accepts(self, value: Any) -> bool:
+        return hasattr(value, "fit") or super().accepts(value)  # PyOD takes a thresholder of PyThresh too
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints
@@ -86,6 +86,9 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     kept_ : bool array of shape (n_train,), or None
         Training documents that a robust detector learned from in the end; None for one that uses all.
         The harness logs the others as ``set_aside.csv``.
+    ranges : mapping of str to Range
+        The values that each hyper-parameter may have, for those that the class adds to its bases; see
+        `adbench_text.checks`. Of the class.
     computes_with : frozenset of str
         Packages that decide its scores besides those that its own code imports; their releases are part of
         the identity of its results. Of the class.
@@ -116,13 +119,17 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     observer: Observer | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
     kept_: "NDArray[np.bool_] | None" = None
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "contamination": _Contamination("(0, 0.5]"),
+        "random_state": SEED,
+    }
     computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
-        _check_threshold(contamination)  # with our message, before PyOD does
+        TextDetector.ranges["contamination"].check("contamination", contamination)  # before PyOD does
         if isinstance(contamination, Real):
             contamination = float(contamination)  # PyOD takes NumPy's short floats for thresholders
         super().__init__(contamination=contamination)
@@ -180,13 +187,21 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """
         return "default", {}
 
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range (fit calls it first).
+    @classmethod
+    def parameter_ranges(cls) -> dict[str, Range]:
+        """Return the values that each hyper-parameter may have, of the class and of its bases."""
+        declared = [vars(kind).get("ranges", {}) for kind in reversed(cls.__mro__)]
+        return {name: values for ranges in declared for name, values in ranges.items()}
 
-        A subclass that checks its own calls this method of its base too.
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of its range (fit calls it first).
+
+        A subclass may add a check of several hyper-parameters together; it calls this method first.
         """
-        _check_threshold(self.contamination)
-        check_seed(self.random_state)
+        params = self.get_params(deep=False)
+        for name, values in self.parameter_ranges().items():
+            if name in params:
+                values.check(name, params[name])
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up resources that are not learned (word vectors) for all documents of a corpus at once.

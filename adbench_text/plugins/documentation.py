@@ -1,4 +1,4 @@
-"""Hyper-parameters of a detector as its docstrings describe them and as it checks them."""
+"""Hyper-parameters of a detector, as its docstrings describe them and with the values that it declares."""
 
 import inspect
 import re
@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.isolation import preserved
+from adbench_text.checks import Range
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -55,6 +54,8 @@ class Parameter:
         As the docstring of its class, or of a class it inherits from, states them; empty if none does.
     range : str
         Values that it may have; empty if that is not known.
+    nullable : bool
+        Whether it may be None.
     choices : sequence of str
         The names that it may have; empty if it is no choice.
     """
@@ -64,6 +65,7 @@ class Parameter:
     type: str
     meaning: str
     range: str
+    nullable: bool
     choices: Sequence[str]
 
 
@@ -71,15 +73,15 @@ def parameters(detector: "type[TextDetector]") -> list[Parameter]:
     """Return the hyper-parameters of a detector: those that its own docstring describes come first."""
     entries = documented(detector)
     fixed: frozenset[str] = getattr(detector, "fixed", frozenset())
-    defaults = detector.default_params()
+    defaults, ranges = detector.default_params(), detector.parameter_ranges()
     order = [name for name in entries if name in defaults and name not in fixed]
     result = []
     for name in [*order, *(name for name in defaults if name not in order)]:
         entry = entries.get(name, Entry(name, "", ""))
-        accepted, choices = _accepted(detector, name)
-        if not (accepted or choices):
-            choices = _choices_of_type(entry.type)
-        result.append(Parameter(name, defaults[name], entry.type, entry.meaning, accepted, choices))
+        values = ranges.get(name, Range())
+        choices = values.choices if name in ranges else _choices_of_type(entry.type)
+        fields = name, defaults[name], entry.type, entry.meaning, values.text, values.nullable, choices
+        result.append(Parameter(*fields))
     return result
 
 
@@ -135,32 +137,6 @@ def parsed(docstring: str) -> Iterator[Entry]:
             if _NAME.fullmatch(name):
                 yield Entry(name, kind.strip(), meaning)
         head, body = line, []
-
-
-class _Unsuitable:
-    """A value that no check of a hyper-parameter accepts."""
-
-    def __str__(self) -> str:
-        return "?"
-
-    __repr__ = __str__
-
-
-@preserved()
-def _accepted(detector: "type[TextDetector]", name: str) -> tuple[str, Sequence[str]]:
-    """Return the range of a hyper-parameter, or its choices, as the detector's own check states them."""
-    try:
-        unchecked = detector()
-        setattr(unchecked, name, _Unsuitable())
-        unchecked.check_params()
-    except UnknownNameError as error:
-        return "", error.known if error.name == str(_Unsuitable()) else ()
-    except InvalidValueError as error:
-        match = re.fullmatch(rf"{re.escape(name)} must be (.*), got \?\.", str(error))
-        return (match[1] if match else ""), ()
-    except Exception:  # a detector that checks in another way
-        return "", ()
-    return "", ()
 
 
 def _choices_of_type(kind: str) -> Sequence[str]:

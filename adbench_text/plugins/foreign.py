@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 from sklearn.base import OutlierMixin, is_outlier_detector
 
+from adbench_text.checks import Range
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import Observer, TextDetector
@@ -187,8 +188,14 @@ class Foreign(TextDetector):
         method = getattr(cls.kind, "presets", None)
         return dict(method(dataset)) if method else {}
 
+    @classmethod
+    def parameter_ranges(cls) -> dict[str, Range]:
+        """Return the values that each hyper-parameter may have, where the detector declares them."""
+        return dict(getattr(cls.kind, "ranges", {}))
+
     def check_params(self) -> None:
-        """Raise an error if a hyper-parameter is out of range, where the detector checks them."""
+        """Raise an error if a hyper-parameter is out of range, where the detector declares or checks them."""
+        super().check_params()
         self._call("check_params")
 
     def prepare(self, texts: Sequence[str]) -> None:

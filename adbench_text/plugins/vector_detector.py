@@ -1,19 +1,19 @@
 """The base of detectors that work on document vectors."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
-from adbench_text.checks import check_boolean, check_shapes, check_whole
+from adbench_text.checks import Boolean, Choice, Range, Whole, check_shapes
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.plugins.state import State
 from adbench_text.text import vectors
-from adbench_text.text.encoders import Encoder, Encoding, Matrix, find_method, fit_encoder
+from adbench_text.text.encoders import METHODS, Encoder, Encoding, Matrix, find_method, fit_encoder
 
 
 class VectorDetector(TextDetector):
@@ -49,6 +49,13 @@ class VectorDetector(TextDetector):
     True
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "encoder": Choice(METHODS, find_method),
+        "vectors": vectors.VECTORS,
+        "normalize": Boolean(),
+        "svd_components": Whole(1),
+        "max_pieces": Whole(3),
+    }
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
 
     def __init__(
@@ -88,15 +95,6 @@ class VectorDetector(TextDetector):
         return Encoding(
             self.encoder, self.vectors, self.normalize, self.svd_components, seed, self.max_pieces
         )
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        find_method(self.encoder)
-        check_boolean("normalize", self.normalize)
-        check_whole("svd_components", self.svd_components, least=1)
-        check_whole("max_pieces", self.max_pieces, least=3)
-        vectors.check_name(self.vectors)
 
     @property
     def regime(self) -> str:

@@ -177,12 +177,14 @@ def refuses_wrong_input(subject: Subject) -> Iterator[str]:
                 yield f"{names[-1]}({wrong!r}) {problem}{subject.at(names[-1])}"
 
 
-def refuses_wrong_thresholds(subject: Subject) -> Iterator[str]:
-    """A contamination outside (0, 0.5] is an error, where there is this hyper-parameter."""
-    if "contamination" in subject.parameters:
-        for value in (0, 0.9):
-            if problem := _accepted(lambda value=value: subject.make(contamination=value).fit(TRAIN)):
-                yield f"contamination={value} {problem}{subject.at('check_params')}"
+def refuses_wrong_values(subject: Subject) -> Iterator[str]:
+    """A value that no hyper-parameter can have is an error, and so is a contamination outside (0, 0.5]."""
+    wrong: list[tuple[str, Any]] = [(name, object()) for name in subject.kind.parameter_ranges()]
+    for name, value in [*wrong, ("contamination", 0), ("contamination", 0.9)]:
+        if name in subject.parameters:
+            problem = _accepted(lambda: subject.make().set_params(**{name: value}).fit(TRAIN))  # noqa: B023
+            if problem:
+                yield f"{name}={value} {problem}{subject.at('check_params')}"
 
 
 def _accepted(call: Callable[..., object], *arguments: Any) -> str:
@@ -302,7 +304,7 @@ RULES: tuple[Rule[Subject], ...] = (
     leaves_texts_alone,
     scores_odd_texts,
     refuses_wrong_input,
-    refuses_wrong_thresholds,
+    refuses_wrong_values,
     predicts,
     can_be_pickled,
     has_valid_presets,

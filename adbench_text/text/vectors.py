@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import check_choice
+from adbench_text.checks import Choice, check_choice
 from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.text import glove_wheel, local_vectors, vector_files
 from adbench_text.text.local_vectors import LocalVectors
@@ -84,6 +84,10 @@ def check_name(name: Any) -> None:
     elif name != LOCAL:
         with suppress(DataError):  # a name or a path all the same; the file may still be fetched
             locate(str(name))
+
+
+#: The values that a hyper-parameter may have that names word vectors.
+VECTORS = Choice((*DOWNLOADS, LOCAL), check_name)
 
 
 def digest(name: str) -> str:

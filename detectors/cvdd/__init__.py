@@ -33,8 +33,8 @@ from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 from torch import Tensor
 
-from adbench_text.checks import check_choice, check_number, check_whole, seed_or_draw
-from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
+from adbench_text.detectors._devices import DEVICE, describe, find_device
 from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
 from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
@@ -104,6 +104,21 @@ class CVDD(TextDetector):
     True
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "attention_heads": Whole(1),
+        "orthogonality_weight": Number("[0, inf)"),
+        "alpha_schedule": Choice(ALPHAS),
+        "score": Choice((MEAN, BEST)),
+        "vectors": vectors.VECTORS,
+        "min_count": Whole(0),
+        "epochs": Whole(1),
+        "batch_size": Whole(1),
+        "learning_rate": Number("[0, inf)"),
+        "weight_decay": Number("[0, inf)"),
+        "attention_size": Whole(1),
+        "tolerance": Number("[0, inf)"),
+        "device": DEVICE,
+    }
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
 
     def __init__(
@@ -144,19 +159,6 @@ class CVDD(TextDetector):
         """Return ``paper-grid``: the paper's heads and weights of orthogonality."""
         grid = product((3, 5, 10), (1, 10))
         return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
-        super().check_params()
-        check_choice("alpha_schedule", self.alpha_schedule, ALPHAS)
-        check_choice("score", self.score, (MEAN, BEST))
-        for name in ("attention_heads", "epochs", "batch_size", "attention_size"):
-            check_whole(name, getattr(self, name), least=1)
-        check_whole("min_count", self.min_count, least=0)
-        for name in ("orthogonality_weight", "learning_rate", "weight_decay", "tolerance"):
-            check_number(name, getattr(self, name))
-        check_device(self.device)
-        vectors.check_name(self.vectors)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the vectors of all words of a corpus in one pass over the file."""

@@ -51,7 +51,7 @@ from adbench_text.detectors.date.checkpoints import checkpoint_path
 from adbench_text.detectors.date.corruption import mask_patterns
 from adbench_text.detectors.date.networks import build
 from adbench_text.detectors.date.scoring import rmd_scores, token_scores, window_scores
-from adbench_text.detectors.date.settings import PL_RMD, check_settings
+from adbench_text.detectors.date.settings import PL_RMD, RANGES, check_settings
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
@@ -143,6 +143,7 @@ class DATE(TextDetector):
     True
     """
 
+    ranges = RANGES
     computes_with = TextDetector.computes_with | {"tokenizers"}
     test_settings: ClassVar[Mapping[str, Any]] = {
         "vocabulary": "trained",

@@ -1,9 +1,10 @@
 """Ranges of DATE's hyper-parameters, and the combinations that make no sense."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from adbench_text.checks import check_choice, check_number, check_whole
-from adbench_text.detectors._devices import PRECISIONS, check_device
+from adbench_text.checks import Choice, Number, Range, Whole
+from adbench_text.detectors._devices import DEVICE, PRECISION
 from adbench_text.detectors.date.corruption import count_patterns
 from adbench_text.detectors.date.scoring import SCORES
 from adbench_text.errors import InvalidValueError
@@ -15,43 +16,37 @@ if TYPE_CHECKING:
 GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
 PL_RMD = "pl_rmd"
 
-_CHOICES = {
-    "vocabulary": (TRAINED, BERT),
-    "generator": tuple(GENERATORS),
-    "score": (*SCORES, PL_RMD),
-    "precision": PRECISIONS,
-}
-_MINIMA = {
-    "vocabulary_size": 100,
-    "max_length": 1,
-    "n_patterns": 0,
-    "steps": 1,
-    "epochs": 1,
-    "batch_size": 1,
-    "layers": 1,
-    "hidden": 4,
-}
-_INTERVALS = {
-    "mask_share": "(0, 1)",
-    "dropout": "[0, 1)",
-    "learning_rate": "(0, inf)",
-    **dict.fromkeys(("rtd_weight", "rmd_weight", "mlm_weight", "weight_decay"), "[0, inf)"),
+RANGES: Mapping[str, Range] = {
+    "vocabulary": Choice((TRAINED, BERT)),
+    "vocabulary_size": Whole(100),
+    "max_length": Whole(1),
+    "n_patterns": Whole(0),
+    "mask_share": Number("(0, 1)"),
+    "generator": Choice(GENERATORS),
+    "rtd_weight": Number("[0, inf)"),
+    "rmd_weight": Number("[0, inf)"),
+    "mlm_weight": Number("[0, inf)"),
+    "score": Choice((*SCORES, PL_RMD)),
+    "steps": Whole(1),
+    "epochs": Whole(1),
+    "batch_size": Whole(1),
+    "learning_rate": Number("(0, inf)"),
+    "embedding_learning_rate": Number("(0, inf)", nullable=True),
+    "weight_decay": Number("[0, inf)"),
+    "dropout": Number("[0, 1)"),
+    "layers": Whole(1),
+    "hidden": Whole(4),
+    "device": DEVICE,
+    "precision": PRECISION,
 }
 
 
 def check_settings(detector: "DATE") -> None:
-    """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
-    for name, choices in _CHOICES.items():
-        check_choice(name, getattr(detector, name), choices)
-    for name, least in _MINIMA.items():
-        check_whole(name, getattr(detector, name), least)
-    for name, interval in _INTERVALS.items():
-        check_number(name, getattr(detector, name), interval)
+    """Raise InvalidValueError if hyper-parameters that are in their ranges contradict each other."""
     if detector.hidden % 4:
         raise InvalidValueError(f"hidden must be a multiple of 4, got {detector.hidden}.")
     rates = ["learning_rate"]
     if detector.embedding_learning_rate is not None:
-        check_number("embedding_learning_rate", detector.embedding_learning_rate, "(0, inf)")
         rates.append("embedding_learning_rate")
     for name in rates:
         # Each step multiplies a weight by 1 - shrinkage, and the lazy rows of the optimiser divide by it.
@@ -64,7 +59,6 @@ def check_settings(detector: "DATE") -> None:
         raise InvalidValueError(
             f"score={detector.score!r} needs a positive {needed}, got 0: nothing else learns this score."
         )
-    check_device(detector.device)
 
 
 def _check_patterns(detector: "DATE") -> None:

@@ -43,7 +43,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice, check_number, check_shapes, check_whole
+from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batch, set_aside
@@ -115,6 +115,20 @@ class LLR(TextDetector):
     'lawyer'
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "background": Choice(BACKGROUNDS),
+        "vectors": vectors.VECTORS,
+        "language": Choice(languages),
+        "smoothing": Number("(0, inf)"),
+        "shrinkage": Number("[0, inf)"),
+        "cap": Number("(0, inf)", nullable=True),
+        "em_rounds": Whole(0),
+        "least_aside": Number("[0, 0.5]"),
+        "most_aside": Number("[0, 0.5]"),
+        "aside_weight": Number("(0, inf)"),
+        "coherence": Number("[0, inf)"),
+        "batch_rounds": Whole(0),
+    }
     leaves_out_self: ClassVar[bool] = True
 
     def __init__(
@@ -171,31 +185,17 @@ class LLR(TextDetector):
         return f"{name}, without word vectors", without
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
         super().check_params()
-        check_choice("background", self.background, BACKGROUNDS)
-        check_number("smoothing", self.smoothing, "(0, inf)")
-        check_number("shrinkage", self.shrinkage)
-        if self.cap is not None:
-            check_number("cap", self.cap, "(0, inf)")
-        check_whole("em_rounds", self.em_rounds, 0)
-        check_number("least_aside", self.least_aside, "[0, 0.5]")
-        check_number("most_aside", self.most_aside, "[0, 0.5]")
         if self.least_aside > self.most_aside:
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
             )
-        check_number("aside_weight", self.aside_weight, "(0, inf)")
-        check_number("coherence", self.coherence)
-        check_whole("batch_rounds", self.batch_rounds, 0)
-        if self._reads_vectors:
-            vectors.check_name(self.vectors)
-            if self.vectors == vectors.LOCAL:
-                raise InvalidValueError(
-                    f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
-                )
+        if self._reads_vectors and self.vectors == vectors.LOCAL:
+            raise InvalidValueError(
+                f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
+            )
         if self._reads_wordfreq:
-            check_choice("language of wordfreq", self.language, languages())
             wordfreq(self.language)  # reads the list now: the time of a later fit is measured
 
     @property

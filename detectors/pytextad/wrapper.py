@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import check_whole, seed_or_draw
-from adbench_text.detectors._devices import check_device, describe, find_device
+from adbench_text.checks import Range, Whole, seed_or_draw
+from adbench_text.detectors._devices import DEVICE, describe, find_device
 from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.isolation import seed_generators
@@ -46,6 +46,7 @@ class PyTextADDetector(WrappedDetector):
         PyTextAD's hyper-parameters that cannot be set.
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {"device": DEVICE}  # of those that have one
     fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "verbose"})
 
     @classmethod
@@ -54,12 +55,6 @@ class PyTextADDetector(WrappedDetector):
         own = {name: value for name, value in super()._own_defaults().items() if name not in shared}
         # None is a GPU where there is one
         return own | {"device": "auto"} if own.get("device", "") is None else own
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter of ours is out of range."""
-        super().check_params()
-        if "device" in (own := self._own()):
-            check_device(own["device"])
 
     def resources(self) -> dict[str, str]:
         """Return the version of PyTextAD, and digests of the files that are read."""
@@ -191,16 +186,15 @@ class PyTextADCVDD(PyTextADDetector):
         See `PyTextADDetector`.
     """
 
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "vectors": vectors.VECTORS,
+        "min_count": Whole(0),
+    }
+
     def __init__(self, *, vectors: str = "glove-wiki-gigaword-50", min_count: int = 3, **params: Any) -> None:
         super().__init__(**params)
         self.vectors = vectors
         self.min_count = min_count
-
-    def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter of ours is out of range."""
-        super().check_params()
-        check_whole("min_count", self.min_count, least=0)
-        vectors.check_name(self.vectors)
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the vectors of all words of a corpus in one pass over the file."""
