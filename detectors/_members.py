@@ -17,7 +17,7 @@ from adbench_text.code_version import code_version, libraries
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector
-from adbench_text.plugins.regimes import REGIMES
+from adbench_text.plugins.scores import REGIMES
 
 
 class Members(Range):

@@ -30,7 +30,7 @@ from scipy.sparse import csr_array, diags_array
 
 from adbench_text.checks import Range, Whole, check_shapes
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 from adbench_text.text.words import count_words
 
 _BLOCK = 2**22  # similarities that are in memory at a time

@@ -20,7 +20,7 @@ from adbench_text.checks import Range
 from adbench_text.detectors._members import Composite, Members, RobustScale
 from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 
 # llr with its preset robust, and neighbours among the sentence vectors of the documents that look normal
 _LLR_MINILM = {

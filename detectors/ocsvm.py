@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
 from adbench_text.checks import Choice, Number, Range, check_shapes
-from adbench_text.plugins.state import Estimator, State
+from adbench_text.plugins.scores import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 

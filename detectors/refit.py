@@ -38,7 +38,7 @@ from adbench_text.checks import Number, Range, Whole
 from adbench_text.detectors._members import Composite, Members, RobustScale
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from adbench_text.plugins.regimes import REGIMES, TEST_BATCH
+from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import DEFAULT

@@ -9,7 +9,7 @@ from operator import and_
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.plugins.regimes import TEST_BATCH
+from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.reports import significance
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison

@@ -7,7 +7,7 @@ import click
 
 from adbench_text.cli.options import tracking_options
 from adbench_text.cli.show import json_option, line, show, table
-from adbench_text.escaping import without_password
+from adbench_text.escaping import one_line, without_password
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -130,7 +130,7 @@ def _plugins() -> dict[str, Any]:
     for kind in registry.KINDS:
         if names := [name for name, plugin in registry.plugins(kind).items() if plugin.is_foreign]:
             foreign[kind] = names
-        broken |= registry.problems(kind)
+        broken |= {row.name: one_line(row.problem) for row in registry.listing(kind) if row.problem}
     return {"foreign": foreign, "broken": broken}
 
 

@@ -22,7 +22,7 @@ def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
-    from adbench_text.plugins.words import N_WHY, odd_words
+    from adbench_text.plugins.scores import N_WHY, odd_words
     from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
     from adbench_text.storage import atomic_path
 

@@ -13,8 +13,9 @@ Row = dict[str, Any]
 def _plugins(kind: str) -> Iterator[Row]:
     from adbench_text.plugins import registry
 
-    for name, summary in registry.listing(kind):
-        yield {"name": name, "summary": summary.replace("``", "")}  # a docstring
+    for row in registry.listing(kind):
+        summary = f"broken: {row.problem}" if row.problem else row.summary
+        yield {"name": row.name, "summary": summary.replace("``", "")}  # a docstring
 
 
 def _vectors() -> Iterator[Row]:

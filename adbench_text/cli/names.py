@@ -20,7 +20,7 @@ class Name(click.ParamType[str]):
     ----------
     kind : str
         A kind of plug-in, or ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``,
-        ``"encoders"``, ``"presets"``, ``"devices"``.
+        ``"encoders"``, ``"presets"``, ``"settings"``, ``"devices"``.
     several : bool, default False
         Whether the option takes lists with commas too.
     """
@@ -59,7 +59,7 @@ def _names(kind: str, given: dict[str, Any]) -> list[str]:
     """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
     from adbench_text.plugins import registry
 
-    if kind in ("inliers", "presets"):
+    if kind in ("inliers", "presets", "settings"):
         from adbench_text.sweep.names import expand
 
         datasets = expand("dataset", given.get("datasets") or ["all"])
@@ -69,6 +69,11 @@ def _names(kind: str, given: dict[str, Any]) -> list[str]:
 
         named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
         detectors = expand("detector", [named] if isinstance(named, str) else named)
+        if kind == "settings":
+            from adbench_text.plugins.documentation import parameters
+
+            known = [param for name in detectors for param in parameters(registry.detector(name))]
+            return [f"{param.name}={choice}" for param in known for choice in param.choices or ("",)]
         each = (presets(registry.detector(name), dataset) for name in detectors for dataset in datasets)
         return ["default", *(preset for presets in each for preset in presets)]
     if kind == "devices":

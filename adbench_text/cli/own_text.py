@@ -77,6 +77,7 @@ detector_options = _grouped(
             "settings",
             multiple=True,
             metavar="KEY=VALUE",
+            type=Name("settings"),
             callback=lambda context, parameter, values: dict(map(setting, values)),
             help="Hyper-parameter.",
         ),

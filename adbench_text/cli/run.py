@@ -111,6 +111,7 @@ _SECTIONS = {
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
+    type=Name("settings"),
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
 @click.option("--encoder", type=Name("encoders"), metavar="NAME|PATH", cls=LazyHelp, text=_encoders)

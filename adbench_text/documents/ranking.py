@@ -18,9 +18,16 @@ from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueErr
 from adbench_text.models.model import Model, Training
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.plugins.regimes import TEST_BATCH
-from adbench_text.plugins.scores import TokenScore, check_texts
-from adbench_text.plugins.words import N_TYPICAL, N_WHY, centre, odd_words, original_words
+from adbench_text.plugins.scores import (
+    N_TYPICAL,
+    N_WHY,
+    TEST_BATCH,
+    TokenScore,
+    centre,
+    check_texts,
+    odd_words,
+    original_words,
+)
 from adbench_text.sweep.cell import Cell, text_of_settings
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.names import with_preset
@@ -81,7 +88,7 @@ class OwnDetector:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
         if not self.detector.can_be_saved:
             raise DetectorError(
-                f"{self.label} cannot be saved: it defines no _get_state, see CONTRIBUTING.md. To rank "
+                f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
                 f"documents without a model: adbench-text odd -d {self.name}"
             )
 

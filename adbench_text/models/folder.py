@@ -54,7 +54,7 @@ from adbench_text.models.state import Writer, dump_part, load_part, read_state
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 from adbench_text.text import glove_wheel, pretrained
 from adbench_text.text.wheels import digest_of
 

@@ -11,8 +11,7 @@ from adbench_text.calibration import p_values, threshold
 from adbench_text.checks import check_number
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import TokenScore, check_texts
-from adbench_text.plugins.words import N_WHY, odd_words, original_words
+from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
 from adbench_text.text.cleaning import Cleaner
 from adbench_text.text.words import digest
 

@@ -38,7 +38,7 @@ from scipy.sparse import csc_array, csr_array, issparse
 from adbench_text.errors import DetectorError, ModelError
 from adbench_text.escaping import from_utf8, utf8
 from adbench_text.places import described
-from adbench_text.plugins.state import Estimator
+from adbench_text.plugins.scores import Estimator
 
 _MARK = "~"
 _SPARSE = {"csr": csr_array, "csc": csc_array}

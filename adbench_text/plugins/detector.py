@@ -15,9 +15,7 @@ from pyod.models.base import BaseDetector
 
 from adbench_text.checks import SEED, Number, Range
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.plugins.regimes import FROM_SCRATCH
-from adbench_text.plugins.scores import Scores, TokenScore, check_scores, check_texts
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import FROM_SCRATCH, Scores, State, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -223,7 +221,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     @property
     def regime(self) -> str | None:
-        """What it knows besides the training texts: one of `adbench_text.plugins.regimes.REGIMES`."""
+        """What it knows besides the training texts: one of `adbench_text.plugins.scores.REGIMES`."""
         return FROM_SCRATCH
 
     @property
@@ -357,7 +355,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
     def fitted_state(self, compute_scores: bool = True) -> State:
-        """Return everything that was learned, to be saved; see `adbench_text.plugins.state`.
+        """Return everything that was learned, to be saved; see `adbench_text.plugins.scores`.
 
         The hyper-parameters and the training documents are no part of it.
 

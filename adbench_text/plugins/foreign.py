@@ -22,8 +22,7 @@ from adbench_text.checks import Range
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import Observer, TextDetector
-from adbench_text.plugins.scores import Scores, TokenScore, check_scores
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import Scores, State, TokenScore, check_scores
 
 if TYPE_CHECKING:
     import pandas as pd

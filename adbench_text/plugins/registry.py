@@ -3,10 +3,8 @@
 A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/``,
 ``reports/tables/``, ``reports/drawings/`` or ``adbench_text/run/engines/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors``,
-``adbench_text.datasets``, ``adbench_text.reports`` (formats), ``adbench_text.tables``,
-``adbench_text.drawings`` or ``adbench_text.engines``. Its name is the
-``name`` that its class declares, otherwise the file's name. Finding and listing import nothing: the
-files are parsed.
+``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the ``name`` that its class
+declares, otherwise the file's name. Finding and listing import nothing: the files are parsed.
 
 A detector file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and, for lists,
 ``summary(name) -> str``; its detectors are called ``family-member``.
@@ -26,10 +24,9 @@ from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text.errors import PluginError, UnknownNameError
-from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import FAILURES, as_plugin_error, described, place_of_error
 
@@ -46,16 +43,15 @@ _FOLDERS = {
     "engines": "run.engines",
 }
 KINDS = tuple(_FOLDERS)
-_OF_A_CLASS = ("detectors", "datasets", "engines")  # a file of these defines one class; others are modules
-_OURS = "adbench-text"
+_OF_OTHERS = ("detectors", "datasets", "reports")  # kinds that other packages may bring
+# a file of these kinds defines one class, which has this method; others are used as modules
+_METHODS = {"detectors": "decision_function", "datasets": "read", "engines": "run"}
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
     "reports": ("render",),
-    "tables": ("tables",),
-    "drawings": ("drawings",),
-    "engines": ("run",),
 }
+_OURS = "adbench-text"
 
 
 @dataclass(frozen=True)
@@ -70,18 +66,18 @@ class Plugin:
         Dotted name of the module that defines it.
     place : str
         What is loaded, and the package that it belongs to, for messages.
+    package : str
+        Name of the package that it belongs to.
+    problem : str
+        Why its file cannot be read; empty if nothing is wrong.
     is_family : bool
         Whether it has members.
-    package : str
-        The package that it comes from.
     class_name : str
         Of the class that a file of ours is about, read without importing it; otherwise empty.
     constants : mapping of str to object
         Constants of the module that are literals, read without importing it; empty for a foreign one.
     claimants : tuple of str
         Places of all plug-ins that claim its name; of its own alone, if nothing is wrong.
-    problem : str
-        Why its file cannot be read; empty if it can.
     """
 
     kind: str
@@ -90,12 +86,12 @@ class Plugin:
     load: Callable[[], Any]
     module: str
     place: str
-    is_family: bool = False
     package: str = _OURS
+    problem: str = ""
+    is_family: bool = False
     class_name: str = ""
     constants: Mapping[str, Any] = field(default_factory=dict)
     claimants: tuple[str, ...] = ()
-    problem: str = ""
 
     @property
     def is_foreign(self) -> bool:
@@ -124,7 +120,8 @@ def plugins(kind: str) -> dict[str, Plugin]:
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     ]
-    candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    if kind in _OF_OTHERS:
+        candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
     by_name: dict[str, Plugin] = {}
     for plugin in candidates:
         claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
@@ -151,7 +148,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         and ast.unparse(statement).startswith(("name = ", "name: "))
     ]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
-    if not is_family and kind in _OF_A_CLASS:
+    if not is_family and kind in _METHODS:
         load = lambda: _only_class(kind, importlib.import_module(module))  # noqa: E731
     summary = (ast.get_docstring(tree) or "").partition("\n")[0]
     own_name = str(declared[0]) if declared else name
@@ -159,7 +156,8 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     class_name = classes[0] if len(classes) == 1 and not is_family else ""
     constants = _constants(tree)
     return Plugin(
-        *(kind, own_name, summary, load, module, place, is_family),
+        *(kind, own_name, summary, load, module, place),
+        is_family=is_family,
         class_name=class_name,
         constants=constants,
     )
@@ -201,7 +199,7 @@ def _only_class(kind: str, module: ModuleType) -> type:
         for name, value in vars(module).items()
         if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
     ]
-    plugin_classes = [value for value in classes if hasattr(value, _NEEDED[kind][-1])]
+    plugin_classes = [value for value in classes if hasattr(value, _METHODS[kind])]
     if len(plugin_classes) != 1:
         names = ", ".join(value.__name__ for value in plugin_classes) or "none"
         raise PluginError(f"{module.__name__} must define exactly one {_singular(kind)}, found {names}.")
@@ -237,38 +235,35 @@ def names(kind: str) -> list[str]:
     return list(dict.fromkeys(names_of_kind))
 
 
-def listing(kind: str) -> list[tuple[str, str]]:
-    """Return name and summary of every plug-in; those of other packages are loaded, as a check."""
-    rows = _described(kind).items()
-    return [(name, f"broken: {problem}" if problem else summary) for name, (summary, problem) in rows]
+class Listed(NamedTuple):
+    """A plug-in in a list; `problem` is why it cannot be used, empty if nothing is wrong."""
+
+    name: str
+    summary: str
+    problem: str = ""
 
 
-def problems(kind: str) -> dict[str, str]:
-    """Return why plug-ins cannot be used, by their names; those of other packages are loaded, as a check."""
-    return {name: one_line(problem) for name, (_, problem) in _described(kind).items() if problem}
-
-
-def _described(kind: str) -> dict[str, tuple[str, str]]:
-    """Return summary and problem of every plug-in and of the members of families."""
-    rows: dict[str, tuple[str, str]] = {}
+def listing(kind: str) -> list[Listed]:
+    """Return name, summary and problem of every plug-in; those of other packages are loaded, as a check."""
+    rows: dict[str, Listed] = {}
     for plugin in plugins(kind).values():
-        summary, problem, members = plugin.summary, plugin.problem, {}
+        name = f"{plugin.name}-..." if plugin.is_family else plugin.name
+        summary, problem, members = plugin.summary, plugin.problem, []
         try:
-            members = _described_members(plugin) if plugin.is_family else {}
+            members = _described_members(plugin) if plugin.is_family else []
             plugin.check_name()
             if plugin.is_foreign:
                 summary = _summary(_load(plugin), plugin.summary)
         except PluginError as error:
             problem = str(error)
-        rows[f"{plugin.name}-..." if plugin.is_family else plugin.name] = summary, problem
-        rows |= members
-    return rows
+        rows |= {row.name: row for row in (Listed(name, summary, problem), *members)}
+    return list(rows.values())
 
 
-def _described_members(plugin: Plugin) -> dict[str, tuple[str, str]]:
+def _described_members(plugin: Plugin) -> list[Listed]:
     family = _load(plugin)
     summary = getattr(family, "summary", lambda name: "")
-    return {f"{plugin.name}-{name}": (summary(name), "") for name in family.members()}
+    return [Listed(f"{plugin.name}-{name}", summary(name)) for name in family.members()]
 
 
 def _summary(loaded: Any, origin: str) -> str:
@@ -329,7 +324,7 @@ def _load(plugin: Plugin) -> Any:
     except FAILURES as error:
         reason = described(error, plugin.module)
         raise PluginError(
-            f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"
+            f"The plug-in {plugin.name!r} ({plugin.problem or plugin.summary}) cannot be loaded: {reason}"
         ) from error
 
 

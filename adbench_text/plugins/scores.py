@@ -1,14 +1,52 @@
-"""Scores of documents and of single tokens, and the checks of both; it imports no library but numpy."""
+"""What detectors return and declare: scores of documents and of words, regimes, and the fitted state.
+
+It imports no library but numpy.
+"""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.errors import DetectorError, InvalidValueError
 
+if TYPE_CHECKING:
+    from adbench_text.text.cleaning import Cleaner
+
 Scores = NDArray[np.float64]
+
+# What detectors know besides the training texts, from less to more; comparisons are by these.
+FROM_SCRATCH = "from scratch"
+WORDS = "word frequencies or vectors"
+PRE_TRAINED = "pre-trained"
+#: The scores of a text depend on the other texts of the test set: compare it with this kind only.
+TEST_BATCH = "unlabelled test batch"
+REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH
+
+N_WHY = 4  # words that explain a document
+N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
+
+#: What a detector learned, as it is saved in a folder and read back: a tree of dicts with text as keys, lists
+#: and tuples; None, booleans, numbers and texts; NumPy arrays of numbers, booleans or texts; sparse arrays of
+#: SciPy; tensors of torch, which are read back as NumPy arrays; and `Estimator`. It holds no training text.
+State = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Estimator:
+    """A fitted object of a library in a state, which is saved in a file of its own.
+
+    Only objects whose classes the detector lists in `TextDetector.trusted_types` are read back.
+
+    Attributes
+    ----------
+    value : object
+        For example a fitted estimator of scikit-learn.
+    """
+
+    value: Any
 
 
 class TokenScore(NamedTuple):
@@ -65,3 +103,45 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
         if count:
             raise DetectorError(f"{count} of {n_texts} scores are {name}.")
     return checked
+
+
+def original_words(text: str, cleaner: "Cleaner", scored: Sequence[TokenScore]) -> list[TokenScore]:
+    """Return the scores of the words of a document, with their places in the original.
+
+    Parameters
+    ----------
+    text : str
+        The original.
+    cleaner : Cleaner
+    scored : sequence of TokenScore
+        Of tokens of the cleaned document, in order; a word of several tokens has their highest score.
+    """
+    words, position = [], 0
+    for place in cleaner.places(text):
+        while position < len(scored) and scored[position].end <= place.start:
+            position += 1
+        scores = []
+        while position < len(scored) and scored[position].start < place.end:
+            scores.append(scored[position].score)
+            position += 1
+        if scores:
+            start, end = place.original_start, place.original_end
+            words.append(TokenScore(text[start:end], start, end, max(scores)))
+    return words
+
+
+def centre(documents: Sequence[Sequence[TokenScore]]) -> float:
+    """Return the score above which a word speaks for odd, from the words of some typical documents.
+
+    It is 0 where scores have both signs, and otherwise their median.
+    """
+    scores = np.array([word.score for words in documents for word in words])
+    if not len(scores) or (scores.min() < 0 < scores.max()):
+        return 0.0
+    return float(np.median(scores))
+
+
+def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
+    """Return the n different words with the highest scores above the least, in lower case."""
+    strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
+    return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]

@@ -10,8 +10,7 @@ from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded n
 from adbench_text.checks import Boolean, Choice, Range, Whole, check_shapes
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.regimes import FROM_SCRATCH, PRE_TRAINED, WORDS
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS, State
 from adbench_text.text import vectors
 from adbench_text.text.encoders import METHODS, Encoder, Encoding, Matrix, find_method, fit_encoder
 

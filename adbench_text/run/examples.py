@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.plugins.scores import Scores, TokenScore
-from adbench_text.plugins.words import original_words
+from adbench_text.plugins.scores import Scores, TokenScore, original_words
 from adbench_text.run.result import Example
 from adbench_text.text.cleaning import Cleaner
 

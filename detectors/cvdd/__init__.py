@@ -40,8 +40,7 @@ from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, T
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
 from adbench_text.text import vectors
 from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.words import count_words, word_positions

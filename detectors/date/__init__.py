@@ -56,7 +56,7 @@ from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT
 

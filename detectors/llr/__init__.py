@@ -49,8 +49,7 @@ from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batch, set_aside
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS, State
 from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from adbench_text.checks import check_shapes
 from adbench_text.detectors.llr.background import zipf
 from adbench_text.detectors.llr.mixture import Counts
-from adbench_text.plugins.state import State
+from adbench_text.plugins.scores import State
 from adbench_text.text import vectors
 
 Array = NDArray[np.float64]

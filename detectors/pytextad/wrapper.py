@@ -17,9 +17,9 @@ from adbench_text.errors import DataError, DetectorError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import Scores
-from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH, WORDS
+from adbench_text.plugins.pyod_detector import WrappedDetector
+from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS
 from adbench_text.plugins.vector_detector import VectorDetector
-from adbench_text.plugins.wrapped import WrappedDetector
 from adbench_text.text import vectors, wordpiece
 from adbench_text.text.encoders import Matrix
 from adbench_text.text.words import count_words

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from adbench_text.plugins.scores import TokenScore
-from adbench_text.plugins.words import centre
+from adbench_text.plugins.scores import TokenScore, centre
 from adbench_text.reports.report import Heatmap
 from adbench_text.run.result import Example
 

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from adbench_text.plugins.words import odd_words
+from adbench_text.plugins.scores import odd_words
 from adbench_text.reports.columns import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence

@@ -8,7 +8,7 @@ import pytest
 from adbench_text.detectors import knn_words
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
-from adbench_text.plugins.regimes import FROM_SCRATCH
+from adbench_text.plugins.scores import FROM_SCRATCH
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import words
 

@@ -6,7 +6,7 @@ from adbench_text.detectors._members import parse_members
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about
 
 Mean = registry.detector("mean")

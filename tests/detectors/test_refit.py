@@ -9,7 +9,7 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
-from adbench_text.plugins.regimes import FROM_SCRATCH, WORDS
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text.words import words
 

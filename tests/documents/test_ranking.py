@@ -6,8 +6,7 @@ import pytest
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models.model import Scorer
-from adbench_text.plugins.scores import TokenScore
-from adbench_text.plugins.words import centre, odd_words, original_words
+from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.cleaning import Cleaner
 

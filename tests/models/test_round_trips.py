@@ -13,14 +13,8 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
 from adbench_text.testing.topics import texts_about, write_vectors
 
-OWN = [
-    plugin.name
-    for plugin in registry.plugins("detectors").values()
-    if not (plugin.is_family or plugin.is_foreign)
-]
-QUICK_PYOD = ["auto-encoder", "deep-svdd", "ecod", "iforest", "knn", "kpca", "lof", "lunar", "mo-gaal", "vae"]
+QUICK_PYOD = ["ecod", "iforest", "knn", "kpca", "lof"]
 ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
-SHORT = {"epochs": 2, "epoch_num": 2, "n_epochs": 2, "stop_epochs": 2, "epochs_query": 2, "n_ensemble": 5}
 
 TRAIN = [*texts_about("sea", 58, seed=0), "the marker sentence of the training documents", ""]
 TEST = [
@@ -138,30 +132,22 @@ def test_cvdd(tmp_path, vectors, file, min_count):
         loaded.top_words()
 
 
-def short_settings(name: str) -> dict[str, object]:
-    defaults = registry.detector(name).default_params()
-    return {setting: value for setting, value in SHORT.items() if setting in defaults}
-
-
 @pytest.mark.parametrize("name", [f"pyod-{name}" for name in QUICK_PYOD])
 def test_some_detectors_of_pyod(tmp_path, name):
-    settings = {"svd_components": 5, **short_settings(name)}
-    fitted_and_loaded(name, tmp_path / "model", encoder="svd", **settings)
+    fitted_and_loaded(name, tmp_path / "model", encoder="svd", svd_components=5)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL_PYOD)
 def test_every_detector_of_pyod_that_can_be_fitted(tmp_path, name):
     try:
-        settings = short_settings(name)
-        registry.detector(name)(random_state=0, encoder="svd", **settings).fit(TRAIN).decision_function(TEST)
+        detector = registry.detector(name)(random_state=0, encoder="svd")
+        if not detector.can_be_saved:
+            pytest.skip("a network")
+        detector.fit(TRAIN).decision_function(TEST)
     except (DetectorError, PluginError) as error:  # a missing package, or scores of NaN
         pytest.skip(str(error))
-    fitted_and_loaded(name, tmp_path / "model", encoder="svd", **settings)
-
-
-def test_every_own_detector_is_tested_here():
-    assert set(OWN) == {"cvdd", "date", "iforest", "knn-words", "llr", "mean", "ocsvm", "refit"}
+    fitted_and_loaded(name, tmp_path / "model", encoder="svd")
 
 
 @pytest.mark.parametrize(
@@ -229,14 +215,6 @@ def test_a_detector_without_a_state_cannot_be_saved(tmp_path):
     with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it defines no _get_state"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_network_with_hooks_cannot_be_saved(tmp_path):
-    kind = registry.detector("pyod-alad")
-    fitted = kind(encoder="svd", epochs=1, spectral_normalization=True, random_state=0).fit(TRAIN)
-    model = Model(fitted, "pyod-alad", np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea"))
-    with pytest.raises(DetectorError, match=r"ALAD\.disc_xx.* cannot be saved: it has .*hooks"):
-        save(model, tmp_path / "model")
 
 
 def test_an_unfitted_detector_cannot_be_saved(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 
 from adbench_text import storage
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.regimes import FROM_SCRATCH, TEST_BATCH
+from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH
 from adbench_text.testing import ContractError, check_detector
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN
 

@@ -18,7 +18,7 @@ from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.errors import DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
-from adbench_text.plugins.regimes import PRE_TRAINED
+from adbench_text.plugins.scores import PRE_TRAINED
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import encoders, pretrained, vector_cache
 from adbench_text.text.encoders import METHODS, Encoding, fit_encoder

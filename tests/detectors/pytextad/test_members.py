@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text import storage
 from adbench_text.plugins import registry
-from adbench_text.plugins.regimes import TEST_BATCH
+from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import wordpiece
 

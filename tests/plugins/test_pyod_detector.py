@@ -1,0 +1,80 @@
+"""Detectors of PyOD: which of them use the test batch, and which cannot be saved."""
+
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from adbench_text.errors import DetectorError, PluginError
+from adbench_text.isolation import seed_generators
+from adbench_text.plugins import registry
+from adbench_text.plugins.pyod_detector import SCORED_BY_BATCH, PyODDetector
+from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS
+
+N_COMPANY = 33  # odd: RGraph scores blocks of ten
+TOLERANCE = 1e-3  # of the standard deviation of the scores; networks compute in single precision
+
+
+def company_counts(kind) -> bool:
+    """Return whether a detector with default settings scores vectors otherwise in company than alone."""
+    rng = np.random.default_rng(0)
+    train, batch, company = (rng.normal(size=(n, 8)) for n in (80, 30, N_COMPANY))
+    company *= np.linspace(0.25, 4, N_COMPANY)[:, np.newaxis]
+    settings = {"random_state": 0, "n_features": 8}
+    accepted = {name: value for name, value in settings.items() if name in signature(kind).parameters}
+    seed_generators(0)
+    detector = kind(**accepted).fit(train)
+    together = np.concatenate([company, batch])
+    alone, again, last = (np.asarray(detector.decision_function(X.copy())) for X in (batch, batch, together))
+    tolerance = TOLERANCE * alone.std()
+    is_random = np.abs(alone - again).max() > tolerance
+    return bool(not is_random and np.abs(alone - last[N_COMPANY:]).max() > tolerance)
+
+
+def scored_by_batch(name: str) -> bool:
+    try:
+        wrapped = registry.detector(name).wrapped
+        return company_counts(wrapped)
+    except (PluginError, ImportError) as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize("name", ["pyod-copod", "pyod-sos", "pyod-knn", "pyod-lof"])
+def test_the_list_of_detectors_that_use_the_batch_is_true_of_some(name):
+    assert scored_by_batch(name) is (registry.detector(name).wrapped.__module__ in SCORED_BY_BATCH)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in registry.names("detectors") if name.startswith("pyod-")])
+def test_the_list_of_detectors_that_use_the_batch_is_true(name):
+    assert scored_by_batch(name) is (registry.detector(name)().regime == TEST_BATCH)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoder", "regime"),
+    [("ecod", "svd", TEST_BATCH), ("knn", "tfidf", WORDS), ("knn", "svd", FROM_SCRATCH)],
+)
+def test_the_regime_names_the_batch_or_the_knowledge_of_the_encoder(name, encoder, regime):
+    assert registry.detector(f"pyod-{name}")(encoder=encoder).regime == regime
+
+
+def test_a_detector_of_another_package_inherits_or_declares_its_regime():
+    copod = registry.detector("pyod-copod").wrapped
+    inherited = type("Mine", (copod,), {})
+    declared = type("Mine", (copod,), {"regime": WORDS})
+    assert type("A", (PyODDetector,), {"wrapped": inherited})().regime == TEST_BATCH
+    assert type("B", (PyODDetector,), {"wrapped": declared})().regime == WORDS
+
+
+def test_a_model_with_a_network_of_an_older_version_is_refused():
+    state = {"n_features": 2, "attributes": {"model": {"kind": "network"}}}
+    with pytest.raises(DetectorError, match="a network of PyOD, which is no longer read: fit it again"):
+        registry.detector("pyod-knn")()._set_state_of_vectors(state)
+
+
+@pytest.mark.parametrize("name", ["auto-encoder", "alad", "lunar", "mo-gaal", "vae"])
+def test_a_network_cannot_be_saved(name):
+    detector = registry.detector(f"pyod-{name}")()
+    assert not detector.can_be_saved
+    with pytest.raises(DetectorError, match=r"^\w+ cannot be saved: it is a network of torch\.$"):
+        detector._get_state_of_vectors()
