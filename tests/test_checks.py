@@ -108,7 +108,7 @@ def test_each_hyper_parameter_of_ours_declares_its_values_and_refuses_others(nam
     assert ranges.keys() == defaults.keys() - own.keys()
     for parameter, values in ranges.items():
         values.check(parameter, defaults[parameter])
-        for wrong in ([1], {}, True, math.nan, math.inf, -1, 2**33 + 0.5):
+        for wrong in ([1], {}, True, math.nan, math.inf, -1):
             if not (isinstance(values, Boolean) and wrong is True):
                 with pytest.raises(InvalidValueError):
                     kind().set_params(**{parameter: wrong}).check_params()

@@ -30,7 +30,7 @@ def test_a_detector_is_described():
     assert "Resources:  Word vectors glove-wiki-gigaword-50 are not in " in text
     assert "  default     the defaults below\n  paper-grid  16 configurations\n" in text
     assert "  kernel = rbf\n      Kernel; for rbf gamma is 1 / " in text
-    assert "      Choices: linear, rbf.\n" in text
+    assert "      Choices: rbf, linear.\n" in text
     assert "  nu = 0.1\n      Upper bound on the share of training errors, in (0, 1].\n" in text
     assert "  svd_components = 100\n" in text  # inherited
     assert "  normalize = true\n      Scale every vector to length 1.\n      Must be true or false.\n" in text
