@@ -35,21 +35,6 @@ class Composite(TextDetector):
 
     A subclass has a hyper-parameter that names its members, and returns it as `_given`. The members get
     the seed of the detector.
-
-    Examples
-    --------
-    >>> class FirstOfTwo(Composite):
-    ...     _given = "llr, knn-words(k=5)"
-    ...
-    ...     def _fit(self, texts):
-    ...         self._first = self._build()[0].fit(texts)
-    ...
-    ...     def _score(self, texts):
-    ...         return self._first.decision_function(texts)
-    >>> FirstOfTwo().regime
-    'word frequencies or vectors'
-    >>> list(FirstOfTwo().resources())
-    ['member1.code', 'member1.libraries', 'member1.wordfreq', 'member2.code', 'member2.libraries']
     """
 
     @property
@@ -125,18 +110,7 @@ class Composite(TextDetector):
 
 
 def parse_members(text: Any) -> list[tuple[str, dict[str, Any]]]:
-    """Return the name and the settings of each member.
-
-    Raises
-    ------
-    InvalidValueError
-        If the text is not a list of members.
-
-    Examples
-    --------
-    >>> parse_members("llr, ocsvm(encoder=svd, nu=0.2)")
-    [('llr', {}), ('ocsvm', {'encoder': 'svd', 'nu': 0.2})]
-    """
+    """Return name and settings of each member, as in ``[("llr", {}), ("ocsvm", {"nu": 0.2})]``."""
     expected = f"expected {Members.text}, got {text!r}."
     if not isinstance(text, str):
         raise InvalidValueError(expected)

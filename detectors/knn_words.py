@@ -119,11 +119,7 @@ class KNNWords(TextDetector):
     def _mean_distances(self, vectors: "csr_array[Any]", leave_out: bool = False) -> NDArray[np.float64]:
         """Return the mean cosine distance of each row to its nearest training documents.
 
-        Parameters
-        ----------
-        vectors : csr_array of shape (n_texts, n_known)
-        leave_out : bool
-            Whether the rows are the training documents, each of which leaves itself out.
+        With `leave_out` the rows are the training documents, each of which leaves itself out.
         """
         n_train = self._neighbours.shape[1]
         k = min(self.k, n_train - leave_out)

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text.checks import Range
 
@@ -24,18 +24,8 @@ _CITATION = re.compile(
 _CITE = re.compile(r":cite:`([^`]+)`")
 
 
-@dataclass(frozen=True)
-class Entry:
-    """An entry of the section "Parameters" of a docstring in numpydoc's format.
-
-    Parameters
-    ----------
-    name : str
-    type : str
-        Its type as the docstring states it; empty if it does not.
-    meaning : str
-        The description, in one line.
-    """
+class Entry(NamedTuple):
+    """An entry of the section "Parameters" of a docstring in numpydoc's format."""
 
     name: str
     type: str

@@ -87,11 +87,11 @@ def detector_outcomes(
 
 def dataset_outcomes(dataset: Any) -> Iterator[Outcome]:
     """Yield the outcome of each rule for a dataset; see `check_dataset`."""
-    from adbench_text.testing.dataset_rules import ESSENTIAL, RULES, Source
+    from adbench_text.testing.dataset_rules import ESSENTIAL, RULES, ReadDataset
 
     name = dataset if isinstance(dataset, str) else None
     loaded: Any = registry.dataset(name) if name else dataset() if isclass(dataset) else dataset
-    yield from check(RULES, Source(loaded, name), type(loaded).__module__, ESSENTIAL)
+    yield from check(RULES, ReadDataset(loaded, name), type(loaded).__module__, ESSENTIAL)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from adbench_text.plugins.dataset import Dataset
 from adbench_text.testing.rules import Note, Rule
 
 
-class Source:
+class ReadDataset:
     """A dataset whose contract is checked; `name` is that of its entry point, if it is known."""
 
     def __init__(self, dataset: Dataset, name: str | None = None) -> None:
@@ -28,7 +28,7 @@ class Source:
         return Corpus(dataset.name, classes, train, test, edition.name, edition.is_published, n_empty=n_empty)
 
 
-def states_its_facts(source: Source) -> Iterator[str]:
+def states_its_facts(source: ReadDataset) -> Iterator[str]:
     """It states its name, classes, source, licence and citation."""
     dataset = source.dataset
     for fact in ("name", "source", "licence", "citation"):
@@ -44,7 +44,7 @@ def states_its_facts(source: Source) -> Iterator[str]:
         yield f"classes must be at least two different names, got {classes!r:.60}"
 
 
-def has_an_edition(source: Source) -> Iterator[str]:
+def has_an_edition(source: ReadDataset) -> Iterator[str]:
     """Its edition is the same whenever it is asked for."""
     place = place_of_method(type(source.dataset), "edition")
     edition = edition_of(source.dataset)
@@ -56,20 +56,20 @@ def has_an_edition(source: Source) -> Iterator[str]:
         yield Note(f"edition {edition.name}")
 
 
-def has_documents_of_every_class(source: Source) -> Iterator[str]:
+def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     """Both parts have documents of every class, with words that are left after cleaning."""
     yield Note(source.corpus.counts())
 
 
-def reads_the_same_again(source: Source) -> Iterator[str]:
+def reads_the_same_again(source: ReadDataset) -> Iterator[str]:
     """It reads the same documents again."""
     if source.load().digest != source.corpus.digest:
         place = place_of_method(type(source.dataset), "read")
         yield f"the second read() differs from the first: use a fixed order and a fixed seed{place}"
 
 
-ESSENTIAL: tuple[Rule[Source], ...] = (states_its_facts, has_documents_of_every_class)
-RULES: tuple[Rule[Source], ...] = (
+ESSENTIAL: tuple[Rule[ReadDataset], ...] = (states_its_facts, has_documents_of_every_class)
+RULES: tuple[Rule[ReadDataset], ...] = (
     states_its_facts,
     has_an_edition,
     has_documents_of_every_class,

@@ -28,17 +28,7 @@ OUTLIER = np.arange(2 * N_TEST) >= N_TEST
 
 
 class Subject:
-    """A detector class with the settings to check it with.
-
-    Parameters
-    ----------
-    kind : type
-        From `adbench_text.plugins.registry.detector`, or adapted like those.
-    settings : mapping of str to object
-        Hyper-parameters.
-    vectors : str
-        Path of word vectors of the topics, for a detector that needs some.
-    """
+    """A detector class with the settings to check it with, and the path of word vectors if it needs some."""
 
     def __init__(self, kind: type[TextDetector], settings: Mapping[str, Any], vectors: str) -> None:
         self.kind = kind

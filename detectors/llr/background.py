@@ -44,22 +44,7 @@ def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
 
 
 def frequencies(background: str, language: str, name: str, words: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the background frequency of each word.
-
-    Parameters
-    ----------
-    background : {"wordfreq", "vectors", "mean", "uniform"}
-    language : str
-        A language of wordfreq.
-    name : str
-        Name or path of word vectors.
-    words : object array of shape (n_words,)
-
-    Returns
-    -------
-    float64 array of shape (n_words,)
-        Positive.
-    """
+    """Return the background frequency of each word, positive; `name` is that of the word vectors."""
     if background == "uniform":
         return np.full(len(words), 1 / _N_WORDS)
     found = []

@@ -18,14 +18,7 @@ _ROUNDING = 1e-12  # of a sum of squares
 class Directions:
     """Unit vectors of words, without what all words share: the mean and the first principal component.
 
-    Both are those of the given words, weighted by the square roots of their frequencies.
-
-    Parameters
-    ----------
-    name : str
-        Name or path of word vectors in order of frequency.
-    words : object array of shape (n_words,)
-        Words of the training documents.
+    Both are those of the words of the training documents, weighted by the square roots of their frequencies.
     """
 
     def __init__(self, name: str, words: NDArray[Any]) -> None:
@@ -68,17 +61,7 @@ def coherence(counts: Counts, directions: Array) -> Array:
     """Return the length of the sum of the directions of a document's words, without chance.
 
     It is sqrt(max(0, |sum n(w) u(w)|^2 - sum n(w)^2)): words that have nothing in common, or a single
-    word, have a coherence of 0.
-
-    Parameters
-    ----------
-    counts : Counts
-    directions : float64 array of shape (n_words, n_dimensions)
-        Of length 1, or 0 for an unknown word.
-
-    Returns
-    -------
-    float64 array of shape (n_texts,)
+    word, have a coherence of 0. `directions` are of shape (n_words, n_dimensions).
     """
     total = (np.asarray(counts.matrix @ directions) ** 2).sum(axis=1)
     is_known: NDArray[np.bool_] = np.any(directions != 0, axis=1)

@@ -24,12 +24,7 @@ Mask = NDArray[np.bool_]
 
 
 class Counts:
-    """Sparse word counts of documents.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n_texts, n_words), in CSR format
-    """
+    """Sparse word counts of documents: a CSR array of shape (n_texts, n_words)."""
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -76,18 +71,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class Mixture:
-    """The two models; see the head of the module.
-
-    Attributes
-    ----------
-    inliers, aside : Side
-        Their counts are of shape (n_words,).
-    background : float64 array of shape (n_words,)
-        Frequencies q, positive.
-    cap : float
-        Positive, perhaps infinite.
-    shrinkage : float
-    """
+    """The two models; see the head of the module. `background` holds the frequencies q of all words."""
 
     inliers: Side
     aside: Side
@@ -106,11 +90,7 @@ class Mixture:
     def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
         """Return the evidence of the word of each entry, its document left out of the counts that contain it.
 
-        Parameters
-        ----------
-        counts : Counts
-        of_inliers, of_aside : bool array of shape (n_texts,)
-            Which documents the counts of the inliers, and of those set aside, contain.
+        `of_inliers` and `of_aside` are the documents in the counts of the inliers, and of those set aside.
         """
         p = self._left_out(counts, self.inliers, of_inliers)
         b = self._left_out(counts, self.aside, of_aside)
@@ -139,18 +119,7 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask, least: float, most:
     It judges every document by counts without its own, and sets aside those whose evidence for the other
     model outweighs the prior odds of being set aside. It sets aside at least the share `least` of highest
     scores, so that the other model can learn from them, and at most the share `most`: without that limit
-    the two models could change places.
-
-    Parameters
-    ----------
-    counts : Counts
-        Of the training documents.
-    mixture : Mixture
-        Of the documents that are not set aside so far, and of those that are.
-    aside : bool array of shape (n_texts,)
-        Those set aside so far.
-    least, most : float
-        Shares in [0, 1).
+    the two models could change places. `aside` are the documents set aside so far.
     """
     scores = mixture.scores(counts, ~aside, aside)
     share = max(float(aside.mean()), _LEAST_SHARE)
@@ -173,21 +142,8 @@ def score_batch(
 
     Documents with a positive score join the background, which is learned again, `rounds` times; then the
     training documents are judged by it once, and the same rounds follow with what is left of them. All
-    documents are judged by counts without their own.
-
-    Parameters
-    ----------
-    train, batch : Counts
-        Of the same words.
-    aside : bool array of shape (n_train,)
-        Training documents that are set aside at the start.
-    scores : float64 array of shape (n_batch,)
-        Scores at the start.
-    mixture_of : callable
-        Returns the mixture, given the counts of the inliers and of the background.
-    rounds : int
-    most : float
-        Largest share of the training documents that is set aside.
+    documents are judged by counts without their own. `aside` and `scores` are those at the start;
+    `mixture_of` returns the mixture, given the counts of the inliers and of the background.
     """
     none = np.zeros(len(batch.lengths), dtype=np.bool_)
     for is_last in (False, True):

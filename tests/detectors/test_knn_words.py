@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from adbench_text.detectors import knn_words
-from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import FROM_SCRATCH
 from adbench_text.testing.topics import texts_about
@@ -97,9 +96,3 @@ def test_memory_does_not_grow_with_the_number_of_documents_to_be_scored(monkeypa
 def test_it_knows_nothing_but_the_training_documents():
     assert KNNWords().regime == FROM_SCRATCH
     assert KNNWords().resources() == {}
-
-
-@pytest.mark.parametrize("k", [0, 1.5, "many"])
-def test_a_wrong_number_of_neighbours_is_refused(k):
-    with pytest.raises(InvalidValueError, match="k must be a whole number of at least 1"):
-        KNNWords(k=k).fit(TRAIN)

@@ -9,7 +9,7 @@ from wordfreq import get_frequency_dict
 
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts
-from adbench_text.errors import DataError, DetectorError, InvalidValueError
+from adbench_text.errors import DataError, DetectorError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import vectors
@@ -318,20 +318,3 @@ def test_the_presets_are_one_configuration_each():
     for name, regime in (("robust", "word frequencies or vectors"), ("batch", "unlabelled test batch")):
         (settings,) = LLR.presets("any")[name]
         assert LLR(**settings).regime == regime
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"cap": 0}, "cap must be positive, got 0"),
-        ({"em_rounds": 1.5}, "em_rounds must be"),
-        ({"most_aside": 0.6}, "most_aside must be"),
-        ({"least_aside": 0.3}, "least_aside must be at most most_aside"),
-        ({"aside_weight": 0}, "aside_weight must be"),
-        ({"coherence": -1}, "coherence must be"),
-        ({"batch_rounds": -1}, "batch_rounds must be"),
-    ],
-)
-def test_a_setting_out_of_range_is_refused(settings, message):
-    with pytest.raises(InvalidValueError, match=message):
-        LLR(**settings).fit(TRAIN)

@@ -137,27 +137,6 @@ def test_equal_texts_are_trained_on(make):
     assert np.isfinite(scores).all()
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"attention_heads": 0}, "attention_heads must be a whole number of at least 1, got 0"),
-        ({"epochs": 1.5}, "epochs must be a whole number of at least 1, got 1.5"),
-        ({"min_count": -1}, "min_count must be a whole number of at least 0, got -1"),
-        ({"tolerance": -0.1}, "tolerance must be a number of at least 0, got -0.1"),
-        ({"learning_rate": float("nan")}, "learning_rate must be a number of at least 0, got nan"),
-        ({"orthogonality_weight": "1"}, "orthogonality_weight must be a number of at least 0, got '1'"),
-        ({"alpha_schedule": "log"}, "No alpha_schedule named 'log'"),
-        ({"score": "context_beste"}, "Did you mean 'context_best'"),
-        ({"device": "gpu"}, "No device named 'gpu'"),
-        ({"random_state": -1}, "random_state must be None or in 0"),
-        ({"vectors": "glove"}, "No word vectors named 'glove'"),
-    ],
-)
-def test_a_wrong_value_is_quoted(make, settings, message):
-    with pytest.raises(InvalidValueError, match=message):
-        make(**settings).fit(TRAIN)
-
-
 def test_it_learns_from_local_vectors_too(make):
     scores = make(vectors="fasttext-local", min_count=1).fit(TRAIN).decision_function(TEST)
     assert np.isfinite(scores).all()
