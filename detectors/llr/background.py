@@ -18,11 +18,11 @@ _ZIPF_TOTAL = float((1 / (np.arange(_N_WORDS) + _ZIPF_SHIFT)).sum())
 
 
 @cache
-def languages() -> frozenset[str]:
+def languages() -> tuple[str, ...]:
     """Return the languages of wordfreq."""
     from wordfreq import available_languages
 
-    return frozenset(available_languages())
+    return tuple(sorted(available_languages()))
 
 
 @cache
