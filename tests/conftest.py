@@ -1,15 +1,14 @@
 import os
 import pickle
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from servers import Server, serving
 
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
@@ -178,47 +177,8 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-class Server(ThreadingHTTPServer):
-    """A web server on this machine; `answers` maps a path to a body, or to what sends the answer."""
-
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        self.answers: dict[str, bytes | Callable[[BaseHTTPRequestHandler], None]] = {}
-        self.asked: list[str] = []
-        super().__init__(("127.0.0.1", 0), _Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_GET(self) -> None:
-        self.server.asked.append(self.path)
-        answer = self.server.answers.get(self.path)
-        if answer is None:
-            self.send_error(404)
-        elif callable(answer):
-            answer(self)
-        else:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def server() -> Iterator[Server]:
     """A web server on this machine without any answers yet."""
-    with Server() as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
+    with serving(Server()) as running:
         yield running
-        running.shutdown()
-        thread.join()

@@ -7,16 +7,15 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
 import requests
+from servers import Handler, Server
 
 PLUGINS = Path(__file__).parent / "toy"
 SWEEP = "run -s tiny -d counting --no-report".split() + [f"--seed={seed}" for seed in range(5)]
@@ -117,51 +116,24 @@ def free_port() -> int:
         return int(free.getsockname()[1])
 
 
-class _Relay(BaseHTTPRequestHandler):
-    """Passes requests on to a server, or answers 500."""
-
-    server: "Proxy"
-
-    def _relay(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if self.server.is_ill(self.path):
-            self.send_error(500)
-            return
-        headers = {name: value for name, value in self.headers.items() if name.lower() != "host"}
-        answer = requests.request(
-            self.command, self.server.target + self.path, data=body, headers=headers, timeout=60
-        )
-        self.send_response(answer.status_code)
-        self.send_header("Content-Type", answer.headers.get("Content-Type", "application/json"))
-        self.send_header("Content-Length", str(len(answer.content)))
-        self.end_headers()
-        self.wfile.write(answer.content)
-
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _relay  # noqa: N815
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-class Proxy(ThreadingHTTPServer):
-    """Stands before a server; `is_ill` receives a path and returns whether the answer is 500."""
-
-    daemon_threads = True
+class Proxy(Server):
+    """Passes requests on to a server; where `is_ill` returns True for a path, the answer is 500."""
 
     def __init__(self, target_port: int) -> None:
         self.target = f"http://127.0.0.1:{target_port}"
         self.is_ill: Callable[[str], bool] = lambda path: False
-        super().__init__(("127.0.0.1", 0), _Relay)
+        super().__init__()
 
-
-@contextmanager
-def proxy(target_port: int):
-    with Proxy(target_port) as running:
-        thread = threading.Thread(target=running.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        yield running
-        running.shutdown()
-        thread.join()
+    def answer(self, request: Handler) -> None:
+        body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
+        if self.is_ill(request.path):
+            request.send_error(500)
+            return
+        headers = {name: value for name, value in request.headers.items() if name.lower() != "host"}
+        address = self.target + request.path
+        answer = requests.request(request.command, address, data=body, headers=headers, timeout=60)
+        kind = answer.headers.get("Content-Type", "application/json")
+        request.send(answer.content, answer.status_code, kind)
 
 
 @contextmanager

@@ -33,11 +33,14 @@ def story(title: str, body: str) -> str:
     return f"<TITLE>{title}</TITLE>\n{dateline}<BODY>{body}\n Reuter\n&#3;</BODY>"
 
 
-def pack(files: dict[str, bytes]) -> bytes:
+def pack(files: dict[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
+    """Pack files; the one of the number 3 may be a link or a device."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w:gz") as tar:
         for name, content in files.items():
             info = tarfile.TarInfo(name)
+            if name == NAMES[3] and kind != tarfile.REGTYPE:
+                info.type, info.linkname, content = kind, "/etc/passwd", b""
             info.size = len(content)
             tar.addfile(info, io.BytesIO(content))
     return packed.getvalue()
@@ -144,19 +147,6 @@ def test_the_published_archive_is_downloaded_and_read_in_seven_classes(home, ser
 # Damage
 
 
-def renamed_as_link(kind: bytes) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-        for name, content in corpus_files().items():
-            info = tarfile.TarInfo(name)
-            if name == NAMES[3]:
-                info.type, info.linkname = kind, "/etc/passwd"
-                content = b""
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
-
-
 def with_holes() -> bytes:
     """A GNU sparse file that claims to have a million times a million bytes."""
     header = bytearray(tarfile.TarInfo(NAMES[0]).tobuf(tarfile.GNU_FORMAT))
@@ -182,10 +172,10 @@ DAMAGED = {
         pack({f"{folder}/{n}": c for folder in "ab" for n, c in corpus_files().items()}),
         "it has reut2-000.sgm twice",
     ),
-    "a symbolic link": (renamed_as_link(tarfile.SYMTYPE), "reut2-003.sgm is not a plain file"),
-    "a hard link": (renamed_as_link(tarfile.LNKTYPE), "reut2-003.sgm is not a plain file"),
-    "a device": (renamed_as_link(tarfile.CHRTYPE), "reut2-003.sgm is not a plain file"),
-    "a folder": (renamed_as_link(tarfile.DIRTYPE), "reut2-003.sgm is not a plain file"),
+    "a symbolic link": (pack(corpus_files(), tarfile.SYMTYPE), "reut2-003.sgm is not a plain file"),
+    "a hard link": (pack(corpus_files(), tarfile.LNKTYPE), "reut2-003.sgm is not a plain file"),
+    "a device": (pack(corpus_files(), tarfile.CHRTYPE), "reut2-003.sgm is not a plain file"),
+    "a folder": (pack(corpus_files(), tarfile.DIRTYPE), "reut2-003.sgm is not a plain file"),
     "a file with holes": (with_holes(), "reut2-000.sgm is not a plain file"),
     "cut within an article": (
         with_articles(article("acq", "a"), article("acq", "b")[:-20]),

@@ -5,7 +5,8 @@ import signal
 import time
 
 import pytest
-from sweep_processes import CELLS, free_port, printed, proxy, query, server, start, wait_for
+from servers import serving
+from sweep_processes import CELLS, Proxy, free_port, printed, query, server, start, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
@@ -39,7 +40,7 @@ ILL = {
 @pytest.mark.parametrize("ill", ILL)
 def test_a_server_that_answers_500_costs_no_cell(tmp_path, ill, undisturbed):
     port = free_port()
-    with server(tmp_path, port), proxy(port) as before:
+    with server(tmp_path, port), serving(Proxy(port)) as before:
         address = f"--tracking-uri=http://127.0.0.1:{before.server_port}"
         process = start(tmp_path, address, TOY_SECONDS="0.5")
         wait_for(tmp_path, "[5/60]", process)
@@ -53,7 +54,7 @@ def test_a_server_that_answers_500_costs_no_cell(tmp_path, ill, undisturbed):
 
 def test_a_server_that_answers_500_to_the_end_costs_no_cell(tmp_path, undisturbed):
     port = free_port()
-    with server(tmp_path, port), proxy(port) as before:
+    with server(tmp_path, port), serving(Proxy(port)) as before:
         address = f"--tracking-uri=http://127.0.0.1:{before.server_port}"
         process = start(tmp_path, address)
         wait_for(tmp_path, "[5/60]", process)
