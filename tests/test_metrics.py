@@ -17,7 +17,7 @@ from adbench_text.reports.build import build
 from adbench_text.reports.declared import names
 from adbench_text.reports.wide import cells_report
 from adbench_text.run import evaluate as evaluating
-from adbench_text.store.summaries import summary
+from adbench_text.store.payload import summary
 from adbench_text.sweep.cell import Cell
 
 ROOT = Path(__file__).parents[1]

@@ -32,7 +32,8 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
     the store has finished is not copied again, so a merge that was interrupted can be repeated. Failed
     cells are not copied.
     """
-    from adbench_text.store.merging import Source, Target, merge
+    from adbench_text.store.merging import merge
+    from adbench_text.store.store import Store
 
     with ExitStack() as stack:
 
@@ -44,8 +45,8 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
             )
             return lambda: bar.update(1)
 
-        sources = [Source(uri, experiment) for uri in dict.fromkeys(stores)]
-        target = Target(tracking_uri, experiment)
+        sources = [Store(uri, experiment, create=False) for uri in dict.fromkeys(stores)]
+        target = Store(tracking_uri, experiment)
         waiting = f"Another merge into {target.shown} is running; waiting for its end."
         notes: list[str] = []
         merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True), notes.append)
@@ -67,4 +68,4 @@ def _line(merged: "Merged", target: str) -> str:
         parts.append(f"{merged.outdated} not copied, because a newer run of the same cell failed there")
     if merged.without_artifacts:
         parts.append(f"{merged.without_artifacts} copied without artifacts, which could not be read")
-    return f"{merged.store}: {', '.join(parts)}"
+    return f"{merged.source.shown}: {', '.join(parts)}"

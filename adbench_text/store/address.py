@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from adbench_text.errors import InvalidValueError, TrackingError
-from adbench_text.escaping import without_password
+from adbench_text.escaping import file_name, without_password
 
 DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
@@ -37,6 +37,7 @@ def check_reachable(uri: str, writes: bool = True) -> None:
 
     MLflow itself would retry for many minutes first.
     """
+    shown = without_password(uri)
     try:
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme in ("http", "https"):
@@ -46,10 +47,9 @@ def check_reachable(uri: str, writes: bool = True) -> None:
         elif scheme in ("postgresql", "mysql", "mssql"):
             _check_database(uri)
     except ValueError as error:  # no host, or a port that is no number
-        raise TrackingError(f"{without_password(uri)!r} is not an address of a store: {error}.") from error
+        raise TrackingError(f"{shown!r} is not an address of a store: {error}.") from error
     # the rest is a path (one letter is a drive), or another scheme of MLflow
     if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
-        shown = without_password(uri)
         raise TrackingError(
             f"MLflow keeps no runs in plain folders any more, got {shown!r}; use {DEFAULT_URI}."
         )
@@ -96,6 +96,16 @@ def first_line(error: BaseException) -> str:
     return without_password(str(error).strip().partition("\n")[0])
 
 
+def locked(store: str | Path) -> TrackingError:
+    """Return the error about a store that another process writes to."""
+    return TrackingError(f"Another process has locked {store}; try again when it is done.")
+
+
+def artifact_root(database: Path, experiment: str) -> Path:
+    """Return the folder for the artifacts of an experiment: beside its database file, never elsewhere."""
+    return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
+
+
 def sqlite_file(uri: str) -> Path | None:
     """Return the file of a SQLite store, None for any other store."""
     prefix = "sqlite:///"
@@ -105,12 +115,8 @@ def sqlite_file(uri: str) -> Path | None:
 def mlflow_uri(uri: str) -> str:
     """Return an address as MLflow needs it: that of a SQLite file is quoted and absolute where necessary.
 
-    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
-
-    Raises
-    ------
-    TrackingError
-        If the path cannot be written as an address.
+    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters. Raises TrackingError if the
+    path cannot be written as an address.
     """
     from sqlalchemy.engine import URL, make_url
 
@@ -128,13 +134,12 @@ def mlflow_uri(uri: str) -> str:
 
 
 def _check_sqlite(uri: str, writes: bool) -> None:
-    path = sqlite_file(uri)
+    path, shown = sqlite_file(uri), without_password(uri)
     if path is None:
-        shown = without_password(uri)
         raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {shown!r}.")
     if re.search(r"\?\w+=[^/]*$", uri):
         raise TrackingError(
-            f"Options after ? are not supported in {without_password(uri)!r}; give the path of the file only."
+            f"Options after ? are not supported in {shown!r}; give the path of the file only."
         )
     if not path.parent.is_dir():
         raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
@@ -166,13 +171,11 @@ def sqlite_tables(path: Path) -> set[str]:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorname != "SQLITE_READONLY_ROLLBACK":
                 raise
-            # A process was killed while it wrote. Whoever may write takes back the half of it.
+            # A process died in a transaction; opening the file for writing lets SQLite roll it back.
             return _tables(path, "rw")
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
-            raise TrackingError(
-                f"Another process has locked {path.absolute()}; try again when it is done."
-            ) from error
+            raise locked(path.absolute()) from error
         raise TrackingError(
             f"{path.absolute()} is not a usable SQLite database ({error}); "
             "choose another with --tracking-uri."

@@ -15,8 +15,10 @@ from adbench_text import interrupts
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
 from adbench_text.store.address import (
+    artifact_root,
     check_reachable,
     first_line,
+    locked,
     mlflow_uri,
     sqlite_file,
     sqlite_tables,
@@ -32,6 +34,7 @@ class StoreClient:
     def __init__(self, uri: str) -> None:
         self._uri = uri
         self._lost: TrackingError | None = None
+        self._experiments: dict[str, str] = {}
         self._client = self._attempt(self._connect)
 
     def _connect(self) -> Any:
@@ -87,18 +90,65 @@ class StoreClient:
             except TrackingError as lost:
                 self._lost = lost
                 raise
-            if "database is locked" in str(error):
-                raise TrackingError(
-                    f"Another process has locked {without_password(self._uri)}; try again when it is done."
-                ) from error
-            if full := _full_place(error, sqlite_file(self._uri)):
-                raise TrackingError(
-                    f"Cannot write to {full}: No space left on device. "
-                    "Make room, then run the same command again."
-                ) from error
+            raise as_tracking_error(error, self._uri) from error
+
+    def experiment_id(self, name: str) -> str:
+        """Return the id of an experiment, which is created if it does not exist.
+
+        Raises
+        ------
+        TrackingError
+            If the experiment was deleted, or its artifacts cannot be written through this address.
+        """
+        if name not in self._experiments:
+            self._experiments[name] = self._experiment_id(name)
+        return self._experiments[name]
+
+    def _experiment_id(self, name: str) -> str:
+        shown, known = without_password(self._uri), self.get_experiment_by_name(name)
+        if known is None:
+            return self._create_experiment(name)
+        if known.lifecycle_stage == "deleted":
             raise TrackingError(
-                f"The store {without_password(self._uri)} cannot be used: {_reason(error)}."
-            ) from error
+                f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
+            )
+        is_of_server = known.artifact_location.startswith("mlflow-artifacts:")
+        if is_of_server and not self._uri.startswith(("http:", "https:")):
+            raise TrackingError(
+                f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
+                "give the address of the server as --tracking-uri."
+            )
+        return str(known.experiment_id)
+
+    def _create_experiment(self, name: str) -> str:
+        file = sqlite_file(self._uri)
+        # artifacts go beside a database file, not where the command happens to run
+        artifacts = artifact_root(file, name).absolute().as_uri() if file else None
+        # without the tag MLflow's pages take it for an experiment on language models
+        tags = {"mlflow.experimentKind": "custom_model_development"}
+        try:
+            return str(self.create_experiment(name, artifacts, tags))
+        except TrackingError:
+            created = self.get_experiment_by_name(name)
+            if created is None:
+                raise
+            return str(created.experiment_id)  # by another process, meanwhile
+
+
+def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
+    """Return an error of MLflow or SQLAlchemy as one of ours, in one line."""
+    shown = without_password(uri)
+    if "database is locked" in str(error):
+        return locked(shown)
+    if full := _full_place(error, sqlite_file(uri)):
+        return TrackingError(
+            f"Cannot write to {full}: No space left on device. Make room, then run the same command again."
+        )
+    if answer := re.search(r"too many (\d+) error responses", str(error)):
+        reason = f"the server answers HTTP status {answer[1]}; its own log names the reason"
+    else:
+        reason = first_line(error).removesuffix(".")
+    return TrackingError(f"The store {shown} cannot be used: {reason}.")
 
 
 def _full_place(error: BaseException, database: Path | None) -> Path | None:
@@ -111,13 +161,6 @@ def _full_place(error: BaseException, database: Path | None) -> Path | None:
         return Path(os.fsdecode(error.filename))
     # MLflow's copy of an artifact does not name its target
     return database.absolute().parent / "mlruns" if database is not None else Path(gettempdir())
-
-
-def _reason(error: BaseException) -> str:
-    """Return why MLflow has failed, without the addresses of its requests."""
-    if answer := re.search(r"too many (\d+) error responses", str(error)):
-        return f"the server answers HTTP status {answer[1]}; its own log names the reason"
-    return first_line(error).removesuffix(".")
 
 
 def _create(path: Path) -> None:

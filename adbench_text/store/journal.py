@@ -1,29 +1,29 @@
 """The journal of a store: results that are finished and not logged yet, and claims on cells.
 
 A result is written and flushed here before MLflow is asked to log it, so that neither a killed process nor
-a lost server costs a finished cell. A claim is a lock on one byte of a file: the system releases it with the
-process that holds it.
+a lost server costs a finished cell. A claim is a file that names a process; it counts as long as that process
+holds its lock, which the system releases with the process.
 """
 
+import errno
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+
+from filelock import FileLock, Timeout
 
 from adbench_text import storage
+from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
 
-try:
-    import fcntl
-except ImportError:  # Windows: no claims, so two runs at once may do a cell twice
-    fcntl = None  # type: ignore[assignment]
-
-_SUFFIX = ".json"
-_SECONDS = 0.1  # between two attempts to get a claim that another process holds
+_THIS_PROCESS = uuid4().hex
+_own_locks: dict[Path, FileLock] = {}  # of this process, by folder; held to its end
+_WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # errors of some file systems
 
 
 class Journal:
@@ -51,12 +51,10 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._file: int | None = None
-        self._claimed: set[str] = set()
         self._written: set[str] = set()  # by this process
         # in this order: a result that is written meanwhile is in one of them at least
         self._ended_before = self._size_of_ended()
-        self._waiting = {path.stem for path in folder.glob(f"*{_SUFFIX}")}  # to be logged, by whomever
+        self._waiting = {path.stem for path in folder.glob("*.json")}  # not logged yet
 
     def claim(self, key: str) -> bool | None:
         """Return True if the key is this process's now, None if another process holds it.
@@ -64,7 +62,7 @@ class Journal:
         False if another process wrote an entry for it since this journal was opened, or logged one that was
         waiting then.
         """
-        if not self._lock(key):
+        if not self._take(key):
             return None
         if key in (self._waiting | self._ended_meanwhile()) - self._written:
             self.release(key)
@@ -73,45 +71,43 @@ class Journal:
 
     def release(self, key: str) -> None:
         """Give up a claim."""
-        if key in self._claimed:
-            self._claimed.remove(key)
-            if fcntl:
-                fcntl.lockf(self._claims(), fcntl.LOCK_UN, 1, _offset(key))
+        if self._owner(key) == _THIS_PROCESS:
+            self._claim(key).unlink()
 
     @contextmanager
-    def held(self, key: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Hold a claim within a block; wait for another process that holds it, after a call of `notify`."""
-        if not self._lock(key):
+    def held(self, name: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Hold a lock in a block; wait for another process that holds it, after a call of `notify`."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(self.folder / f"{name}.lock", poll_interval=0.01)
+        if not _acquired(lock):
             notify()
-            while not self._lock(key):
-                time.sleep(_SECONDS)
+            lock.acquire()
         try:
             yield
         finally:
-            self.release(key)
+            lock.release()
 
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write an entry; it is on the disk when this returns."""
         self._written.add(key)
-        path = self.folder / f"{key}{_SUFFIX}"
-        self.folder.mkdir(parents=True, exist_ok=True)
-        temporary = path.with_suffix(f".{os.getpid()}.new")
-        try:
-            with temporary.open("w", encoding="utf-8") as stream:
-                json.dump(entry, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-        except OSError:  # a full disk
-            temporary.unlink(missing_ok=True)
-            raise
-        _flush_folder(self.folder)
-        with (self.folder / "ended").open("a") as stream:  # one short line is appended at once
-            stream.write(f"{key}\n")
+        temporary = self.folder / f"{key}.{_THIS_PROCESS}.new"
+        with self._room():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                with temporary.open("w", encoding="utf-8") as stream:
+                    json.dump(entry, stream)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                temporary.replace(self.folder / f"{key}.json")
+            finally:
+                temporary.unlink(missing_ok=True)
+            _flush_folder(self.folder)
+            with (self.folder / "ended").open("a") as stream:  # one short line is appended at once
+                stream.write(f"{key}\n")
 
     def remove(self, key: str) -> None:
         """Remove an entry that is logged, and give up its claim."""
-        (self.folder / f"{key}{_SUFFIX}").unlink(missing_ok=True)
+        (self.folder / f"{key}.json").unlink(missing_ok=True)
         self._waiting.discard(key)
         self.release(key)
 
@@ -120,9 +116,9 @@ class Journal:
 
         Files that are damaged are removed: their cells are run again.
         """
-        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
+        for path in sorted(self.folder.glob("*.json")):
             key = path.stem
-            if not self._lock(key):
+            if not self._take(key):
                 continue
             try:
                 yield key, json.loads(path.read_text(encoding="utf-8"))
@@ -133,28 +129,59 @@ class Journal:
 
     def is_abandoned(self, key: str) -> bool:
         """Return whether no process holds a claim on a key."""
-        if key in self._claimed or not self._lock(key):
-            return False
-        self.release(key)
-        return True
+        with self._room(), self.held("claims"):
+            return self._owner(key) is None
 
-    def _lock(self, key: str) -> bool:
-        if fcntl and key not in self._claimed:
-            try:
-                fcntl.lockf(self._claims(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _offset(key))
-            except (BlockingIOError, PermissionError):
-                return False
-            except OSError:  # a file system without locks
-                pass
-        self._claimed.add(key)
-        return True
+    def _take(self, key: str) -> bool:
+        """Claim a key, unless another process has."""
+        with self._room(), self.held("claims"):
+            if not (self.folder / f"{_THIS_PROCESS}.process").exists():
+                self._begin()
+            owner = self._owner(key)
+            if owner is None:
+                self._claim(key).write_text(_THIS_PROCESS)
+        return owner in (None, _THIS_PROCESS)
 
-    def _claims(self) -> int:
-        # one descriptor only: closing any other one of this file would release all locks
-        if self._file is None:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(self.folder / "claims", os.O_RDWR | os.O_CREAT, 0o644)
-        return self._file
+    def _begin(self) -> None:
+        """Lock the file of this process; remove those of processes that have ended."""
+        for path in self.folder.glob("*.process"):
+            if not self._lives(path.stem):
+                for left in (path, *self.folder.glob(f"*.{path.stem}.new")):
+                    left.unlink()
+        _own_locks[self.folder] = FileLock(self.folder / f"{_THIS_PROCESS}.process", thread_local=False)
+        _acquired(_own_locks[self.folder])
+
+    def _claim(self, key: str) -> Path:
+        return self.folder / f"{key}.claim"
+
+    def _owner(self, key: str) -> str | None:
+        """Return the living process that has claimed a key."""
+        try:
+            owner = self._claim(key).read_text()
+        except OSError:
+            return None
+        return owner if self._lives(owner) else None
+
+    def _lives(self, process: str) -> bool:
+        path = self.folder / f"{process}.process"
+        if process == _THIS_PROCESS or not path.exists():
+            return process == _THIS_PROCESS
+        lock = FileLock(path)
+        if not _acquired(lock):
+            return True
+        lock.release()
+        return False
+
+    @contextmanager
+    def _room(self) -> Iterator[None]:
+        """Turn errors of a full disk, or of missing permissions, into one line."""
+        try:
+            yield
+        except OSError as error:
+            raise TrackingError(
+                f"Cannot write to {self.folder}: {error.strerror or error}. "
+                "Make room, then run the same command again."
+            ) from error
 
     def _size_of_ended(self) -> int:
         try:
@@ -177,8 +204,16 @@ def folder_of(store: str, file: Path | None, experiment: str) -> Path:
     return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16] / file_name(experiment)
 
 
-def _offset(key: str) -> int:
-    return int(sha256(key.encode()).hexdigest()[:14], 16)
+def _acquired(lock: FileLock) -> bool:
+    """Return whether a lock could be acquired at once; True also on a file system without locks."""
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return False
+    except OSError as error:
+        if error.errno not in _WITHOUT_LOCKS:
+            raise
+    return True
 
 
 def _flush_folder(folder: Path) -> None:

@@ -18,17 +18,14 @@ from adbench_text.escaping import printable, without_password
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import packages_of, read_description
 from adbench_text.models.model import Training
-from adbench_text.store.address import check_reachable, first_line, mlflow_uri, sqlite_file
+from adbench_text.store.address import check_reachable, first_line, mlflow_uri
 from adbench_text.store.client import StoreClient
-from adbench_text.store.experiments import experiment_id
 from adbench_text.store.own_package import requirements, write_wheel
-from adbench_text.store.payload import Input, Payload, Value, run_tags
-from adbench_text.store.record import TAG
-from adbench_text.store.write import write_run
+from adbench_text.store.payload import DESCRIPTION, Input, Payload, Value, run_tags, write_run
+from adbench_text.store.record import KIND, TAG
 
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
-_NOTE = "mlflow.note.content"
 _VARIABLE = "MLFLOW_TRACKING_URI"
 _RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
 _NONE_WITHOUT_WORDS = ("score", "p")
@@ -113,10 +110,9 @@ def _log(
     import mlflow
 
     client = StoreClient(uri)  # creates a database where there is none
-    file = sqlite_file(uri)
-    experiment = experiment_id(client, EXPERIMENT, uri, file.absolute() if file else None)
     logged = _payload(description, name)
-    run_id = write_run(client, experiment, replace(logged, tags={**logged.tags, **run_tags()}))
+    run = replace(logged, tags={**logged.tags, **run_tags()})
+    run_id = write_run(client, client.experiment_id(EXPERIMENT), run)
     detector = description["detector"]
     needed = packages_of(str(detector["name"]), detector["resources"])
     with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
@@ -130,7 +126,7 @@ def _log(
             registered_model_name=name,
         ).registered_model_version
     number = str(version)
-    client.update_model_version(name, number, logged.tags[_NOTE])
+    client.update_model_version(name, number, logged.tags[DESCRIPTION])
     for tag, value in logged.tags.items():
         client.set_model_version_tag(name, number, tag, value)
     if alias is not None:
@@ -159,10 +155,10 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
     }
     label = training.options.get("configuration", detector["name"])
     tags = {
-        f"{TAG}kind": "model",
+        KIND: "model",
         f"{TAG}detector": detector["name"],
         f"{TAG}training": f"{source}, digest {training.digest}",
-        _NOTE: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
+        DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
         f"{calibration['by']} scores.",
     }
     trained_on = Input(
@@ -179,9 +175,7 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
         tags={tag: printable(value) for tag, value in tags.items()},
         params={key: printable(str(value)) for key, value in params.items()},
         metrics=[Value(key, float(value), now) for key, value in metrics.items() if value is not None],
-        curves=[],
         inputs=[trained_on],
-        files={},
     )
 
 

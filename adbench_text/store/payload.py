@@ -1,28 +1,43 @@
-"""What the store writes of a result; nothing is written here."""
+"""What MLflow keeps of a run, and how it is written."""
 
 import json
+import math
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import mean, pstdev, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import TrackingError
 from adbench_text.escaping import encodable, file_name, printable
+from adbench_text.metrics import MAIN, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
-from adbench_text.store.record import TAG, params_and_tags
-from adbench_text.sweep.cell import of_test_set, percent
+from adbench_text.store.client import StoreClient
+from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, params_and_tags
+from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
 from adbench_text.sweep.construct import cell_id
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+PARENT = "mlflow.parentRunId"
+DESCRIPTION = "mlflow.note.content"
+SUMMARY = f"{TAG}summary"
 LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
 _LONGEST_NAME = 200  # likewise
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
+_MOST_METRICS, _MOST_PARAMS = 900, 100  # that MLflow takes at once, together
+# MLflow sorts charts by name, those of a name with a slash first: the main metric opens the page under this
+_FIRST_CHART = f"{MAIN.title}/mean over splits"
 
 
 class Value(NamedTuple):
@@ -46,21 +61,18 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Payload:
-    """Everything that is logged of a cell.
+    """Everything that is logged of a run.
 
     Attributes
     ----------
     name : str
-        Name of the run.
     started : int
         Milliseconds since the epoch.
     status : str
         ``"FINISHED"`` or ``"FAILED"``, as MLflow calls it.
     tags, params : mapping of str to str
     metrics : list of Value
-        One value each.
-    curves : list of Value
-        The steps of trainings.
+        With the steps of trainings.
     inputs : list of Input
     files : mapping of str to str
         Text of each artifact, by file name.
@@ -71,10 +83,9 @@ class Payload:
     status: str
     tags: Mapping[str, str]
     params: Mapping[str, str]
-    metrics: list[Value]
-    curves: list[Value]
-    inputs: list[Input]
-    files: Mapping[str, str]
+    metrics: Sequence[Value]
+    inputs: Sequence[Input] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as dictionaries, lists, texts and numbers."""
@@ -82,10 +93,99 @@ class Payload:
 
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> Self:
-        """Return what `to_json` was called on."""
-        kinds = {"metrics": Value, "curves": Value, "inputs": Input}
-        parts = {name: [kind(*item) for item in read[name]] for name, kind in kinds.items()}
-        return cls(**{**read, **parts})
+        """Return what `to_json` was called on; older versions wrote the steps apart from the metrics."""
+        parts = dict(read)
+        metrics = [Value(*each) for each in [*parts["metrics"], *parts.pop("curves", [])]]
+        inputs = [Input(*each) for each in parts["inputs"]]
+        return cls(**{**parts, "metrics": metrics, "inputs": inputs})
+
+
+def write_run(
+    client: StoreClient,
+    experiment_id: str,
+    payload: Payload,
+    *,
+    run_id: str | None = None,
+    folder: Path | None = None,
+    ended: int | None = None,
+) -> str:
+    """Log a run, or log to one, with the files of a folder; return its id.
+
+    It is finished only once everything is written. `ended` is in milliseconds since the epoch; default: now.
+    """
+    from mlflow.entities import Dataset, DatasetInput, InputTag
+
+    artifacts = ""
+    if run_id is None:
+        run = client.create_run(
+            experiment_id, start_time=payload.started, tags=payload.tags, run_name=payload.name
+        ).info
+        run_id, artifacts = str(run.run_id), str(run.artifact_uri)
+    _write_values(client, run_id, payload)
+    inputs = [
+        DatasetInput(
+            Dataset(used.name, used.digest, "adbench-text", used.source, profile=used.profile),
+            [InputTag("mlflow.data.context", used.context)],
+        )
+        for used in payload.inputs
+    ]
+    if inputs:
+        try:
+            client.log_inputs(run_id, datasets=inputs)
+        except TrackingError:  # two processes that log the same dataset for the first time: one of them fails
+            client.log_inputs(run_id, datasets=inputs)
+    for name, text in payload.files.items():
+        _write_text(client, run_id, artifacts, name, text)
+    if folder is not None:
+        for path in _files_below(folder):
+            subfolder = path.parent.relative_to(folder).as_posix().removeprefix(".")
+            client.log_artifact(run_id, str(path), subfolder or None)
+    client.set_terminated(run_id, payload.status, ended)
+    return run_id
+
+
+def _write_values(client: StoreClient, run_id: str, payload: Payload) -> None:
+    """Log params and metrics, as many at once as MLflow takes."""
+    from mlflow.entities import Metric, Param
+
+    params = [Param(name, value) for name, value in payload.params.items()]
+    metrics = [Metric(*value) for value in payload.metrics]
+    n_batches = max(-(-len(params) // _MOST_PARAMS), -(-len(metrics) // _MOST_METRICS))
+    for i in range(n_batches):
+        client.log_batch(
+            run_id,
+            metrics=metrics[i * _MOST_METRICS : (i + 1) * _MOST_METRICS],
+            params=params[i * _MOST_PARAMS : (i + 1) * _MOST_PARAMS],
+        )
+
+
+def _write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:
+    """Write an artifact; into a folder of this machine directly, which MLflow would look up each time."""
+    parts = urlsplit(artifacts)
+    if parts.scheme != "file" or parts.netloc:
+        client.log_text(run_id, text, name)
+        return
+    path = Path(url2pathname(parts.path), name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise TrackingError(f"Cannot write {path}: {error.strerror or error}.") from error
+
+
+def _files_below(folder: Path) -> list[Path]:
+    """Return the files of a folder; links are left out: they may point anywhere."""
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+
+
+def run_tags() -> dict[str, str]:
+    """Return the tags of every run: environment, command line, commit."""
+    tags = {f"env.{name}": value for name, value in environment().items()}
+    tags["mlflow.source.name"] = command_line()
+    return tags | {"mlflow.source.git.commit": git_commit()}
+
+
+# A cell
 
 
 def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Payload:
@@ -95,6 +195,11 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
     detector = f"{cell.detector} {cell.configuration}".strip()
     params, versions = params_and_tags(definition)
     tags = {_accepted(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
+    steps = [
+        Value(_accepted(name), point.value, int(point.time * 1000), point.step)
+        for name, curve in result.curves.items()
+        for point in curve
+    ]
     return Payload(
         name=f"{detector} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
         + of_test_set(cell.test_outliers),
@@ -102,12 +207,7 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
         status="FAILED" if result.reason else "FINISHED",
         tags=tags | versions,
         params=params,
-        metrics=[Value(name, value, started) for name, value in result.metrics.items()],
-        curves=[
-            Value(_accepted(name), point.value, int(point.time * 1000), point.step)
-            for name, curve in result.curves.items()
-            for point in curve
-        ],
+        metrics=[*(Value(name, value, started) for name, value in result.metrics.items()), *steps],
         inputs=_inputs(result, corpus),
         files={name: encodable(text) for name, text in _files(result, corpus).items()},
     )
@@ -118,22 +218,15 @@ def _accepted(name: str) -> str:
     return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
-def run_tags() -> dict[str, str]:
-    """Return the tags of every run: environment, command line, commit."""
-    tags = {f"env.{name}": value for name, value in environment().items()}
-    tags["mlflow.source.name"] = command_line()
-    return tags | {"mlflow.source.git.commit": git_commit()}
-
-
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
     tags = {
-        f"{TAG}kind": "cell",
-        f"{TAG}cell": cell_id(definition),
-        f"{TAG}status": result.status,
+        KIND: "cell",
+        CELL: cell_id(definition),
+        STATUS: result.status,
         f"{TAG}edition": corpus.edition,
         f"{TAG}documents": corpus.counts(),
         f"{TAG}configurations": str(result.cell.n_configurations),
-        "mlflow.note.content": _description(result, corpus),
+        DESCRIPTION: _description(result, corpus),
         **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
     }
@@ -210,3 +303,70 @@ def _scores_csv(
     table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
     table.insert(1, "outlier", (labels != corpus.classes.index(result.cell.inlier)).astype(int))
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
+
+
+# The summary of cells
+
+
+def summary_key(definition: Mapping[str, str]) -> str:
+    """Return a digest of what the cells of one summary share: all but inlier class and seed."""
+    return cell_id(_shared(definition))
+
+
+def _shared(definition: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
+
+
+def summary_payload(group: Sequence[Record], definition: Mapping[str, str]) -> Payload:
+    """Return what is logged of cells of one summary; the definition is that of one of them."""
+    preset = definition.get("preset", DEFAULT)
+    suffix = definition["configuration"] if preset == DEFAULT else preset
+    if any(record.n_configurations > 1 for record in group):
+        suffix = f"{preset}: {definition['configuration']}"
+    share = definition.get(TEST_OUTLIERS)
+    level = percent(float(definition["contamination"]))
+    detector = f"{definition['detector']} {suffix}".strip()
+    params, versions = params_and_tags(_shared(definition))
+    tags = {
+        KIND: "summary",
+        SUMMARY: summary_key(definition),
+        DESCRIPTION: "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
+        **run_tags(),
+    }
+    now = int(time.time() * 1000)
+    return Payload(
+        name=f"{detector} | {level} | mean{of_test_set(float(share) if share else None)}",
+        started=now,
+        status="FINISHED",
+        tags=tags | versions,
+        params=params,
+        metrics=[Value(name, value, now) for name, value in summary(group).items()],
+    )
+
+
+def summary(group: Sequence[Record]) -> dict[str, float]:
+    """Average cells: seeds within each split first, then the splits.
+
+    ``..._std`` is the spread of the splits (of all there are), ``..._std_seeds`` that of the seeds'
+    means (as a sample), where there are several seeds; NaN unless each has every split.
+    """
+    good = [record for record in group if record.is_ok]
+    means: dict[str, float] = {}
+    splits, seeds = {record.inlier for record in good}, {record.seed for record in good}
+    has_seeds = len({record.seed for record in group}) > 1
+    for metric in (*METRICS, "fit_seconds", "score_seconds"):
+        if has_seeds:
+            means[f"{metric}_std_seeds"] = math.nan  # unless each seed has every split
+        # NaN where no cell is left that is finished: a number would be that of an earlier summary.
+        # And where a cell was run before the metric was measured: the mean would be of fewer cells.
+        if not good or any(metric not in record.metrics for record in good):
+            means |= {metric: math.nan, f"{metric}_std": math.nan}
+            continue
+        of_split = [mean(r.metrics[metric] for r in good if r.inlier == split) for split in sorted(splits)]
+        of_seed = [mean(r.metrics[metric] for r in good if r.seed == seed) for seed in sorted(seeds)]
+        means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
+        if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
+            means[f"{metric}_std_seeds"] = stdev(of_seed)
+    # last: MLflow's comparison of selected runs opens on the first
+    means |= {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
+    return means | {_FIRST_CHART: means[MAIN.name]}

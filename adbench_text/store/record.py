@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
@@ -9,6 +10,7 @@ from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_o
 from adbench_text.sweep.construct import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
+KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
 
 #: What made a run -> its tag, see `adbench_text.store.payload.run_tags`.
@@ -208,18 +210,17 @@ def definition_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[st
     return {**params, **_part(tags, DEFINITION)}
 
 
-@dataclass(frozen=True)
-class StoredRun:
+class StoredRun(NamedTuple):
     """An MLflow run as it is read from a store; `started` in milliseconds since the epoch."""
 
     run_id: str
     name: str
     status: str
     started: int
-    artifact_uri: str = ""
-    params: dict[str, str] = field(default_factory=dict)
-    metrics: dict[str, float] = field(default_factory=dict)
-    tags: dict[str, str] = field(default_factory=dict)
+    artifact_uri: str
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    tags: Mapping[str, str]
 
 
 def unusable(run: StoredRun, reason: str, store_name: str) -> TrackingError:
@@ -230,9 +231,11 @@ def unusable(run: StoredRun, reason: str, store_name: str) -> TrackingError:
     )
 
 
-def lost(run: StoredRun, name: str, store_name: str) -> TrackingError:
-    """Return the error about a run that lacks a param, tag or metric."""
-    return unusable(run, f"has lost its {name!r}", store_name)
+def tag_of(run: StoredRun, tag: str, store_name: str) -> str:
+    """Return a tag that every cell has; raise TrackingError if it is lost. `store_name` is for messages."""
+    if tag not in run.tags:
+        raise unusable(run, f"has lost its {tag.removeprefix(TAG)!r}", store_name)
+    return run.tags[tag]
 
 
 def record_of(run: StoredRun, store_name: str) -> Record:
@@ -252,7 +255,7 @@ def record_of(run: StoredRun, store_name: str) -> Record:
         if not any(name in metrics for name in METRICS):  # one may be missing: an older cell lacks it
             absent += METRICS
     if absent:
-        raise lost(run, absent[0], store_name)
+        raise unusable(run, f"has lost its {absent[0]!r}", store_name)
     if cell_id(params) != tags["cell"]:
         raise unusable(run, "was changed: its params are not those that it was logged with", store_name)
     for metric in METRICS.values():

@@ -250,7 +250,7 @@ LINK = (
 
 
 def test_ui_prints_a_link_to_each_comparison_as_soon_as_the_server_answers(store, monkeypatch):
-    Store()._experiment_id("tiny")
+    Store().client.experiment_id("adbench-text/tiny")
     commands = []
     port = free_port()
     answers = (

@@ -194,8 +194,8 @@ def test_a_locked_database_is_called_locked(monkeypatch):
     def wait_in_vain(*args):  # in earnest it takes SQLite 20 seconds
         raise MlflowException("(sqlite3.OperationalError) database is locked\n[SQL: ...")
 
-    monkeypatch.setattr(store._client._client, "create_experiment", wait_in_vain)
+    monkeypatch.setattr(store.client._client, "create_experiment", wait_in_vain)
     with pytest.raises(
         TrackingError, match=r"^Another process has locked .*mlflow\.db; try again when it is"
     ):
-        store._experiment_id("tiny")
+        store.client.experiment_id("adbench-text/tiny")

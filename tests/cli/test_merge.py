@@ -152,7 +152,7 @@ def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_st
 
 
 def edit(store: Store, statement: str) -> None:
-    with closing(sqlite3.connect(store._file)) as database, database:
+    with closing(sqlite3.connect(store.file)) as database, database:
         database.execute(statement)
 
 

@@ -3,6 +3,7 @@ import sys
 
 import pytest
 
+from adbench_text.errors import TrackingError
 from adbench_text.store.journal import Journal
 
 OTHER = """
@@ -16,6 +17,10 @@ if command == "write":
     journal.write("a", {"x": 1})
     print("written", flush=True)
     sys.stdin.readline()
+if command == "hold":
+    with journal.held("lock"):
+        print("held", flush=True)
+        sys.stdin.readline()
 """
 
 
@@ -56,11 +61,19 @@ def test_a_claim_ends_with_its_process(other, journal):
     assert journal.claim("a") is True
 
 
-def test_a_block_waits_for_a_claim_of_another_process(other, journal):
-    with journal.held("a", notify=other.kill):
-        assert other.wait() != 0
-        assert not journal.is_abandoned("a")  # it is this process's
-    assert journal.is_abandoned("a")
+def test_a_block_waits_for_that_of_another_process(other, journal):
+    send(other, "hold")
+    assert other.stdout.readline() == "held\n"
+    with journal.held("lock", notify=other.kill):
+        assert other.wait(timeout=20) != 0
+
+
+def test_processes_that_have_ended_leave_no_file_of_theirs(other, journal):
+    other.kill()
+    other.wait()
+    assert journal.claim("b") is True
+    assert len(list(journal.folder.glob("*.process"))) == 1
+    assert not journal.is_abandoned("b")
 
 
 def test_what_another_process_has_ended_meanwhile_is_not_done_again(other, journal):
@@ -126,7 +139,7 @@ def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(TrackingError, match=r"^Cannot write to .*: No space left on device\. Make room"):
         journal.write("a", {"x": 1})
     assert list(journal.folder.iterdir()) == []
 

@@ -17,9 +17,9 @@ from stores import STARTED, definition, files, finished, log, result, run_ids, r
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
-from adbench_text.store.artifacts import local_folder
 from adbench_text.store.client import StoreClient
-from adbench_text.store.merging import Merged, Source, Target, merge
+from adbench_text.store.merging import Merged, is_same, merge
+from adbench_text.store.reading import local_folder
 from adbench_text.store.record import Record
 from adbench_text.store.store import Store
 from adbench_text.sweep.construct import cell_id
@@ -38,7 +38,7 @@ def new_store(empty_database, tmp_path):
 
 
 def merged(target: Store, *sources: Store) -> list[Merged]:
-    return merge([Source(each.uri) for each in sources], Target(target.uri), lambda number: lambda: None)
+    return merge([Store(each.uri, create=False) for each in sources], Store(target.uri))
 
 
 def counts(results: list[Merged]) -> list[tuple[int, int]]:
@@ -48,7 +48,7 @@ def counts(results: list[Merged]) -> list[tuple[int, int]]:
 def noted(target: Store, *sources: Store) -> list[str]:
     """The messages of a merge about results that contradict each other, and about runs that were changed."""
     notes = []
-    merge([Source(s.uri) for s in sources], Target(target.uri), lambda n: lambda: None, note=notes.append)
+    merge([Store(each.uri) for each in sources], Store(target.uri), note=notes.append)
     return notes
 
 
@@ -60,7 +60,7 @@ def trained(seed=7):
 
 def content(store: Store, record) -> dict:
     """Everything that MLflow keeps of a cell, except where."""
-    run = store._client.get_run(record.run_id)
+    run = store.client.get_run(record.run_id)
     own = ("mlflow.parentRunId", "adbench_text.merged_from")
     return {
         "name": run.info.run_name,
@@ -69,7 +69,7 @@ def content(store: Store, record) -> dict:
         "tags": {name: value for name, value in run.data.tags.items() if name not in own},
         "metrics": {
             name: [
-                (p.value, p.timestamp, p.step) for p in store._client.get_metric_history(record.run_id, name)
+                (p.value, p.timestamp, p.step) for p in store.client.get_metric_history(record.run_id, name)
             ]
             for name in run.data.metrics
         },
@@ -78,7 +78,7 @@ def content(store: Store, record) -> dict:
         ),
         "artifacts": {
             item.path: store.artifact(record, item.path)
-            for item in store._client.list_artifacts(record.run_id)
+            for item in store.client.list_artifacts(record.run_id)
         },
     }
 
@@ -164,7 +164,7 @@ def test_a_merge_names_results_that_contradict_each_other(new_store):
 def test_a_run_that_was_changed_is_named_and_not_copied(new_store):
     laptop, target = new_store("laptop"), new_store("all")
     log(laptop, result(0.9), result(0.8, seed=1))
-    with closing(sqlite3.connect(laptop._file)) as database, database:
+    with closing(sqlite3.connect(laptop.file)) as database, database:
         database.execute("UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
     (note,) = noted(target, laptop)
     assert "has 2 as its 'auroc', which is not in [0, 1]" in note
@@ -237,7 +237,8 @@ def test_a_merge_that_was_killed_is_completed_without_duplicates(new_store, monk
     log(laptop, *(result(0.9, seed=seed) for seed in range(3)))
     code = (
         "import os\n"
-        "from adbench_text.store.merging import Source, Target, merge\n"
+        "from adbench_text.store.merging import merge\n"
+        "from adbench_text.store.store import Store\n"
         "from adbench_text.store.client import StoreClient\n"
         "left = [2]\n"
         "def log_artifact(*args):\n"
@@ -245,7 +246,7 @@ def test_a_merge_that_was_killed_is_completed_without_duplicates(new_store, monk
         "    if not left[0]:\n"
         "        os._exit(9)\n"
         "StoreClient.log_artifact = log_artifact\n"
-        f"merge([Source({laptop.uri!r})], Target({target.uri!r}), lambda number: lambda: None)"
+        f"merge([Store({laptop.uri!r})], Store({target.uri!r}))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
     assert {run.info.status for run in runs(target, "cell")} == {"FINISHED", "RUNNING"}
@@ -258,7 +259,7 @@ def test_summaries_that_a_killed_merge_did_not_write_are_written_by_the_next(new
     laptop, target = new_store("laptop"), new_store("all")
     log(laptop, result(0.9))
     with monkeypatch.context() as patch:
-        patch.setattr(Target, "summarise", lambda self, definitions: None)
+        patch.setattr(Store, "summarise", lambda self, definitions: None)
         merged(target, laptop)
     assert runs(target, "summary") == []
     assert counts(merged(target, laptop)) == [(0, 1)]
@@ -271,7 +272,7 @@ def test_summaries_that_a_killed_merge_did_not_write_are_written_by_the_next(new
 def test_a_source_that_is_the_target_is_refused(new_store, tmp_path):
     store = new_store("all")
     log(store, result())
-    (tmp_path / "link.db").symlink_to(store._file)
+    (tmp_path / "link.db").symlink_to(store.file)
     before = files(tmp_path)
     for uri in (store.uri, f"sqlite:///{tmp_path}/all/../all/mlflow.db", f"sqlite:///{tmp_path}/link.db"):
         with pytest.raises(TrackingError, match="is the store to merge into; give only the other stores"):
@@ -280,9 +281,9 @@ def test_a_source_that_is_the_target_is_refused(new_store, tmp_path):
 
 
 def test_servers_are_the_same_whoever_asks(server):
-    target = Target(f"http://me:s3cret@127.0.0.1:{server.server_port}")
-    assert Source(f"{server.url}/").is_same(target)
-    assert not Source(f"{server.url}/other").is_same(target)
+    target = Store(f"http://me:s3cret@127.0.0.1:{server.server_port}")
+    assert is_same(Store(f"{server.url}/"), target)
+    assert not is_same(Store(f"{server.url}/other"), target)
 
 
 def test_a_source_without_results_is_refused_before_anything_is_written(new_store, tmp_path):
@@ -297,7 +298,7 @@ def test_a_source_without_results_is_refused_before_anything_is_written(new_stor
 def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_store, tmp_path, name):
     laptop = new_store("laptop")
     log(laptop, result())
-    with closing(sqlite3.connect(laptop._file)) as database, database:
+    with closing(sqlite3.connect(laptop.file)) as database, database:
         database.execute("UPDATE params SET value = ? WHERE key = 'dataset'", [name])
         cell = cell_id({**definition(result()), "dataset": name})
         database.execute("UPDATE tags SET value = ? WHERE key = 'adbench_text.cell'", [cell])
@@ -338,7 +339,7 @@ def test_no_file_outside_the_folder_of_the_artifacts_is_copied(new_store, tmp_pa
     folder = Path(first.artifact_uri.removeprefix("file://"))
     (folder / "key").symlink_to(secret / "key")
     (folder / "linked").symlink_to(secret)
-    with closing(sqlite3.connect(laptop._file)) as database, database:
+    with closing(sqlite3.connect(laptop.file)) as database, database:
         values = [secret.as_uri(), second.run_id]
         database.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", values)
     shutil.rmtree(Path(second.artifact_uri.removeprefix("file://")))
@@ -359,7 +360,7 @@ def renamed(new_store):
         log(store, result())
         (record,) = store.cells(["tiny"])
         shutil.rmtree(Path(record.artifact_uri.removeprefix("file://")).parent)
-        with closing(sqlite3.connect(store._file)) as database, database:
+        with closing(sqlite3.connect(store.file)) as database, database:
             address = address.replace("RUN", record.run_id)
             database.execute("UPDATE runs SET artifact_uri = ?", [address])
         (record,) = Store(store.uri).cells(["tiny"])

@@ -10,9 +10,9 @@ from stores import STARTED, corpus, finished, log, log_one, result, run_ids
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
-from adbench_text.store.database import DatabaseReader
-from adbench_text.store.reading import ClientReader
-from adbench_text.store.record import record_of
+from adbench_text.store import reading
+from adbench_text.store.reading import ClientReader, DatabaseReader
+from adbench_text.store.record import CELL, STATUS, record_of
 from adbench_text.store.store import Store
 
 EXPERIMENT = "adbench-text/tiny"
@@ -25,11 +25,11 @@ def store(empty_database, tmp_path) -> Store:
 
 
 def readers(store: Store) -> tuple[DatabaseReader, ClientReader]:
-    return store._reader, ClientReader(store._client, store.shown)
+    return store.reader, ClientReader(store.client)
 
 
 def execute(store: Store, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(store._file)) as database, database:
+    with closing(sqlite3.connect(store.file)) as database, database:
         database.execute(statement, values)
 
 
@@ -41,19 +41,23 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns(store):
         made = result(0.6, seed=3, curves={"loss": curve})
         log_one(store, made)
     gone = run_ids(store)[0]
-    store._client.delete_run(gone)
+    store.client.delete_run(gone)
     execute(store, "UPDATE latest_metrics SET value = 0, is_nan = 1 WHERE key = 'fit_seconds'")
     ours, mlflows = readers(store)
     assert isinstance(ours, DatabaseReader)
     assert ours.experiments() == mlflows.experiments()
-    records = [[record_of(run, "x") for run in reader.cells(EXPERIMENT)] for reader in (ours, mlflows)]
+    records = [[record_of(run, "x") for run in reader.runs(EXPERIMENT)] for reader in (ours, mlflows)]
     nan = [[record.metrics.pop("fit_seconds", 0) for record in part] for part in records]
     assert records[0] == records[1]
     assert [list(map(math.isnan, part)) for part in nan] == [list(map(math.isnan, nan[0]))] * 2
     assert math.isnan(nan[0][0])
     assert gone not in {record.run_id for record in records[0]}
-    assert [run.name for run in ours.cells(EXPERIMENT)] == [run.name for run in mlflows.cells(EXPERIMENT)]
-    assert ours.states(EXPERIMENT) == mlflows.states(EXPERIMENT)
+    assert [run.name for run in ours.runs(EXPERIMENT)] == [run.name for run in mlflows.runs(EXPERIMENT)]
+    keys = [
+        {run.run_id: (run.started, run.tags[CELL], run.tags[STATUS]) for run in r.runs(EXPERIMENT, True)}
+        for r in (ours, mlflows)
+    ]
+    assert keys[0] == keys[1]
     (trained,) = [record.run_id for record in records[0] if record.seed == 3]
     assert ours.points(trained, "loss") == mlflows.points(trained, "loss")
     assert [(point.step, point.value) for point in ours.points(trained, "loss")] == [
@@ -75,7 +79,7 @@ def left_out(store: Store) -> list[str]:
 
 def test_an_experiment_that_does_not_exist_has_no_cells(store):
     for reader in readers(store):
-        assert (list(reader.cells(EXPERIMENT)), reader.states(EXPERIMENT)) == ([], {})
+        assert list(reader.runs(EXPERIMENT)) == list(reader.runs(EXPERIMENT, is_brief=True)) == []
 
 
 def test_what_is_finished_needs_neither_params_nor_metrics(store):
@@ -101,8 +105,9 @@ def test_a_run_without_the_tag_that_makes_it_finished_is_named(store, name):
     log(store, result(0.9))
     execute(store, "DELETE FROM tags WHERE key = ?", f"adbench_text.{name}")
     for reader in readers(store):
+        store.__dict__["reader"] = reader
         with pytest.raises(TrackingError, match=f"has lost its '{name}'; delete the run"):
-            reader.states(EXPERIMENT)
+            store.ended(["tiny"])
 
 
 def test_a_database_with_other_columns_is_read_through_mlflow(store):
@@ -113,7 +118,7 @@ def test_a_database_with_other_columns_is_read_through_mlflow(store):
     assert not ours.is_readable()
     execute(store, "ALTER TABLE latest_metrics RENAME COLUMN no_number TO is_nan")
     assert ours.is_readable()
-    store.__dict__["_reader"] = ClientReader(store._client, store.shown)
+    store.__dict__["reader"] = ClientReader(store.client)
     assert store.cells(["tiny"]) == before
 
 
@@ -132,11 +137,9 @@ def test_mlflow_is_not_imported_to_read_a_database(store):
 
 
 def test_a_database_that_another_process_writes_to_is_one_line(store, monkeypatch):
-    from adbench_text.store import database
-
     log(store, result(0.9))
-    monkeypatch.setattr(database, "_PATIENCE", 0.1)
-    with closing(sqlite3.connect(store._file, isolation_level=None)) as other:
+    monkeypatch.setattr(reading, "_PATIENCE", 0.1)
+    with closing(sqlite3.connect(store.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         with pytest.raises(TrackingError, match=r"^Another process has locked sqlite:///.*; try again"):
             store.cells(["tiny"])

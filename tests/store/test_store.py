@@ -27,13 +27,13 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
-from adbench_text.store import payload, write
+from adbench_text.store import payload
 from adbench_text.store import store as tracking
 from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
 from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
-from adbench_text.sweep import definition as definitions
+from adbench_text.sweep import construct
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import cell_id
 
@@ -141,13 +141,13 @@ def test_digests_and_versions_are_tags_and_read_back_exactly(store):
     complete = definition(result(), **more)
     assert store.cells(["tiny"])[0].definition == complete
     assert cell_id(complete) == store.cells(["tiny"])[0].cell
-    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    (read,) = ClientReader(store.client).runs("adbench-text/tiny")
     assert read.tags.items() >= params_and_tags(complete)[1].items()
 
 
 def as_params(store: Store) -> None:
     """Change a store to what it was before digests and versions became tags."""
-    with closing(sqlite3.connect(store._file)) as database:
+    with closing(sqlite3.connect(store.file)) as database:
         database.execute(
             "INSERT INTO params (key, value, run_uuid) SELECT substr(key, ?), value, run_uuid FROM tags "
             "WHERE key LIKE ?",
@@ -512,7 +512,7 @@ def test_the_classes_of_the_corpus_are_fields_of_a_record(store):
     log(store, result())
     (record,) = store.cells(["tiny"])
     assert record.classes == corpus().classes
-    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    (read,) = ClientReader(store.client).runs("adbench-text/tiny")
     assert record_of(read, "x").classes == corpus().classes
     names = tuple(f"{number} {'long' * 30}" for number in range(50))
     documents = Documents([f"text {name}" for name in names], np.arange(50))
@@ -528,7 +528,7 @@ def test_a_run_whose_seed_is_no_number_is_named(store):
 
 def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0) -> None:
     """Change a param, tag or metric of all runs."""
-    with closing(sqlite3.connect(store._file)) as database, database:
+    with closing(sqlite3.connect(store.file)) as database, database:
         database.execute(f"UPDATE {table} SET value = ? WHERE key = ?", [value, key])
         if table == "latest_metrics":
             database.execute("UPDATE latest_metrics SET is_nan = ? WHERE key = ?", [is_nan, key])
@@ -566,11 +566,11 @@ def test_a_run_whose_definition_is_not_that_of_its_id_is_named_and_left_out(stor
     "text", ["", " ", " x ", "\t\r\n", "é\u0301", "\U0001d54f", "x" * 5900, "'\"\\;", "\ud800\0"]
 )
 def test_a_definition_of_any_text_is_not_taken_for_a_changed_one(store, text):
-    value = definitions._accepted_value(text)
-    name = definitions._accepted_name(f"detector.{text}")
+    value = construct._accepted_value(text)
+    name = construct._accepted_name(f"detector.{text}")
     log(store, result(), **{name: value, f"resource.{name}": value})
     assert len(store.cells(["tiny"])) == 1
-    (read,) = ClientReader(store._client, store.shown).cells("adbench-text/tiny")
+    (read,) = ClientReader(store.client).runs("adbench-text/tiny")
     assert record_of(read, "x").definition[name] == value
 
 
@@ -601,7 +601,7 @@ def test_a_kept_result_is_logged_once_by_the_next_process(store):
     with store.sweep({"tiny": corpus()}, "a sweep"):
         store.keep(result(), definition(result()), corpus())
     assert store.ended(["tiny"]) == {}
-    (path,) = store._journal.folder.glob("*.json")
+    (path,) = store.journal.folder.glob("*.json")
     entry = path.read_text()
     next_process = Store(store.uri)
     next_process.log_kept()
@@ -669,22 +669,6 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
     assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
 
 
-def test_a_result_that_cannot_be_kept_is_one_clear_line(store, monkeypatch):
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(store._journal, "write", full)
-    message = r"Cannot write to .*mlflow\.db\.cells.*: No space left on device\. Make room"
-    with pytest.raises(TrackingError, match=message):
-        log(store, result())
-
-
-def test_there_may_be_more_cells_than_one_answer_holds(store, monkeypatch):
-    log(store, *(result(seed=seed) for seed in range(5)))
-    monkeypatch.setattr(tracking, "_PAGE", 2)
-    assert sorted(record.seed for record in store.cells(["tiny"])) == list(range(5))
-
-
 def test_every_page_of_a_search_is_asked_for():
     class Page(list):
         token = None
@@ -734,7 +718,7 @@ def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> N
         if next(n_files):  # the first is of the first cell
             raise error
 
-    monkeypatch.setattr(write, "write_text", cut_off)
+    monkeypatch.setattr(payload, "_write_text", cut_off)
     with pytest.raises(error):
         log(store, result(), result(inlier="law"))
 
@@ -769,9 +753,9 @@ def test_ctrl_c_inside_mlflow_waits_until_it_is_done(store):
             return []
 
     done: list[bool] = []
-    store._client._client = Client()
+    store.client._client = Client()
     with pytest.raises(KeyboardInterrupt):
-        list(tracking.pages(store._client.search_experiments))
+        list(tracking.pages(store.client.search_experiments))
     assert done == [True]
 
 
@@ -901,15 +885,15 @@ def test_a_server_that_went_away_is_not_waited_for_twice(server):
             self.calls += 1
             raise ConnectionError("gone")
 
-    store.__dict__["_client"] = tracking.StoreClient(server.url)
-    store._client._client = client = Client()
+    store.__dict__["client"] = tracking.StoreClient(server.url)
+    store.client._client = client = Client()
     with pytest.raises(TrackingError, match="gone"):  # the server is there: it may do better next time
-        list(tracking.pages(store._client.search_experiments))
+        list(tracking.pages(store.client.search_experiments))
     server.shutdown()
     server.server_close()
     for _ in range(3):
         with pytest.raises(TrackingError, match="No MLflow server answers at http://127"):
-            list(tracking.pages(store._client.search_experiments))
+            list(tracking.pages(store.client.search_experiments))
     assert client.calls == 2
 
 
