@@ -13,14 +13,14 @@ from adbench_text.sweep.cell import Cell
 STARTED = 1e9  # seconds since the epoch
 
 
-def corpus(name="tiny") -> Corpus:
+def corpus(name="tiny", edition="published") -> Corpus:
     documents = Documents([f"{name} {i}" for i in range(6)], np.array([0, 0, 0, 1, 1, 1]))
-    return Corpus(name, ("sea", "law"), documents, documents, "published")
+    return Corpus(name, ("sea", "law"), documents, documents, edition)
 
 
-def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", **more) -> Result:
+def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", level=0.0, **more) -> Result:
     """A result with this AUROC; without one, the cell has failed."""
-    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, 0.0, seed)
+    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, level, seed)
     if figure is None:
         return Result(cell, metrics={}, **{"started": STARTED, "reason": "RuntimeError: no luck", **more})
     metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
@@ -29,25 +29,25 @@ def result(figure=0.8, *, inlier="sea", seed=0, dataset="tiny", detector="d", **
     return Result(cell, metrics=metrics, **{**values, **more})
 
 
-def definition(result: Result) -> dict[str, str]:
+def definition(result: Result, **changes: str) -> dict[str, str]:
     cell = result.cell
     values = {"detector": cell.detector, "preset": "default", "configuration": cell.configuration}
     values |= {"dataset": cell.dataset, "inlier": cell.inlier, "seed": str(cell.seed)}
-    values |= {"contamination": "0", "dataset_digest": corpus(cell.dataset).digest}
-    return {**values, "code_version": "c0de", "detector.k": "3"}
+    values |= {"contamination": f"{cell.contamination:g}", "dataset_digest": corpus(cell.dataset).digest}
+    return {**values, "code_version": "c0de", "detector.k": "3", **changes}
 
 
-def log_one(store: Store, made: Result) -> None:
-    store.keep(made, definition(made), corpus(made.cell.dataset))
+def log_one(store: Store, made: Result, edition: Corpus | None = None, **changes: str) -> None:
+    store.keep(made, definition(made, **changes), edition or corpus(made.cell.dataset))
     store.log_kept()
 
 
-def log(store: Store, *results: Result) -> None:
-    """Log results as one sweep."""
+def log(store: Store, *results: Result, edition: Corpus | None = None, **changes: str) -> None:
+    """Log results as one sweep; `changes` are of their definitions."""
     with store.sweep({made.cell.dataset: corpus(made.cell.dataset) for made in results}, "a sweep"):
         for made in results:
-            log_one(store, made)
-        store.summarise(map(definition, results))
+            log_one(store, made, edition, **changes)
+        store.summarise(definition(made, **changes) for made in results)
 
 
 def runs(store: Store, kind: str, dataset="tiny") -> list:

@@ -95,10 +95,7 @@ class StoreClient:
     def experiment_id(self, name: str) -> str:
         """Return the id of an experiment, which is created if it does not exist.
 
-        Raises
-        ------
-        TrackingError
-            If the experiment was deleted, or its artifacts cannot be written through this address.
+        TrackingError is raised if it was deleted, or its artifacts cannot be written through this address.
         """
         if name not in self._experiments:
             self._experiments[name] = self._experiment_id(name)

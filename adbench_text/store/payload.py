@@ -61,31 +61,16 @@ class Input(NamedTuple):
 
 @dataclass(frozen=True)
 class Payload:
-    """Everything that is logged of a run.
-
-    Attributes
-    ----------
-    name : str
-    started : int
-        Milliseconds since the epoch.
-    status : str
-        ``"FINISHED"`` or ``"FAILED"``, as MLflow calls it.
-    tags, params : mapping of str to str
-    metrics : list of Value
-        With the steps of trainings.
-    inputs : list of Input
-    files : mapping of str to str
-        Text of each artifact, by file name.
-    """
+    """Everything that is logged of a run."""
 
     name: str
-    started: int
-    status: str
+    started: int  # milliseconds since the epoch
+    status: str  # "FINISHED" or "FAILED", as MLflow calls it
     tags: Mapping[str, str]
     params: Mapping[str, str]
-    metrics: Sequence[Value]
+    metrics: Sequence[Value]  # with the steps of trainings
     inputs: Sequence[Input] = ()
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
 
     def to_json(self) -> dict[str, Any]:
         """Return everything as dictionaries, lists, texts and numbers."""

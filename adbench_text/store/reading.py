@@ -197,21 +197,7 @@ def local_folder(record: Record, uri: str, database: Path | None, experiment: st
     A store may be anybody's, and name any folder of this machine and any host. So only the folder of the
     database file, or the server of the store, is read. MLflow stores complete paths: if a database was moved
     together with its artifacts, they are beside it.
-
-    Parameters
-    ----------
-    record : Record
-    uri : str
-        Address of the store.
-    database : path, optional
-        The file of the store.
-    experiment : str
-        Name of the experiment of the cell.
-
-    Raises
-    ------
-    TrackingError
-        If the artifacts are neither in the folder of the file, nor on the server of the store.
+    If the artifacts are anywhere else, TrackingError is raised.
     """
     if database is not None:
         beside = artifact_root(database, experiment) / file_name(record.run_id) / "artifacts"

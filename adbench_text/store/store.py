@@ -160,10 +160,7 @@ class Store:
     def log_kept(self) -> None:
         """Log what the journal holds: results of this process, and of processes that have ended.
 
-        Raises
-        ------
-        TrackingError
-            If the store cannot be reached; the results stay in the journal.
+        They stay in the journal if the store cannot be reached; TrackingError is raised then.
         """
         self.client.try_again()
         for cell, entry in self.journal.entries():
@@ -277,11 +274,7 @@ class Store:
     ) -> list[Record]:
         """Return all logged cells, oldest first; the newest of equal definitions only.
 
-        Parameters
-        ----------
-        datasets : iterable of str
-        leave_out : callable, optional
-            Receives a message on each run that somebody changed; it is left out.
+        `leave_out` receives a message on each run that somebody changed; it is left out.
         """
         records = []
         for dataset in datasets:
@@ -343,20 +336,7 @@ def host() -> str:
 
 
 class Stores:
-    """The results of several stores: of equal definitions the newest counts, wherever it is.
-
-    Parameters
-    ----------
-    stores : sequence of Store
-        At least one, all with the same prefix of their experiments.
-
-    Attributes
-    ----------
-    experiment : str
-        What the names of the experiments begin with.
-    shown : str
-        Names all stores in messages.
-    """
+    """The results of several stores: of equal definitions the newest counts, wherever it is."""
 
     def __init__(self, stores: Sequence[Store]) -> None:
         self._stores = stores
@@ -394,12 +374,6 @@ Results = Store | Stores  # what reports read
 
 
 def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Results:
-    """Return the results of one store, or of several; each must exist.
-
-    Raises
-    ------
-    TrackingError
-        If a store does not exist or cannot be used.
-    """
+    """Return the results of one store, or of several; raise TrackingError if one does not exist."""
     stores = [Store(uri, experiment, create=False) for uri in dict.fromkeys(uris)]
     return stores[0] if len(stores) == 1 else Stores(stores)

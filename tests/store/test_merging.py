@@ -25,18 +25,6 @@ from adbench_text.store.store import Store
 from adbench_text.sweep.construct import cell_id
 
 
-@pytest.fixture
-def new_store(empty_database, tmp_path):
-    """Return a function that makes an empty store in a folder of its own."""
-
-    def make(name: str) -> Store:
-        (tmp_path / name).mkdir()
-        shutil.copy(empty_database, tmp_path / name / "mlflow.db")
-        return Store(f"sqlite:///{tmp_path / name / 'mlflow.db'}")
-
-    return make
-
-
 def merged(target: Store, *sources: Store) -> list[Merged]:
     return merge([Store(each.uri, create=False) for each in sources], Store(target.uri))
 

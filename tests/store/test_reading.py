@@ -1,8 +1,9 @@
 """A database is read by our own queries, a server by MLflow's search; both return the same."""
 
 import math
-import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -16,12 +17,6 @@ from adbench_text.store.record import CELL, STATUS, record_of
 from adbench_text.store.store import Store
 
 EXPERIMENT = "adbench-text/tiny"
-
-
-@pytest.fixture
-def store(empty_database, tmp_path) -> Store:
-    shutil.copy(empty_database, tmp_path / "mlflow.db")
-    return Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
 
 
 def readers(store: Store) -> tuple[DatabaseReader, ClientReader]:
@@ -123,9 +118,6 @@ def test_a_database_with_other_columns_is_read_through_mlflow(store):
 
 
 def test_mlflow_is_not_imported_to_read_a_database(store):
-    import subprocess
-    import sys
-
     log(store, result(0.9))
     code = (
         "import sys; from adbench_text.store.store import Store; "

@@ -1,7 +1,5 @@
 """Several stores are read as if they were merged."""
 
-import shutil
-
 import pytest
 from stores import STARTED, log, result
 
@@ -11,14 +9,9 @@ from adbench_text.store.store import Store, opened
 
 
 @pytest.fixture
-def stores(empty_database, tmp_path) -> list[Store]:
+def stores(new_store) -> list[Store]:
     """Two empty stores."""
-    made = []
-    for name in ("laptop", "node"):
-        (tmp_path / name).mkdir()
-        path = shutil.copy(empty_database, tmp_path / name / "mlflow.db")
-        made.append(Store(f"sqlite:///{path}"))
-    return made
+    return [new_store("laptop"), new_store("node")]
 
 
 def uris(stores: list[Store]) -> list[str]:

@@ -2,7 +2,6 @@ import itertools
 import math
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -19,6 +18,7 @@ import pandas as pd
 import pytest
 from journals import kill_writer
 from sklearn.metrics import roc_auc_score
+from stores import STARTED, corpus, definition, log, result, runs
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
@@ -34,61 +34,9 @@ from adbench_text.store.reading import ClientReader
 from adbench_text.store.record import DEFINITION, params_and_tags, record_of
 from adbench_text.store.store import Store
 from adbench_text.sweep import construct
-from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import cell_id
 
 OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
-
-
-def corpus(name="tiny", edition="published") -> Corpus:
-    documents = Documents([f"{name} {i}" for i in range(6)], OUTLIER.astype(np.int64))
-    return Corpus(name, ("sea", "law"), documents, documents, edition)
-
-
-def result(figure=0.8, *, inlier="sea", seed=0, level=0.0, detector="d", dataset="tiny", **more) -> Result:
-    cell = Cell(detector, "default", {"k": 3}, dataset, inlier, level, seed)
-    metrics = {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
-    metrics |= {"n_train": 10.0, "n_test": 6.0, "fit_seconds": 2.0, "score_seconds": 1.0}
-    values = {"scores": np.arange(6.0), "started": 1e9 + figure}
-    return Result(cell, metrics=metrics, **{**values, **more})
-
-
-def failure(**changes) -> Result:
-    made = result(scores=None, reason="RuntimeError: no luck", traceback="Traceback: no luck", **changes)
-    made.metrics.clear()
-    return made
-
-
-def definition(result: Result, **changes) -> dict[str, str]:
-    cell = result.cell
-    values = {"detector": cell.detector, "preset": "default", "configuration": cell.configuration}
-    values |= {"dataset": cell.dataset, "inlier": cell.inlier, "seed": str(cell.seed)}
-    values |= {"contamination": f"{cell.contamination:g}", "dataset_digest": corpus(cell.dataset).digest}
-    return {**values, "code_version": "c0de", "detector.k": "3", **changes}
-
-
-def log(store: Store, *results: Result, edition: Corpus | None = None, **changes) -> None:
-    """Log results as one sweep."""
-    with store.sweep({r.cell.dataset: corpus(r.cell.dataset) for r in results}, "a sweep"):
-        for each in results:
-            store.keep(each, definition(each, **changes), edition or corpus(each.cell.dataset))
-            store.log_kept()
-        store.summarise(definition(each, **changes) for each in results)
-
-
-@pytest.fixture
-def store(empty_database, tmp_path) -> Store:
-    shutil.copy(empty_database, tmp_path / "mlflow.db")
-    return Store(f"sqlite:///{tmp_path / 'mlflow.db'}")
-
-
-def runs(store: Store, kind: str, dataset="tiny") -> list:
-    from mlflow import MlflowClient
-
-    client = MlflowClient(store.uri)
-    experiment = client.get_experiment_by_name(f"adbench-text/{dataset}")
-    found = client.search_runs([experiment.experiment_id]) if experiment else []
-    return [run for run in found if run.data.tags["adbench_text.kind"] == kind]
 
 
 def artifact(store: Store, run, name: str) -> str:
@@ -182,6 +130,7 @@ def test_an_older_result_that_waits_in_the_journal_is_logged(store, monkeypatch)
 def test_the_auroc_of_a_summary_is_logged_for_the_first_chart_too(store):
     log(store, result(0.9), result(0.5, inlier="law"))
     (summary,) = runs(store, "summary")
+    assert "auroc_std_seeds" not in summary.data.metrics  # there is one seed
     first = min(name for name in summary.data.metrics if "/" in name)  # sections come before the others
     assert summary.data.metrics[first] == summary.data.metrics["auroc"] == pytest.approx(0.7)
 
@@ -320,7 +269,7 @@ def test_a_cell_says_what_it_is(store):
 
 
 def test_a_failed_cell_keeps_its_reason_and_traceback(store):
-    log(store, failure())
+    log(store, result(None, traceback="Traceback: no luck"))
     (cell,) = runs(store, "cell")
     assert cell.info.status == "FAILED"
     assert cell.data.tags["adbench_text.reason"] == "RuntimeError: no luck"
@@ -332,7 +281,7 @@ def test_a_failed_cell_keeps_its_reason_and_traceback(store):
 
 
 def test_a_reason_of_any_length_can_be_logged(store):
-    log(store, failure(), failure(inlier="law"))
+    log(store, result(None), result(None, inlier="law"))
     long = result(scores=None, reason="x" * 20_000, traceback="")
     log(store, long)
     assert len(runs(store, "cell")[0].data.tags["adbench_text.reason"]) <= 5000
@@ -393,11 +342,6 @@ def test_the_spread_of_the_seeds_is_none_while_a_further_seed_lacks_splits(store
     assert runs(store, "summary")[0].data.metrics["auroc_std_seeds"] > 0.1
 
 
-def test_a_summary_of_one_seed_has_no_spread_of_seeds(store):
-    log(store, result(inlier="sea"), result(inlier="law"))
-    assert "auroc_std_seeds" not in runs(store, "summary")[0].data.metrics
-
-
 def test_there_is_a_summary_for_each_detector_and_level(store):
     log(store, result(), result(level=0.05), result(detector="e"), result(detector="e", inlier="law"))
     names = sorted(run.info.run_name for run in runs(store, "summary"))
@@ -427,10 +371,10 @@ def test_other_code_or_another_corpus_has_its_own_summary(store):
 
 
 def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed(store):
-    log(store, result(0.9), failure(inlier="law"))
+    log(store, result(0.9), result(None, inlier="law"))
     metrics = runs(store, "summary")[0].data.metrics
     assert (metrics["cells"], metrics["failed_cells"], metrics["auroc"]) == (1, 1, 0.9)
-    log(store, failure(figure=1))  # later than the others
+    log(store, result(None, started=STARTED + 1))  # later than the others
     metrics = runs(store, "summary")[0].data.metrics
     assert (metrics["cells"], metrics["failed_cells"]) == (0, 2)
     assert math.isnan(metrics["auroc"])
@@ -581,19 +525,6 @@ def test_an_older_result_counts_if_the_newest_was_changed(store):
     messages = []
     assert [record.metrics["auroc"] for record in store.cells(["tiny"], messages.append)] == [0.6]
     assert len(messages) == 1
-
-
-def test_of_equal_definitions_the_newest_counts(store):
-    log(store, result(0.9), result(0.8))  # started at 0.9 and at 0.8
-    (record,) = store.cells(["tiny"])
-    assert record.metrics["auroc"] == 0.9
-
-
-def test_the_status_of_each_cell_is_known_by_its_id(store):
-    failed = failure(inlier="law")
-    log(store, result(), failed)
-    expected = {cell_id(definition(result())): "ok", cell_id(definition(failed)): "failed"}
-    assert store.ended(["tiny"]) == expected
 
 
 def test_a_kept_result_is_logged_once_by_the_next_process(store):
