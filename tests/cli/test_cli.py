@@ -929,9 +929,9 @@ def test_a_table_is_chosen_by_its_name_in_any_format(store):
     assert (
         adbench("report -t cost --format csv").stdout.splitlines()[0].startswith("dataset,detector,fit (s)")
     )
-    latex = adbench("report -t intervals --format latex").stdout
+    latex = adbench("report -t cost --format latex").stdout
     assert r"\toprule" in latex
-    assert "95\\% bootstrap intervals" in latex
+    assert "Cost of a split" in latex
     wrong = adbench("report -t costs")
     assert wrong.exit_code == 2
     assert "No table named 'costs'. Did you mean 'cost'" in wrong.stderr

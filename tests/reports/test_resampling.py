@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from cells import record, texts
@@ -10,7 +8,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.resampling import Estimate, Resampling, corrected, draw, estimate
-from adbench_text.reports.tables import intervals, significance
+from adbench_text.reports.tables import significance
 
 CLASSES = ("a", "b", "c")
 LABELS = np.repeat(np.arange(3), 40)
@@ -102,7 +100,7 @@ def test_scores_are_read_only_for_the_tables_that_need_them():
     significance.tables(comparison, ranked)
     n_read = STORE.n_read
     assert n_read == 6 + 1  # each cell once, and the classes of the corpus
-    intervals.tables(comparison, ranked)
+    significance.tables(comparison, ranked)
     assert STORE.n_read == n_read
 
 
@@ -120,30 +118,6 @@ def test_a_detector_without_scores_has_no_test_over_documents():
     (row,) = texts(table)
     assert row[3:5] == ["–", "–"]
     assert not any("paired bootstrap" in note for note in table.notes)
-
-
-def test_splits_and_their_mean_have_intervals():
-    comparison, ranked = ranking("good", "lost")
-    (table,) = intervals.tables(comparison, ranked)
-    (place,) = table.summaries
-    widths = []
-    for row in texts(table):
-        value, rest = row[2].split(" ", 1)
-        low, high = map(float, rest.strip("()").split(" to "))
-        assert low < float(value) < high
-        assert row[3] == "–"
-        widths.append(high - low)
-    assert widths[place] < np.mean(widths[:place])  # three splits depend less on the documents than one
-    assert intervals.tables(comparison, Ranking(comparison)) == []
-
-
-def test_intervals_are_those_of_the_seed_that_most_cells_have():
-    late = replace(cells("fair")[0], definition=cells("fair")[0].definition | {"seed": "1"})
-    comparison = Comparison([*cells("good"), late], "auroc")
-    resampling = Resampling(METRICS["auroc"], Evidence(comparison, STORE))
-    (table,) = intervals.tables(comparison, Ranking(comparison, resampling))
-    assert table.title.startswith("AUROC (%) of seed 0 with 95% bootstrap intervals")
-    assert table.notes == ["Not run with seed 0, so without intervals: fair on made-up (seed 1)."]
 
 
 def test_an_estimate_is_moved_to_the_value_of_all_seeds():
