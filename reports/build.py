@@ -1,33 +1,32 @@
 """Builds a report from the records of a store: its tables, pictures and heat maps."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from adbench_text.errors import TrackingError, UnknownNameError
+from adbench_text.errors import TrackingError
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
 from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
+from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.headline import headlines
-from adbench_text.reports.placing import with_notes
-from adbench_text.reports.provenance import provenance
 from adbench_text.reports.ranking import Ranking
-from adbench_text.reports.report import Report, Table
+from adbench_text.reports.report import Picture, Report, Table
 from adbench_text.reports.resampling import Resampling
+from adbench_text.reports.summary import headlines, provenance
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
-    from adbench_text.reports.illustrations import Illustrations
+    from adbench_text.reports.figures.export import Drawing
     from adbench_text.store.store import Results
 
-#: What `build` adds to the result, the main table and the provenance.
+#: What a report adds to the result, the main table and the provenance.
 SECTIONS = ("tables", "pictures", "heatmaps")
 
 
@@ -38,8 +37,6 @@ def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[R
     ------
     TrackingError
         If there is no record.
-    UnknownNameError
-        If a named dataset has none.
     """
     nothing = TrackingError(
         f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
@@ -47,9 +44,6 @@ def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[R
     held = store.datasets()
     if not held:
         raise nothing
-    for name in datasets:
-        if name not in held:
-            raise UnknownNameError(f"dataset with results in {store.shown}", name, held)
     left_out: list[str] = []
     records = store.cells(datasets or held, left_out.append)
     if not records:
@@ -77,111 +71,158 @@ def of_sweep(
     return of_cells
 
 
-def build(
-    records: Sequence[Record],
-    metric: str,
-    tables: Sequence[str] = (),
-    illustrations: "Illustrations | None" = None,
-    only: bool = False,
-    cells: Sequence[Cell] = (),
-    store: "Results | None" = None,
-    sections: Sequence[str] = SECTIONS,
-    notes: Sequence[str] = (),
-) -> Report:
-    """Return the report of records.
+class Builder:
+    """Builds reports from records, which are arranged once; each figure is drawn once.
 
     Parameters
     ----------
     records : sequence of Record
         From `adbench_text.store.store.Store.cells`, oldest first; not empty.
     metric : str
-        The metric of the tables.
-    tables : sequence of str
-        Names of tables, those of the brief report if empty; a table without content is left out.
-    illustrations : Illustrations, optional
-        Pictures and heat maps of the same records; the main tables of the other metrics come with them.
-    only : bool
-        True if the user named the tables: a format for programs then contains only these, and a note
-        explains each that is left out.
+        The metric of the figures, and of the tables unless another is asked for.
+    store : Results, optional
+        Keeps the scores, curves and examples that some tables and figures need.
     cells : sequence of Cell
         The cells of the sweep that the records belong to, if any: a note names those that were not run.
-    store : Results, optional
-        Keeps the scores and examples that some tables need; not necessary beside `illustrations`.
-    sections : sequence of str
-        Parts of `SECTIONS` that come after the result, the main table and the provenance.
     notes : sequence of str
         Notes on the records; see `held_records`.
     """
-    chosen = tables or declared.brief_tables()
-    if "tables" not in sections:
-        chosen = list(chosen)[:1]
-    comparison = Comparison(records, metric, cells)
-    evidence = illustrations.evidence if illustrations is not None else None
-    if evidence is None and store is not None:
-        evidence = Evidence(comparison, store)
-    ranking = Ranking(comparison, _resampling(comparison, evidence), evidence)
-    of_names = {
-        name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
-    }
-    built = [table for of_name in of_names.values() for table in of_name]
-    pictures: dict[str, Any] = {}
-    if illustrations is not None:
-        if "main" in chosen and "tables" in sections:
-            others = [Comparison(records, name, cells) for name in METRICS if name != metric]
-            built += [main_table(other).without_empty() for other in others]
-        pictures = {
-            name: getattr(illustrations, name) for name in ("pictures", "heatmaps") if name in sections
+
+    def __init__(
+        self,
+        records: Sequence[Record],
+        metric: str = MAIN.name,
+        store: "Results | None" = None,
+        cells: Sequence[Cell] = (),
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.cells, self._store, self._notes = Cells(records, cells), store, notes
+        self._comparison = Comparison(self.cells, metric)
+        self.evidence = None if store is None else Evidence(self._comparison, store)
+
+    def report(
+        self,
+        tables: Sequence[str] = (),
+        metric: str | None = None,
+        only: bool = False,
+        pictures: bool = False,
+        sections: Sequence[str] = SECTIONS,
+    ) -> Report:
+        """Return a report.
+
+        Parameters
+        ----------
+        tables : sequence of str
+            Names of tables, those of the brief report if empty; a table without content is left out.
+        metric : str, optional
+            The metric of the tables.
+        only : bool
+            True if the user named the tables: a format for programs then contains only these, and a note
+            explains each that is left out.
+        pictures : bool
+            Whether pictures and heat maps are shown; the main tables of the other metrics come with them.
+        sections : sequence of str
+            Parts of `SECTIONS` that come after the result, the main table and the provenance.
+        """
+        has_tables = "tables" in sections
+        chosen = list(tables or declared.brief_tables())[: None if has_tables else 1]
+        comparison = self._comparison if metric is None else Comparison(self.cells, metric)
+        ranking = self._ranking(comparison)
+        of_names = {
+            name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
         }
-        store = illustrations.evidence.store
-    general = [*notes, *comparison.notes, *notes_on.unfinished(records, cells)]
-    absent = [name for name, of_name in of_names.items() if only and not of_name]
-    needs = {name: declared.constant("tables", name, "NEEDS", "other results") for name in absent}
-    of_no_table = [] if built else general
-    of_no_table += [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
-    of_no_table += evidence.notes if evidence is not None else []
-    place = f"{store.shown}, {store.experiment}" if store is not None else ""
-    return Report(
-        with_notes(built, general, ranking.notes, comparison.records),
-        None if only or "tables" not in sections else wide_table(comparison),
-        of_no_table,
-        headlines=headlines(comparison),
-        provenance=provenance(comparison.records, comparison.corpora, place),
-        **pictures,
-    )
+        built = [table for of_name in of_names.values() for table in of_name]
+        if pictures and has_tables and "main" in chosen:
+            others = [name for name in METRICS if name != comparison.metric.name]
+            built += [main_table(Comparison(self.cells, name)).without_empty() for name in others]
+        drawn = self.pictures if pictures and "pictures" in sections else []
+        has_heatmaps = pictures and "heatmaps" in sections and self.evidence is not None
+        heatmaps = self.evidence.heatmaps if has_heatmaps and self.evidence is not None else []
+        records = self.cells.records
+        missing = [name for name, of_name in of_names.items() if only and not of_name]
+        needs = {name: declared.constants("tables")[name]["NEEDS"] for name in missing}
+        of_no_table = [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
+        of_no_table += self.evidence_notes
+        general = [*self._notes, *comparison.notes, *notes_on.unfinished(records, self.cells.promised)]
+        labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
+        place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
+        return Report(
+            notes_on.under_tables(built, [*general, *notes_on.failures(records)], ranking.notes, records),
+            None if only or not has_tables else wide_table(comparison),
+            of_no_table,
+            drawn,
+            heatmaps,
+            headlines(comparison),
+            provenance(records, labels, place),
+        )
+
+    @property
+    def evidence_notes(self) -> list[str]:
+        """What could not be read from the store so far, and why."""
+        return [] if self.evidence is None else self.evidence.notes
+
+    def _ranking(self, comparison: Comparison) -> Ranking:
+        if self.evidence is None or comparison.metric.of_counts is None:
+            return Ranking(comparison, None, self.evidence)
+        return Ranking(comparison, Resampling(comparison.metric, self.evidence), self.evidence)
+
+    @cached_property
+    def drawings(self) -> "list[Drawing]":
+        """All figures for which there is something to draw."""
+        return [drawing for name in declared.names("drawings") for drawing in self.drawn(name)]
+
+    def drawn(self, name: str) -> "list[Drawing]":
+        """Return the figures of a name in ``drawings/``."""
+        module = declared.module("drawings", name)
+        if hasattr(module, "drawings"):
+            return list(module.drawings(self._comparison, Ranking(self._comparison)))
+        of_corpora = (module.of_corpus(self._comparison, c, self.evidence) for c in self._comparison.corpora)
+        return [drawing for of_corpus in of_corpora for drawing in of_corpus]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """All figures, as SVG."""
+        from adbench_text.reports.figures.export import svg
+
+        return [
+            Picture(
+                *(drawing.name, drawing.title, drawing.caption),
+                svg(drawing.figure, drawing.title, f"figure-{number}"),
+                float(drawing.figure.get_figwidth()),
+            )
+            for number, drawing in enumerate(self.drawings, start=1)
+        ]
+
+    def write_figures(self, folder: Path) -> list[Path]:
+        """Write all figures as SVG, PDF and PNG; return the files."""
+        from adbench_text.reports.figures.export import write
+
+        return [path for drawing in self.drawings for path in write(drawing.figure, folder / drawing.name)]
+
+    def write_all(self, folder: Path) -> None:
+        """Write the report in all formats with a suffix to a folder, and its figures."""
+        every = declared.names("tables")
+        page = self.report(every, pictures=True)
+        for form in map(declared.report_format, registry.names("reports")):
+            if form.suffix and form.has_all_tables:
+                (folder / f"report.{form.suffix}").write_text(form.render(page, None), encoding="utf-8")
+            elif form.suffix:
+                for metric in METRICS:
+                    report = self.report(every if metric == MAIN.name else (), metric)
+                    text = form.render(report, None)
+                    (folder / f"{metric}.{form.suffix}").write_text(text, encoding="utf-8")
+        self.write_figures(folder / "figures")
+
+
+def build(
+    records: Sequence[Record], metric: str, tables: Sequence[str] = (), cells: Sequence[Cell] = ()
+) -> Report:
+    """Return the report of records without figures; see `Builder`."""
+    return Builder(records, metric, cells=cells).report(tables)
 
 
 def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return the tables of a name that have a figure, without rows and columns that have none."""
     built = declared.module("tables", name).tables(comparison, ranking)
-    is_ranked = bool(declared.constant("tables", name, "HAS_RANKING", False))
-    shortened = [replace(table.without_empty(), is_ranked=is_ranked) for table in built]
+    shortened = [table.without_empty() for table in built]
     return [table for table in shortened if table.rows]
-
-
-def _resampling(comparison: Comparison, evidence: Evidence | None) -> Resampling | None:
-    """Return the resamples of the test documents, which read the scores when a table needs them."""
-    resampling = None if evidence is None else Resampling(comparison.metric, evidence)
-    return resampling if resampling is not None and resampling.is_possible else None
-
-
-def write_all(records: Sequence[Record], store: "Results", folder: Path, cells: Sequence[Cell] = ()) -> None:
-    """Write a report in all formats with a suffix to a folder, and its figures; `cells` as in `build`."""
-    from adbench_text.reports.illustrations import Illustrations
-
-    formats = [declared.report_format(name) for name in registry.names("reports")]
-    every = declared.names("tables")
-    illustrations = Illustrations(records, MAIN.name, store, cells)
-    page = build(records, MAIN.name, every, illustrations, cells=cells)
-    for form in formats:
-        if form.suffix and form.has_all_tables:
-            texts = {"report": form.render(page, None)}
-        elif form.suffix:
-            texts = {}
-            for metric in METRICS:
-                tables = every if metric == MAIN.name else ()
-                texts[metric] = form.render(build(records, metric, tables, cells=cells, store=store), None)
-        else:
-            continue
-        for name, text in texts.items():
-            (folder / f"{name}.{form.suffix}").write_text(text, encoding="utf-8")
-    illustrations.write(folder / "figures")

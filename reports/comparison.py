@@ -1,230 +1,267 @@
-"""The figures of one metric, arranged by column, corpus, split and contamination level."""
+"""The figures of one metric: means over seeds and splits, beside those of the paper."""
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from statistics import fmean, stdev
+from itertools import groupby
+from statistics import mean
+from typing import Any
 
-from adbench_text.errors import AdbenchTextError
+import pandas as pd
+
 from adbench_text.metrics import METRICS, ROUNDING
-from adbench_text.plugins import registry
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
-from adbench_text.reports.columns import Column, blocks_of, columns_of, n_configurations
-from adbench_text.reports.report import NONE, Entry, Kind, Mark
+from adbench_text.reports.cells import Cells, Column
+from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell, of_test_set, percent
+from adbench_text.sweep.cell import percent
 
 PUBLISHED = "published"
-MISSING = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
+_ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
+_GROUP = ["column", "corpus", "level"]
+_LEAST = 3  # configurations of one detector, which are compared with each other
 
 
-def editions_of(records: Sequence[Record]) -> dict[str, str]:
-    """Label each `Record.dataset_digest`: the dataset's name, numbered where there are several editions."""
-    digests = dict.fromkeys((record.dataset, record.dataset_digest) for record in records)
-    n_editions = Counter(dataset for dataset, _ in digests)
-    names, seen = {}, Counter[str]()
-    for dataset, digest in sorted(digests, key=lambda item: item[0]):
-        seen[dataset] += 1
-        names[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
-    return names
-
-
-def corpora_of(records: Sequence[Record]) -> dict[str, str]:
-    """Label each `Record.corpus`: its edition, with the share of outliers in a thinned test set."""
-    names = editions_of(records)
-    order = list(names)
-    first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
-    return {r.corpus: f"{names[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}
-
-
-def _classes(records: Sequence[Record]) -> list[str]:
-    """Return the classes of the corpus of these records in its order, also those without a result."""
-    classes = next((list(record.classes) for record in records if record.classes), [])
-    if not classes:  # older cells
-        with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
-            classes = list(registry.dataset(records[0].dataset).classes)
-    return classes + sorted({record.inlier for record in records}.difference(classes))
-
-
-def current(records: Sequence[Record]) -> list[Record]:
-    """Return the newest record of each cell, whatever code or resources made it."""
-    newest = {}
-    for record in records:  # oldest first
-        newest[record.corpus, *record.identity] = record
-    return list(newest.values())
-
-
-class Comparison:
-    """The figures of one metric, arranged.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        From `adbench_text.store.store.Store.cells`, oldest first; not empty.
-    metric : str
-        A name of `adbench_text.metrics.METRICS`.
-    cells : sequence of Cell
-        The cells of the sweep that the records belong to: only its inlier classes are rows then. Empty
-        for all classes of each dataset.
+class Corpus:
+    """A corpus of a comparison, and its figures.
 
     Attributes
     ----------
+    digest, dataset : str
+        `Record.corpus`, and the name of the dataset.
+    label : str
+        Its name in tables, with `Mark.OTHER_EDITION` if it is listed beside published figures of another
+        edition.
+    inliers : list of str
+        Its rows: all classes of the dataset, or those of the sweep.
+    levels : list of float
+        The contamination levels that it has results at, the lowest first.
     records : list of Record
-        The newest of each cell.
+    published : dict of str to dict of str to float
+        Figures of the paper for this corpus: detector -> inlier class -> percent.
+    is_thinned : bool
+        Whether the outliers of the test sets were thinned; no published figure is of such.
+    is_published : bool
+        Whether it is the complete published edition.
+    """
+
+    def __init__(self, comparison: "Comparison", digest: str) -> None:
+        self._comparison, self.digest = comparison, digest
+        cells = comparison.cells
+        self.records = [record for record in cells.records if record.corpus == digest]
+        self.dataset = self.records[0].dataset
+        self.inliers = cells.inliers(digest)
+        self.levels = sorted({record.contamination for record in self.records})
+        self.is_thinned = self.records[0].test_outliers is not None
+        self.is_published = any(record.is_published for record in self.records)
+        of_dataset = {} if self.is_thinned else published.figures(comparison.metric.name)
+        self.published = {
+            detector: figures[self.dataset]
+            for detector, figures in of_dataset.items()
+            if self.dataset in figures
+        }
+        self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
+        mark = f" {Mark.OTHER_EDITION.value}" if self.is_other_edition else ""
+        self.label = f"{cells.corpora[digest]}{mark}"
+
+    @property
+    def mean_label(self) -> str:
+        """The label of the row of means; no class of the corpus is called so."""
+        return "mean" if "mean" not in self.inliers else "mean of all classes"
+
+    def entry(self, column: Column, inlier: str | None = None, level: float | None = None) -> Entry:
+        """Return mean and spread over the seeds in percent, of one split or the mean over all splits.
+
+        The spread of a mean is that of the seeds' means. The default level is the lowest.
+        """
+        level = self._comparison.lowest if level is None else level
+        return self._comparison.entry(column, self, inlier, level)
+
+    def entries(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
+        """Return the figures of all columns."""
+        return [self.entry(column, inlier, level) for column in self._comparison.columns]
+
+    def with_best(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
+        """Return the same, with the best complete figures marked, as printed.
+
+        None that was chosen on the test labels is marked. Detectors that use the unlabelled test batch have a
+        best one of their own.
+        """
+        entries = self.entries(inlier, level)
+        printed: dict[bool, dict[int, float]] = {}
+        for place, (column, entry) in enumerate(zip(self._comparison.columns, entries, strict=True)):
+            if entry.complete_value is not None and not column.is_oracle:
+                printed.setdefault(column.uses_test_batch, {})[place] = round(entry.complete_value, 1)
+        for candidates in printed.values():
+            best = self._comparison.metric.best(candidates.values())
+            for place, value in candidates.items():
+                entries[place] = replace(entries[place], best=value == best and len(candidates) > 1)
+        return entries
+
+    def finished(self, column: Column) -> list[Record]:
+        """Return the finished cells of a column at the lowest level, the lowest seed first."""
+        records = self._comparison.cells.records_of(column, self.digest, self._comparison.lowest)
+        return sorted((record for record in records if record.is_ok), key=lambda record: record.seed)
+
+    def of_splits(self, column: Column) -> dict[str, Record]:
+        """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
+        records = {record.inlier: record for record in reversed(self.finished(column))}
+        return {name: records[name] for name in self.inliers if name in records}
+
+    def best_first(self, column: Column) -> list[Record]:
+        """Return the cells of `of_splits`, the best first."""
+        metric = self._comparison.metric
+        sign = -1 if metric.higher_is_better else 1
+        return sorted(self.of_splits(column).values(), key=lambda r: sign * r.metrics.get(metric.name, 0.0))
+
+    def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
+        """Return a row for each inlier class, and one for the mean (None)."""
+        rows = [[Entry(inlier), *row_of(inlier)] for inlier in self.inliers]
+        return [*rows, [Entry(self.mean_label), *row_of(None)]]
+
+    def published_entries(self, inlier: str | None) -> list[Entry]:
+        """Return the figures of the paper of a split, or their means over all splits."""
+        detectors = self._comparison.published
+        return [figure(self.published_value(detector, inlier)) for detector in detectors]
+
+    def published_value(self, detector: str, inlier: str | None = None) -> float | None:
+        """Return a figure of the paper, or the mean over all splits."""
+        figures = self.published.get(detector, {})
+        return self.mean_of(figures, inlier)
+
+    def mean_of(self, figures: Mapping[str, float], inlier: str | None = None) -> float | None:
+        """Return the figure of a split, or the mean over all splits; None if one is missing."""
+        names = self.inliers if inlier is None else [inlier]
+        present = [figures[name] for name in names if name in figures]
+        return mean(present) if present and len(present) == len(names) else None
+
+    def differences(self, inlier: str | None) -> list[Entry]:
+        """Return the differences of the `Comparison.compared` columns from the figures of their methods."""
+        return [self._difference(column, inlier) for column in self._comparison.compared]
+
+    def _difference(self, column: Column, inlier: str | None) -> Entry:
+        theirs = self.published_value(column.detector, inlier)
+        ours = self.entry(column, inlier).complete_value
+        if theirs is None or ours is None:
+            return NONE
+        is_unequal = column.detector in published.ORACLES and not column.is_oracle
+        return replace(figure(ours - theirs, signed=True), is_unequal=is_unequal)
+
+
+class Comparison:
+    """The figures of one metric.
+
+    Parameters
+    ----------
+    cells : Cells
+    metric : str
+        A name of `adbench_text.metrics.METRICS`.
+
+    Attributes
+    ----------
     columns : list of Column
-    corpora : dict of str to str
-        Label of each corpus, by its digest, with `Mark.OTHER_EDITION` where it is in `other_editions`.
+    fair : list of Column
+        Those that were not chosen on the test labels.
+    corpora : list of Corpus
     levels : list of float
         Contamination levels, the lowest first.
     """
 
-    def __init__(self, records: Sequence[Record], metric: str, cells: Sequence[Cell] = ()) -> None:
-        self.metric = METRICS[metric]
+    def __init__(self, cells: Cells, metric: str) -> None:
+        self.cells, self.metric = cells, METRICS[metric]
+        self.columns, self.levels = cells.columns, cells.levels
+        self.lowest = self.levels[0]
+        self.fair = [column for column in self.columns if not column.is_oracle]
+        self.corpora = [Corpus(self, digest) for digest in cells.corpora]
         self._promised = {
             (cell.detector, cell.preset, configuration, cell.dataset, cell.contamination, cell.inlier)
-            for cell in cells
+            for cell in cells.promised
             for configuration in (None, cell.configuration)
         }
-        self.records = current(records)
-        self.n_superseded = len(records) - len(self.records)
-        self.corpora = corpora_of(self.records)
-        self.levels = sorted({record.contamination for record in self.records})
-        self.published = published.columns(metric)
-        self._datasets = {record.corpus: record.dataset for record in self.records}
-        self._thinned = {record.corpus for record in self.records if record.test_outliers is not None}
-        by_column = columns_of(self.records)
-        self.columns = list(by_column)
-        self._of: dict[tuple[Column, str, float], list[Record]] = {}
-        self._n_configurations: dict[tuple[Column, str], int] = {}
-        for column, of_column in by_column.items():
-            for record in of_column:
-                key = column, record.corpus, record.contamination
-                self._of.setdefault(key, []).append(record)
-        self._rows = {}
-        for digest, dataset in self._datasets.items():
-            of_corpus = [record for record in self.records if record.corpus == digest]
-            of_sweep = dict.fromkeys(cell.inlier for cell in cells if cell.dataset == dataset)
-            self._rows[digest] = list(of_sweep) or _classes(of_corpus)
-        self.corpora |= {d: f"{self.corpora[d]} {Mark.OTHER_EDITION.value}" for d in self.other_editions}
-
-    @property
-    def lowest(self) -> float:
-        """The lowest contamination level."""
-        return self.levels[0]
 
     @property
     def labels(self) -> list[str]:
         """The heads of the columns."""
         return [column.label for column in self.columns]
 
-    def inliers(self, digest: str) -> list[str]:
-        """Return the rows of a corpus: all classes of its dataset."""
-        return self._rows[digest]
-
-    def mean_label(self, digest: str) -> str:
-        """Return the label of the row of means; no class of the corpus is called so."""
-        return "mean" if "mean" not in self.inliers(digest) else "mean of all classes"
-
-    def dataset(self, digest: str) -> str:
-        """Return the name of the dataset of a corpus."""
-        return self._datasets[digest]
-
-    def is_thinned(self, digest: str) -> bool:
-        """Whether the outliers of the test sets were thinned; no published figure is of such."""
-        return digest in self._thinned
-
-    def figures_of_paper(self, label: str, digest: str) -> dict[str, float]:
-        """Return the published figures of a column for a corpus, by inlier class; empty if there are none."""
-        if self.is_thinned(digest):
-            return {}
-        return self.published.get(label, {}).get(self.dataset(digest), {})
+    def entry(self, column: Column, corpus: Corpus, inlier: str | None, level: float) -> Entry:
+        """Return mean and spread over the seeds of a split, or of the mean over all splits (None)."""
+        key = column, corpus.digest, level, inlier
+        if key in self._entries:
+            return self._entries[key]
+        # without a sweep, nothing was promised that is not there
+        of_sweep = column.detector, column.preset, column.configuration, corpus.dataset, level
+        inliers = corpus.inliers if inlier is None else [inlier]
+        is_promised = any((*of_sweep, name) in self._promised for name in inliers)
+        return _absent(Kind.MISSING, len(inliers)) if is_promised else NONE
 
     @cached_property
-    def other_editions(self) -> set[str]:
-        """The corpora that are listed beside published figures of another edition of their dataset."""
-        published = {record.corpus for record in self.records if record.is_published}
-        compared = {d for d in self.corpora for label in self.published if self.figures_of_paper(label, d)}
-        return compared - published if self.lowest == 0 else set()
+    def _entries(self) -> dict[tuple[Column, str, float, str | None], Entry]:
+        """The figures by column, digest of the corpus, level, and inlier class (None for the mean)."""
+        table = self.cells.table
+        rows = table[table["metric"] == self.metric.name].assign(value=lambda rows: 100 * rows["value"])
+        n_splits = {corpus.digest: len(corpus.inliers) for corpus in self.corpora}
+        groups = rows.groupby(_GROUP, observed=True)
+        per_split = groups["n_configurations"].first() * groups["seed"].nunique()
+        of_splits, of_means = (self._summary(rows, key) for key in ([*_GROUP, "inlier"], _GROUP))
+        of_splits["n_splits"] = 1
+        of_means["n_splits"] = of_means.index.get_level_values("corpus").map(n_splits).to_numpy(int)
+        entries = {}
+        for summary in (of_splits, of_means.assign(inlier=None).set_index("inlier", append=True)):
+            summary = summary.join(per_split.rename("n_expected"), on=_GROUP)
+            summary["n_expected"] *= summary["n_splits"]
+            for (column, corpus, level, inlier), row in zip(
+                summary.index, summary.itertuples(index=False), strict=True
+            ):
+                name = inlier if isinstance(inlier, str) else None
+                entries[self.columns[column], corpus, level, name] = _entry(row)
+        return entries
 
-    def records_of(self, column: Column, digest: str, level: float) -> list[Record]:
-        """Return the records behind the figures of a column on a corpus at a level."""
-        return self._of.get((column, digest, level), [])
+    def _summary(self, rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
+        """Return mean over the splits, spread over the seeds, and numbers of cells of each group."""
 
-    def levels_of(self, digest: str) -> list[float]:
-        """Return the contamination levels that a corpus has results at, the lowest first."""
-        return sorted({level for _, of_corpus, level in self._of if of_corpus == digest})
+        def by(names: list[str]) -> list[str]:
+            return list(dict.fromkeys([*key, *names]))
 
-    def finished(self, column: Column, digest: str) -> list[Record]:
-        """Return the finished cells of a column on a corpus at the lowest level, the lowest seed first."""
-        records = self.records_of(column, digest, self.lowest)
-        return sorted((record for record in records if record.is_ok), key=lambda record: record.seed)
-
-    def value(self, column: Column, digest: str, inlier: str, level: float) -> Entry:
-        """Return mean and spread over the seeds of one split, in percent."""
-        return self._value(column, digest, [inlier], level)
-
-    def mean(self, column: Column, digest: str, level: float) -> Entry:
-        """Return the mean over all splits of a corpus; its spread is that of the seeds' means."""
-        return self._value(column, digest, self.inliers(digest), level)
-
-    def _value(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> Entry:
-        of_level = self.records_of(column, digest, level)
-        n_expected = len(inliers) * self._n_per_split(column, digest, of_level)
-        of_splits = [record for record in of_level if record.inlier in inliers]
-        finished = [record for record in of_splits if record.is_ok and self.metric.name in record.metrics]
-        if not finished:
-            has_failed = any(not record.is_ok for record in of_splits)
-            if not of_splits and not self._is_promised(column, digest, inliers, level):
-                return NONE
-            kind = Kind.FAILED if has_failed else Kind.MISSING
-            return Entry(MISSING[kind], kind, n_cells=0, n_expected=n_expected)
-        figures: dict[tuple[str, int], list[float]] = {}  # of all configurations, by split and seed
-        for record in finished:
-            key = record.inlier, record.seed
-            figures.setdefault(key, []).append(100 * record.metrics[self.metric.name])
-        best = {key: self.metric.best(of_key) for key, of_key in figures.items()}
-        splits = [
-            fmean(f for (i, _), f in best.items() if i == split) for split in sorted({i for i, _ in best})
-        ]
-        seeds = [fmean(f for (_, s), f in best.items() if s == seed) for seed in sorted({s for _, s in best})]
-        # seeds that lack some splits have no comparable means
-        has_spread = len(seeds) > 1 and (len(finished) == n_expected or len(inliers) == 1)
-        spread = stdev(seeds) if has_spread else 0.0
-        value = fmean(splits)
-        return Entry(
-            f"{value:.1f}",
-            Kind.FIGURE,
-            value,
-            spread=spread if spread > 100 * ROUNDING else None,
-            n_cells=len(finished),
-            n_expected=n_expected,
+        best = "max" if self.metric.higher_is_better else "min"  # of a grid
+        figures = rows.groupby(by(["inlier", "seed"]), observed=True)["value"].agg(best).dropna()
+        splits = figures.groupby(by(["inlier"]), observed=True).mean()
+        seeds = figures.groupby(by(["seed"]), observed=True).mean()
+        groups = rows.groupby(key, observed=True)
+        return pd.DataFrame(
+            {
+                "value": splits.groupby(key, observed=True).mean(),
+                "spread": seeds.groupby(key, observed=True).std(),
+                "n_cells": groups["value"].count(),
+                "has_failed": ~groups["is_ok"].all(),
+            }
         )
 
-    def _is_promised(self, column: Column, digest: str, inliers: Sequence[str], level: float) -> bool:
-        """Whether the sweep has such a cell; without a sweep, nothing was promised that is not there."""
-        key = column.detector, column.preset, column.configuration, self.dataset(digest), level
-        return any((*key, inlier) in self._promised for inlier in inliers)
-
-    def _n_per_split(self, column: Column, digest: str, of_level: Sequence[Record]) -> int:
-        """Return the number of cells that each split should have: each configuration with each seed."""
-        n_seeds = len({record.seed for record in of_level})
-        if column.configuration is not None:
-            return max(1, n_seeds)
-        key = column, digest
-        if key not in self._n_configurations:
-            number = n_configurations(self.records, column.detector, column.preset, digest)
-            self._n_configurations[key] = number
-        return max(1, self._n_configurations[key] * n_seeds)
+    def best_first(self, corpus: Corpus) -> list[tuple[Column, float]]:
+        """Return the fair columns that have a figure of all splits, and their means, the best first."""
+        means = [(column, corpus.entry(column).complete_value) for column in self.fair]
+        present = [(column, value) for column, value in means if value is not None]
+        sign = -1 if self.metric.higher_is_better else 1
+        return sorted(present, key=lambda item: sign * item[1])
 
     @property
-    def has_published(self) -> bool:
-        """Whether there are published figures; they are all of clean training data."""
-        return self.lowest == 0 and any(
-            self.figures_of_paper(label, digest) for label in self.published for digest in self.corpora
-        )
+    def published(self) -> list[str]:
+        """The detectors that have a published figure on some corpus; they are all of clean training data."""
+        has_any = self.lowest == 0 and any(corpus.published for corpus in self.corpora)
+        return list(published.figures(self.metric.name)) if has_any else []
+
+    @property
+    def compared(self) -> list[Column]:
+        """The columns whose method has a published figure on some corpus."""
+        return [
+            column
+            for column in self.columns
+            if self.published
+            and not published.is_ablation(column.detector, column.preset)
+            and any(corpus.published.get(column.detector) for corpus in self.corpora)
+        ]
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -233,47 +270,132 @@ class Comparison:
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns; none where there would be only one."""
-        blocks = blocks_of(self.columns)
-        if n_published:
-            blocks.append((PUBLISHED, n_published))
+        blocks = [
+            (title, len(list(group)))
+            for (_, title), group in groupby(self.columns, key=lambda column: column.block)
+        ]
+        blocks += [(PUBLISHED, n_published)] if n_published else []
         return blocks if len(blocks) > 1 else []
+
+    def table(
+        self,
+        title: str,
+        header: Sequence[str],
+        groups_of: Callable[[Corpus], Iterable[list[list[Entry]]]],
+        has_means: bool = False,
+        **more: Any,
+    ) -> Table:
+        """Return a table with groups of rows for each corpus, which begin with its label.
+
+        Parameters
+        ----------
+        title : str
+        header : sequence of str
+            Without the column of the datasets.
+        groups_of : callable
+            Returns the groups of a corpus.
+        has_means : bool, default False
+            Whether the last row of each group summarises the others.
+        **more
+            Other attributes of `Table`.
+        """
+        rows: list[list[Entry]] = []
+        starts: set[int] = set()
+        summaries: set[int] = set()
+        for corpus in self.corpora:
+            for group in groups_of(corpus):
+                starts.add(len(rows))
+                rows += [[Entry(corpus.label), *row] for row in group]
+                summaries |= {len(rows) - 1} if has_means else set()
+        return Table(title, ["dataset", *header], rows, starts, summaries=summaries, **more)
+
+    @cached_property
+    def ablated(self) -> dict[str, list[Column]]:
+        """The configurations of each detector that has three or more, oracles left out.
+
+        The first is the one that the others vary, whichever was run first: it differs from the others in
+        the fewest hyper-parameters. The others follow by the number of hyper-parameters that differ from it.
+        """
+        counts = Counter(column.detector for column in self.fair)
+        return {
+            detector: self._from_base([column for column in self.fair if column.detector == detector])
+            for detector, n in counts.items()
+            if n >= _LEAST
+        }
+
+    def _from_base(self, columns: list[Column]) -> list[Column]:
+        values = {column: self._hyperparameters(column) for column in columns}
+
+        def n_different(one: Column, other: Column) -> int:
+            names = values[one].keys() | values[other].keys()
+            return sum(values[one].get(name) != values[other].get(name) for name in names)
+
+        newest = [column for column in columns if column.generation == 0]
+        distances = {c: sum(n_different(c, other) for other in newest) for c in newest}
+        base = min(newest, key=lambda c: (distances[c], bool(c.configuration)))  # defaults win a tie
+        return sorted(columns, key=lambda c: (c != base, n_different(c, base), c.generation))
+
+    def _hyperparameters(self, column: Column) -> Mapping[str, str]:
+        return next(
+            record.hyperparameters
+            for corpus in self.corpora
+            for level in self.levels
+            for record in self.cells.records_of(column, corpus.digest, level)
+        )
 
     @property
     def notes(self) -> list[str]:
-        """What a reader of the figures must know, whatever table they are in."""
-        notes = notes_on.failures(self.records)
-        for digest in sorted(self.other_editions):
-            of_corpus = [record for record in self.records if record.corpus == digest]
-            n_published = published.n_training_documents(self.dataset(digest))
-            notes.append(notes_on.other_edition(self.corpora[digest], of_corpus, n_published))
+        """What a reader of the figures must know, whatever table they are in; failures last."""
+        notes = []
+        for corpus in sorted(self.corpora, key=lambda corpus: corpus.digest):
+            if corpus.is_other_edition:
+                n_published = published.n_training_documents(corpus.dataset)
+                notes.append(notes_on.other_edition(corpus.label, corpus.records, n_published))
         if self.blocks():
             notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
-        notes += notes_on.test_batch([c.label for c in self.columns if c.uses_test_batch and not c.is_oracle])
+        notes += notes_on.test_batch([column.label for column in self.fair if column.uses_test_batch])
         notes += notes_on.other_levels(self.lowest, self._other_levels)
         notes += notes_on.seeds(self._seeds)
-        notes += notes_on.contradictions(self.records, [self.metric])
-        return notes + notes_on.versions(self.records, self.n_superseded, are_apart=True)
+        notes += notes_on.contradictions(self.cells.records, [self.metric])
+        return notes + notes_on.versions(self.cells.records, self.cells.n_superseded, are_apart=True)
 
     @property
     def _other_levels(self) -> dict[str, list[float]]:
         """The levels of corpora, and of columns on the other corpora, that lack the lowest level."""
         levels: dict[str, list[float]] = {}
-        for digest, label in self.corpora.items():
-            of_corpus = self.levels_of(digest)
-            if self.lowest not in of_corpus:
-                levels[label] = of_corpus
+        for corpus in self.corpora:
+            if self.lowest not in corpus.levels:
+                levels[corpus.label] = corpus.levels
                 continue
             for column in self.columns:
-                of_column = [level for level in of_corpus if self.records_of(column, digest, level)]
+                of_column = [x for x in corpus.levels if self.cells.records_of(column, corpus.digest, x)]
                 if of_column and self.lowest not in of_column:
-                    levels[f"{column.label} on {label}"] = of_column
+                    levels[f"{column.label} on {corpus.label}"] = of_column
         return levels
 
-    @cached_property
+    @property
     def _seeds(self) -> dict[str, dict[str, frozenset[int]]]:
+        """The seeds of each column, whatever made its results, for each corpus and level."""
+        places = {
+            (c.digest, level): f"{c.label} at {percent(level)}" for c in self.corpora for level in c.levels
+        }
+        facts = self.cells.table[[*_GROUP, "seed"]].drop_duplicates().sort_values("column", kind="stable")
         seeds: dict[str, dict[str, frozenset[int]]] = {}
-        for (column, digest, level), records in self._of.items():
-            of_column = seeds.setdefault(f"{self.corpora[digest]} at {percent(level)}", {})
-            label = replace(column, generation=0).label
-            of_column[label] = of_column.get(label, frozenset()) | {record.seed for record in records}
+        for column, corpus, level, seed in facts.itertuples(index=False):
+            label = replace(self.columns[column], generation=0).label
+            of_place = seeds.setdefault(places[corpus, level], {})
+            of_place[label] = of_place.get(label, frozenset()) | {seed}
         return seeds
+
+
+def _entry(row: Any) -> Entry:
+    if not row.n_cells:
+        return _absent(Kind.FAILED if row.has_failed else Kind.MISSING, int(row.n_expected))
+    # seeds that lack some splits have no comparable means
+    has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
+    value, spread = float(row.value), float(row.spread) if has_spread else None
+    return replace(figure(value), spread=spread, n_cells=int(row.n_cells), n_expected=int(row.n_expected))
+
+
+def _absent(kind: Kind, n_expected: int) -> Entry:
+    return Entry(_ABSENT[kind], kind, n_cells=0, n_expected=n_expected)

@@ -1,12 +1,15 @@
 """The tables, drawings and formats of reports: each is a file that declares itself by constants.
 
-A table or a drawing declares its place with ``ORDER`` (default: after those that do). A table also declares
-``NEEDS`` (what must be there), and perhaps ``IS_BRIEF`` (it is part of the brief report) and ``HAS_RANKING``
-(the notes on the ranking belong to it). A format declares what differs from `Format`.
+A table or a drawing declares its place with ``ORDER``. A table also declares ``NEEDS`` (what must be there),
+and perhaps ``IS_BRIEF`` (it is part of the brief report). A format declares what differs from `Format`.
 """
 
+import ast
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from adbench_text.errors import UnknownNameError
@@ -49,7 +52,7 @@ def report_format(name: str) -> Format:
     UnknownNameError, PluginError
         See `adbench_text.plugins.registry.load`.
     """
-    loaded = module("reports", name)
+    loaded = registry.load("reports", name)
     return Format(
         loaded.render,
         getattr(loaded, "HAS_PICTURES", False),
@@ -60,27 +63,43 @@ def report_format(name: str) -> Format:
     )
 
 
+def formats_with_all_tables() -> list[str]:
+    """Return the formats of ours that show all tables, without importing them."""
+    plugins = registry.plugins("reports").values()
+    return [plugin.name for plugin in plugins if plugin.constants.get("HAS_ALL_TABLES")]
+
+
 def module(kind: str, name: str) -> Any:
-    """Return the module of a table, a drawing or a format."""
-    return registry.load(kind, name)
+    """Return the module of a table or a drawing."""
+    return importlib.import_module(f"adbench_text.reports.{kind}.{name}")
 
 
-def constant(kind: str, name: str, constant: str, default: Any = None) -> Any:
-    """Return what a table, drawing or format declares; our own are not imported for it."""
-    plugin = registry.plugins(kind)[name]
-    if plugin.is_foreign:
-        return getattr(module(kind, name), constant, default)
-    return plugin.constants.get(constant, default)
+@cache
+def constants(kind: str) -> dict[str, dict[str, Any]]:
+    """Return what each of the ``"tables"`` or ``"drawings"`` declares, in the order of a report.
+
+    None is imported for it: the command line lists them in its help.
+    """
+    declared: dict[str, dict[str, Any]] = {}
+    for path in files("adbench_text.reports").joinpath(kind).iterdir():
+        name, _, suffix = path.name.partition(".")
+        if suffix == "py" and not name.startswith("_"):
+            declared[name] = {
+                ast.unparse(node.targets[0]): node.value.value
+                for node in ast.parse(path.read_text(encoding="utf-8")).body
+                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+            }
+    return dict(sorted(declared.items(), key=lambda item: item[1]["ORDER"]))
 
 
 def names(kind: str) -> list[str]:
     """Return the names of all tables or drawings, in the order of a report."""
-    return sorted(registry.plugins(kind), key=lambda name: constant(kind, name, "ORDER", 1000))
+    return list(constants(kind))
 
 
 def brief_tables() -> list[str]:
     """Return the tables of the brief report."""
-    return [name for name in names("tables") if constant("tables", name, "IS_BRIEF", False)]
+    return [name for name, of_table in constants("tables").items() if of_table.get("IS_BRIEF")]
 
 
 def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
@@ -91,8 +110,7 @@ def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
     UnknownNameError
         If there is no table of that name.
     """
-    tables = names("tables")
     for name in chosen:
-        if name not in tables:
-            raise UnknownNameError("table", name, tables)
-    return chosen or (tables if everything else brief_tables())
+        if name not in constants("tables"):
+            raise UnknownNameError("table", name, names("tables"))
+    return chosen or (names("tables") if everything else brief_tables())

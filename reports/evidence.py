@@ -10,8 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.escaping import without_password
-from adbench_text.reports.columns import Column
-from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.cells import Column
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
 from adbench_text.run.result import Example
@@ -37,14 +37,9 @@ class Evidence:
         self._scores: dict[tuple[str, ...], Scored | None] = {}
         self._examples: dict[tuple[str, ...], list[Example] | None] = {}
 
-    def records(self, column: Column, digest: str) -> dict[str, Record]:
-        """Return the finished cell of each split at the lowest level and seed, by inlier class."""
-        records = {r.inlier: r for r in reversed(self._comparison.finished(column, digest))}
-        return {name: records[name] for name in self._comparison.inliers(digest) if name in records}
-
-    def scores(self, column: Column, digest: str) -> dict[str, Scored]:
+    def scores(self, column: Column, corpus: Corpus) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        scores = {inlier: self.scores_of(record) for inlier, record in self.records(column, digest).items()}
+        scores = {inlier: self.scores_of(record) for inlier, record in corpus.of_splits(column).items()}
         return {inlier: scored for inlier, scored in scores.items() if scored is not None}
 
     def scores_of(self, record: Record) -> Scored | None:
@@ -65,25 +60,19 @@ class Evidence:
             return None
         return np.asarray(pd.factorize(names["class"])[0], dtype=np.int64)
 
-    def is_trained(self, column: Column, digest: str) -> bool:
-        """Whether the detector trains in steps."""
-        return any(_LOSS in record.metrics for record in self.records(column, digest).values())
-
-    def early_scores(self, column: Column, digest: str) -> dict[str, Scored]:
+    def early_scores(self, column: Column, corpus: Corpus) -> dict[str, Scored]:
         """Return the same of some test documents before the first step of a training."""
-        early = {}
-        for inlier, record in self.records(column, digest).items():
-            scored = self._read(record, _EARLY)
-            if scored is not None:
-                early[inlier] = scored
-        return early
+        records = corpus.of_splits(column)
+        if not any(_LOSS in record.metrics for record in records.values()):
+            return {}
+        early = {inlier: self._read(record, _EARLY) for inlier, record in records.items()}
+        return {inlier: scored for inlier, scored in early.items() if scored is not None}
 
-    def curves(self, column: Column, digest: str, metric: str) -> dict[str, list[tuple[int, float]]]:
+    def curves(self, column: Column, corpus: Corpus, metric: str) -> dict[str, list[tuple[int, float]]]:
         """Return steps and values of a metric of the training of each split."""
-        records = self.records(column, digest)
         return {
             inlier: self.store.curve(record, metric)
-            for inlier, record in records.items()
+            for inlier, record in corpus.of_splits(column).items()
             if metric in record.metrics
         }
 
@@ -109,10 +98,9 @@ class Evidence:
 
     def _heatmaps(self) -> Iterator[Heatmap]:
         queues = [
-            [(column, label, record) for record in self.best_first(column, digest)]
-            for column in self._comparison.columns
-            if not column.is_oracle
-            for digest, label in self._comparison.corpora.items()
+            [(column, corpus.label, record) for record in corpus.best_first(column)]
+            for column in self._comparison.fair
+            for corpus in self._comparison.corpora
         ]
         for turn in zip_longest(*queues):
             for column, label, record in filter(None, turn):
@@ -130,13 +118,6 @@ class Evidence:
                 self._without_examples.append(record)
                 self._examples[key] = None
         return self._examples[key]
-
-    def best_first(self, column: Column, digest: str) -> list[Record]:
-        """Return the finished cell of each split at the lowest level and seed, the best first."""
-        metric = self._comparison.metric
-        sign = -1 if metric.higher_is_better else 1
-        records = self.records(column, digest).values()
-        return sorted(records, key=lambda record: sign * record.metrics.get(metric.name, 0.0))
 
     @property
     def notes(self) -> list[str]:

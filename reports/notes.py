@@ -1,10 +1,11 @@
-"""The notes under the tables of a report."""
+"""The notes of a report, and their places under its tables."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from adbench_text.metrics import Metric
-from adbench_text.reports.report import Mark
+from adbench_text.reports.report import Mark, Table
 from adbench_text.store import record as stored
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, percent
@@ -21,11 +22,40 @@ _OF_MARKS = {
 }
 
 
-def marks(present: Collection[Mark]) -> list[str]:
-    """Explain the signs in the tables."""
-    if Mark.UNEQUAL in present:  # explained together
-        present = {*present, Mark.PUBLISHED}
-    return [note for mark, note in _OF_MARKS.items() if mark in present]
+def under_tables(
+    tables: Sequence[Table], general: Sequence[str], of_ranking: Sequence[str], records: Sequence[Record]
+) -> list[Table]:
+    """Return the tables with their notes, each sign explained under the first that has it.
+
+    Parameters
+    ----------
+    tables : sequence of Table
+    general : sequence of str
+        Notes on all figures; they are under the first table.
+    of_ranking : sequence of str
+        Notes on the ranking; they are under the first table that is ranked.
+    records : sequence of Record
+        Those that the figures come from.
+    """
+    placed: list[Table] = []
+    explained: set[Mark] = set()
+    metrics: set[str] = set()
+    for table in tables:
+        # the signs of published figures are explained together
+        present = table.marks - explained
+        present |= {Mark.PUBLISHED} if Mark.UNEQUAL in present else set()
+        notes = [note for mark, note in _OF_MARKS.items() if mark in present]
+        explained |= table.marks
+        if table.metric is not None and table.metric.name not in metrics:
+            metrics.add(table.metric.name)
+            notes += direction([table.metric]) + unmeasured(records, [table.metric])
+        if table.is_ranked:
+            notes += of_ranking
+            of_ranking = ()
+        if not placed:
+            notes += general
+        placed.append(replace(table, notes=[*table.notes, *notes]))
+    return placed
 
 
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:

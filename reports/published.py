@@ -7,33 +7,17 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-#: Detector -> label of the column of its published figures.
-COUNTERPARTS = {
-    "date": "DATE (paper)",
-    "cvdd": "CVDD† (paper)",
-    "ocsvm": "OCSVM† (paper)",
-    "iforest": "IForest† (paper)",
-}
-#: Columns whose figures were chosen on the test labels.
-ORACLES = frozenset(COUNTERPARTS[detector] for detector in ("cvdd", "ocsvm", "iforest"))
+from adbench_text.reports.report import Mark
 
-#: Presets of ``date`` with settings on top of them -> what Table 3 calls them.
-_ABLATIONS = {
-    "paper": "date",
-    "electra": "electra_adapted",
-    "paper score=mp": "score_mp",
-    "paper score=ne": "score_ne",
-    "paper generator=small": "generator_small",
-    "paper generator=large": "generator_large",
-    "paper rmd_weight=0": "rtd_only",
-    "paper rtd_weight=0 score=pl_rmd": "rmd_only",
-    "paper n_patterns=5": "masks_5",
-    "paper n_patterns=10": "masks_10",
-    "paper n_patterns=25": "masks_25",
-    "paper n_patterns=100": "masks_100",
-    "paper mask_share=0.15": "mask_percent_15",
-    "paper mask_share=0.25": "mask_percent_25",
-}
+_NAMES = {"date": "DATE", "cvdd": "CVDD", "ocsvm": "OCSVM", "iforest": "IForest"}
+#: Detectors whose published figures were chosen on the test labels.
+ORACLES = frozenset({"cvdd", "ocsvm", "iforest"})
+
+
+def label(detector: str) -> str:
+    """Return the head of the column of the published figures of a detector."""
+    mark = Mark.UNEQUAL.value if detector in ORACLES else ""
+    return f"{_NAMES[detector]}{mark} {Mark.PUBLISHED.value}"
 
 
 @cache
@@ -43,21 +27,9 @@ def figures_of_the_paper() -> dict[str, Any]:
     return dict(json.loads(text))
 
 
-def columns(metric: str) -> dict[str, dict[str, dict[str, float]]]:
-    """Return label of the column -> dataset -> inlier -> percent; nothing of an unpublished metric."""
-    labelled: dict[str, dict[str, dict[str, float]]] = {}
-    if metric == "auroc":
-        keys = {"date": "date", "cvdd": "cvdd_best", "ocsvm": "ocsvm_best", "iforest": "iforest_best"}
-        for dataset, of_inlier in figures_of_the_paper()["auroc_semi_supervised"].items():
-            for inlier, figures in of_inlier.items():
-                for detector, label in COUNTERPARTS.items():
-                    labelled.setdefault(label, {}).setdefault(dataset, {})[inlier] = figures[keys[detector]]
-    else:
-        figures_of = figures_of_the_paper()["aupr_agnews_date"]
-        of_metric = {name: figures[metric] for name, figures in figures_of.items() if metric in figures}
-        if of_metric:
-            labelled[COUNTERPARTS["date"]] = {"agnews": of_metric}
-    return labelled
+def figures(metric: str) -> dict[str, dict[str, dict[str, float]]]:
+    """Return detector -> dataset -> inlier -> percent; nothing of an unpublished metric."""
+    return dict(figures_of_the_paper()["splits"].get(metric, {}))
 
 
 def n_training_documents(dataset: str) -> dict[str, int]:
@@ -66,19 +38,19 @@ def n_training_documents(dataset: str) -> dict[str, int]:
 
 
 def ablations(metric: str) -> dict[tuple[str, str], dict[str, float]]:
-    """Return (detector, preset with its settings) -> dataset -> mean over the splits, in percent.
-
-    Source: Table 3, which is of AUROC on AG News.
-    """
-    figures = figures_of_the_paper()["ablation_agnews_mean_auroc"]
-    if metric != "auroc":
-        return {}
-    return {("date", preset): {"agnews": figures[key][0]} for preset, key in _ABLATIONS.items()}
+    """Return (detector, preset with settings) -> dataset -> mean over the splits, in percent (Table 3)."""
+    of_metric = figures_of_the_paper()["ablations"].get(metric, {})
+    return {
+        (detector, preset): {dataset: mean for dataset, (mean, _) in of_preset.items()}
+        for detector, of_detector in of_metric.items()
+        for preset, of_preset in of_detector.items()
+    }
 
 
 def is_ablation(detector: str, preset: str) -> bool:
     """Return whether Table 3 has a figure of its own for a configuration, so that Table 1 is of another."""
-    return detector == "date" and preset in _ABLATIONS and preset != "paper"
+    presets = {key for metric in figures_of_the_paper()["ablations"] for key in ablations(metric)}
+    return (detector, preset) in presets and preset != "paper"
 
 
 def overlap_bound(n_patterns: int, length: int, n_masked: int, n_shared: int) -> float:

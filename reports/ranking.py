@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.reports import significance
-from adbench_text.reports.columns import Column
+from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.resampling import Estimate, Resampling, estimate
@@ -61,11 +61,10 @@ class Ranking:
         self.resampling = resampling
         self.evidence = evidence
         self._comparison = comparison
-        fair = [column for column in comparison.columns if not column.is_oracle]
-        self.by_batch = [column for column in fair if column.uses_test_batch]
-        figures = {c: _figures(comparison, c) for c in fair if not c.uses_test_batch}
+        self.by_batch = [column for column in comparison.fair if column.uses_test_batch]
+        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.uses_test_batch}
         counted = _one_edition_each(comparison, figures)
-        self.other_editions = [label for label in comparison.corpora.values() if label not in counted]
+        self.other_editions = [c.label for c in comparison.corpora if c.label not in counted]
         figures = {
             column: {split: value for split, value in of_column.items() if split[0] in counted}
             for column, of_column in figures.items()
@@ -129,24 +128,18 @@ class Ranking:
 
     def _cells(self, column: Column) -> list[Record]:
         """Return the cell of the lowest seed of each split."""
-        digests = {label: digest for digest, label in self._comparison.corpora.items()}
-        cells = {
-            (label, record.inlier): record
-            for label in dict.fromkeys(label for label, _ in self.splits)
-            for record in reversed(self._comparison.finished(column, digests[label]))
-        }
-        return [cells[split] for split in self.splits]
+        cells = {corpus.label: corpus.of_splits(column) for corpus in self._comparison.corpora}
+        return [cells[label][inlier] for label, inlier in self.splits]
 
 
 def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
     """Return the complete figures of a column."""
-    entries = {
-        (label, inlier): comparison.value(column, digest, inlier, comparison.lowest)
-        for digest, label in comparison.corpora.items()
-        for inlier in comparison.inliers(digest)
+    return {
+        (corpus.label, inlier): value
+        for corpus in comparison.corpora
+        for inlier in corpus.inliers
+        if (value := corpus.entry(column, inlier).complete_value) is not None
     }
-    values = {split: entry.complete_value for split, entry in entries.items()}
-    return {split: value for split, value in values.items() if value is not None}
 
 
 def _shared(figures: Mapping[Column, Mapping[_Split, float]]) -> frozenset[_Split]:
@@ -170,9 +163,8 @@ def _shared(figures: Mapping[Column, Mapping[_Split, float]]) -> frozenset[_Spli
 def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_Split, float]]) -> set[str]:
     """Return the label of one corpus of each dataset: otherwise its splits would count several times."""
     counts = Counter(label for of_column in figures.values() for label, _ in of_column)
-    published = {record.corpus for record in comparison.records if record.is_published}
     labels: dict[str, list[tuple[bool, bool, int, str]]] = {}
-    for digest, label in comparison.corpora.items():
-        rank = not comparison.is_thinned(digest), digest in published, counts[label], label
-        labels.setdefault(comparison.dataset(digest), []).append(rank)
+    for corpus in comparison.corpora:
+        rank = not corpus.is_thinned, corpus.is_published, counts[corpus.label], corpus.label
+        labels.setdefault(corpus.dataset, []).append(rank)
     return {max(of_dataset)[-1] for of_dataset in labels.values()}

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Self
 
+from adbench_text.metrics import Metric
 from adbench_text.run.result import Example
 
 
@@ -40,6 +41,8 @@ class Entry:
     kind : Kind
     value : float or None
         The figure itself.
+    decimals : int or None
+        Number of decimals of a figure whose words are digits alone; None if they have other signs.
     spread : float or None
         Standard deviation over the seeds.
     n_cells, n_expected : int
@@ -53,6 +56,7 @@ class Entry:
     words: str
     kind: Kind = Kind.LABEL
     value: float | None = None
+    decimals: int | None = None
     spread: float | None = None
     n_cells: int = 1
     n_expected: int = 1
@@ -82,8 +86,7 @@ class Entry:
 
     def _text(self, spread: str) -> str:
         mark = Mark.UNEQUAL.value if self.is_unequal else ""
-        is_incomplete = self.kind is Kind.FIGURE and not self.is_complete
-        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if is_incomplete else ""
+        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if Mark.INCOMPLETE in self.marks else ""
         return f"{self.words}{mark}{spread}{cells}"
 
     @property
@@ -101,9 +104,21 @@ class Entry:
 NONE = Entry("–", Kind.NONE)
 
 
-def figure(value: float | None, digits: str = ".1f") -> Entry:
-    """Return the entry of a number, `NONE` for None; `digits` is a format specification."""
-    return NONE if value is None else Entry(f"{value:{digits}}", Kind.FIGURE, value)
+def figure(value: float | None, decimals: int = 1, signed: bool = False) -> Entry:
+    """Return the entry of a number, `NONE` for None; `signed` puts a plus before what is not negative."""
+    if value is None:
+        return NONE
+    words = f"{value:+z.{decimals}f}" if signed else f"{value:z.{decimals}f}"
+    has_plus = signed and round(value, decimals) >= 0
+    return Entry(words, Kind.FIGURE, value, None if has_plus else decimals)
+
+
+def significant(value: float, digits: int = 3) -> Entry:
+    """Return the entry of a number with so many significant digits, thousands apart: ``"1,230"``."""
+    rounded = float(f"{value:.{digits}g}")
+    is_plain = rounded == 0 or 1e-4 <= abs(rounded) < 1000
+    decimals = next((n for n in range(10) if round(rounded, n) == rounded), None) if is_plain else None
+    return Entry(f"{rounded:,g}", Kind.FIGURE, value, decimals)
 
 
 @dataclass(frozen=True)
@@ -129,6 +144,8 @@ class Table:
         What a reader of this table must know; they are under it.
     is_ranked : bool
         Whether the notes on the ranking belong to it.
+    metric : Metric or None
+        The metric that its figures are of, if the notes on that belong to it.
 
     Examples
     --------
@@ -151,6 +168,7 @@ class Table:
     header_marks: frozenset[Mark] = frozenset()
     notes: list[str] = field(default_factory=list)
     is_ranked: bool = False
+    metric: Metric | None = None
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -192,13 +210,26 @@ class Table:
         )
 
     def _blocks_of(self, columns: Sequence[int]) -> list[tuple[str, int]]:
-        """Return the blocks that have some of these columns."""
         blocks, first = [], self.n_labels
         for title, n in self.blocks:
             n_kept = sum(first <= column < first + n for column in columns)
             blocks += [(title, n_kept)] if n_kept else []
             first += n
         return blocks
+
+    def parts(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
+        """Return the columns of each part of a table that is cut where it would be too wide.
+
+        Each part begins with the labels of the rows, and has another column at least.
+        """
+        labels = list(range(self.n_labels))
+        parts = [labels]
+        for column in range(self.n_labels, len(self.header)):
+            is_too_wide = width is not None and sum(widths[each] for each in [*parts[-1], column]) > width
+            if is_too_wide and len(parts[-1]) > self.n_labels:
+                parts.append(labels)
+            parts[-1] = [*parts[-1], column]
+        return parts
 
 
 @dataclass(frozen=True)
@@ -213,12 +244,15 @@ class Picture:
         The caption describes the figure in words, also for those who do not see it.
     svg : str
         The picture as an ``<svg>`` element.
+    width : float
+        Of the picture, in inches.
     """
 
     name: str
     title: str
     caption: str
     svg: str
+    width: float
 
 
 @dataclass(frozen=True)
@@ -239,6 +273,7 @@ class Report:
     wide : Table or None
         All figures in one table, for programs; without it programs get the other tables.
     notes : list of str
+        Those that belong to no table; failures last.
     pictures : sequence of Picture
     heatmaps : sequence of Heatmap
         Pictures and heat maps are for formats that can show them.

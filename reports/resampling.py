@@ -11,7 +11,7 @@ Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 1
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from scipy import stats
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import Counts, Metric
 from adbench_text.reports import significance
+from adbench_text.reports.evidence import Evidence
 from adbench_text.store.record import Record
 
 Array = NDArray[np.float64]
@@ -31,16 +32,6 @@ _LEVEL, _SEED = 0.95, 0
 # before the first hit, as at the beginning of scikit-learn's precision-recall curve.
 _NO_HITS = 1e-300
 _SIZE = 2**16  # documents of a block of resamples: its arrays fit into the cache of a core
-
-
-class Scores(Protocol):
-    """What the store keeps of the scores of test documents."""
-
-    def scores_of(self, record: Record) -> Scored | None:
-        """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
-
-    def classes_of(self, record: Record) -> NDArray[np.int64] | None:
-        """Return the class of each test document of a cell as a number, None if they cannot be read."""
 
 
 class Estimate(NamedTuple):
@@ -58,11 +49,11 @@ class Resampling:
     Parameters
     ----------
     metric : Metric
-    scores : Scores
+    scores : Evidence
     n_resamples : int
     """
 
-    def __init__(self, metric: Metric, scores: Scores, n_resamples: int = N_RESAMPLES) -> None:
+    def __init__(self, metric: Metric, scores: Evidence, n_resamples: int = N_RESAMPLES) -> None:
         self._metric, self._scores, self._n = metric, scores, n_resamples
         self._counts: dict[str, NDArray[np.uint8] | None] = {}
         self._values: dict[tuple[str, ...], Array | None] = {}

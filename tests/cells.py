@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from adbench_text.reports.cells import Cells
+from adbench_text.reports.comparison import Comparison
 from adbench_text.store.record import Record
 
 _DEFINITION = {
@@ -46,6 +48,10 @@ def failed(*args, **changes):
 def of_another_edition(record):
     definition = {**record.definition, "dataset_digest": "d2"}
     return replace(record, definition=definition, edition="half of it", is_published=False)
+
+
+def compare(records, metric="auroc", cells=()) -> Comparison:
+    return Comparison(Cells(records, cells), metric)
 
 
 def texts(table) -> list[list[str]]:

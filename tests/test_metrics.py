@@ -13,7 +13,8 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
-from adbench_text.reports.build import build
+from adbench_text.reports.build import Builder, build
+from adbench_text.reports.cells import Cells
 from adbench_text.reports.declared import names
 from adbench_text.reports.wide import cells_report
 from adbench_text.run import evaluate as evaluating
@@ -139,7 +140,7 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
     ranks = next(table for title, table in tables.items() if title.startswith("Mean rank over 2 splits"))
     assert ranks.rows[0][0].text == best
     assert not any("bootstrap" in title for title in tables)
-    assert "ap_in" in cells_report(records).tables[0].header
+    assert "ap_in" in cells_report(Cells(records)).tables[0].header
 
 
 def test_cells_from_before_a_metric_lack_that_metric_alone(new):
@@ -151,10 +152,10 @@ def test_cells_from_before_a_metric_lack_that_metric_alone(new):
         "adbench-text run --rerun measures it."
     )
     assert note in report.every_note
-    assert note in cells_report(records).notes
+    assert note in cells_report(Cells(records)).notes
     assert not any("is missing from" in text for text in build(records, "auroc").every_note)
     assert math.isnan(summary([records[0]])["ap_in"])
-    assert texts(build(records, "ap_in", ["cost"], only=True).tables[0])[0][1] == "old"
+    assert texts(Builder(records, "ap_in").report(["cost"], only=True).tables[0])[0][1] == "old"
 
 
 def test_a_metric_is_finite_and_in_0_to_1_but_for_the_rounding_of_sums():
@@ -185,5 +186,4 @@ def test_what_names_a_metric_is_about_that_metric_alone():
         "reports/drawings/training.py",  # ... is drawn
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
         "adbench_text/plugins/vector_detector.py",  # how good the encoder svd was
-        "reports/published.py",  # what the paper has figures of
     }

@@ -17,22 +17,18 @@ from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
 
 if TYPE_CHECKING:
-    from adbench_text.errors import InvalidValueError, UnknownNameError
     from adbench_text.store.store import Results
     from adbench_text.sweep.cell import Cell
     from adbench_text.sweep.sweep import Sweep
 
 
 def _tables() -> str:
-    from adbench_text.plugins import registry
     from adbench_text.reports import declared
 
-    formats = [
-        name for name in registry.names("reports") if declared.constant("reports", name, "HAS_ALL_TABLES")
-    ]
     return (
         f"{', '.join(declared.names('tables'))}, or all; with commas between them.  "
-        f"[default: {', '.join(declared.brief_tables())}; all for {' and '.join(formats)}]"
+        f"[default: {', '.join(declared.brief_tables())}; "
+        f"all for {' and '.join(declared.formats_with_all_tables())}]"
     )
 
 
@@ -56,7 +52,7 @@ def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 _SECTIONS = {
     "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
     "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--standalone", "--figures", "--quiet"),
+    "Output": ("--format", "--output", "--sections", "--standalone", "--figures", "--save", "--quiet"),
 }
 
 
@@ -102,6 +98,13 @@ _SECTIONS = {
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
 @click.option(
+    "--save",
+    "saved",
+    metavar="NAME",
+    type=click.Path(path_type=Path),
+    help="Write the cells as NAME.csv, the tables as NAME-tables.md, and figures into figures/ beside them.",
+)
+@click.option(
     "--sections",
     metavar="NAMES",
     callback=_sections,
@@ -121,6 +124,7 @@ def command(
     form: str,
     output: Path | None,
     figures: Path | None,
+    saved: Path | None,
     sections: Sequence[str] | None,
     standalone: bool,
     cells: bool,
@@ -149,21 +153,16 @@ def command(
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(tracking_uris, experiment)
     # slow imports come after the checks that do not need them
-    from adbench_text.reports.build import SECTIONS, build
+    from adbench_text.reports.build import SECTIONS, Builder
     from adbench_text.reports.wide import cells_report
 
     records, expected, notes = _records(store, datasets, detectors, sweep)
-    illustrations: Any = None
-    if renderer.has_pictures or figures is not None:
-        from adbench_text.reports.illustrations import Illustrations
-
-        illustrations = Illustrations(records, metric, store, expected)
+    builder = Builder(records, metric, store, expected, notes)
     if cells:
-        built = cells_report(records, notes)
+        built = cells_report(builder.cells, notes)
     else:
-        drawn = illustrations if renderer.has_pictures else None
         parts = SECTIONS if sections is None else sections
-        built = build(records, metric, names, drawn, bool(tables), expected, store, parts, notes)
+        built = builder.report(names, None, bool(tables), renderer.has_pictures, parts)
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     complete = renderer.standalone if standalone else None
     text = complete(built) if complete else renderer.render(built, width)
@@ -174,10 +173,14 @@ def command(
     if not renderer.has_notes:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures is not None:
-        files = _written(lambda: illustrations.write(figures), figures)
+        files = _written(lambda: builder.write_figures(figures), figures)
         news.append(f"{len(files)} files in {figures}")
-        if not renderer.has_pictures:  # otherwise the report contains them
-            news += illustrations.notes
+        news += [note for note in builder.evidence_notes if note not in built.every_note]
+    if saved is not None:
+        from adbench_text.reports.saved import save
+
+        files = _written(lambda: save(records, saved, expected), saved)
+        news.append(f"Wrote {files[0]}, {files[1]} and {count(len(files) - 2, 'figure')}")
     if not quiet:
         _print_notes(news)
 
@@ -193,23 +196,15 @@ def _records(
     store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
 ) -> tuple[list[Any], list["Cell"], list[str]]:
     """Return the records to report on, the cells of the sweep among them, and notes on the records."""
-    from adbench_text.errors import UnknownNameError
     from adbench_text.reports.build import held_records, of_sweep
-    from adbench_text.sweep.names import expand
 
-    place = f" with results in {store.shown}"
-    try:
-        datasets = expand("dataset", datasets, store.datasets, place) if datasets else ()
-        records, notes = held_records(store, datasets)
-        if detectors:
-            present = sorted({record.detector for record in records})
-            detectors = expand("detector", detectors, lambda: present, place)
-            for name in detectors:
-                if name not in present:
-                    raise UnknownNameError(f"detector{place}", name, present)
-            records = [record for record in records if record.detector in detectors]
-    except UnknownNameError as error:
-        raise _of_other_kind(error) or error from None
+    if datasets and (held := store.datasets()):
+        datasets = _present("dataset", datasets, held, store.shown)
+    records, notes = held_records(store, datasets)
+    if detectors:
+        present = sorted({record.detector for record in records})
+        detectors = _present("detector", detectors, present, store.shown)
+        records = [record for record in records if record.detector in detectors]
     if sweep is None:
         return records, [], notes
     described, cells = _expanded(sweep)
@@ -238,13 +233,21 @@ def _expanded(sweep: str) -> "tuple[Sweep, list[Cell]]":
         raise
 
 
-def _of_other_kind(error: "UnknownNameError") -> "InvalidValueError | None":
-    """Return the error for a dataset that is given as a detector, or the reverse; None otherwise."""
+def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:
+    """Return the names that texts stand for; raise an error if one of them has no results."""
+    from adbench_text.errors import UnknownNameError
     from adbench_text.plugins import registry
-    from adbench_text.sweep.names import wrong_kind
+    from adbench_text.sweep.names import expand, wrong_kind
 
-    other = "dataset" if error.kind.startswith("detector") else "detector"
-    return wrong_kind(error.name, other) if error.name in registry.names(f"{other}s") else None
+    place = f" with results in {shown}"
+    names = expand(kind, texts, lambda: present, place)
+    other = "dataset" if kind == "detector" else "detector"
+    for name in names:
+        if name not in present and name in registry.names(f"{other}s"):
+            raise wrong_kind(name, other)
+        if name not in present:
+            raise UnknownNameError(f"{kind}{place}", name, present)
+    return names
 
 
 def _print_notes(notes: Iterable[str]) -> None:

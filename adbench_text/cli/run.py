@@ -289,7 +289,7 @@ def _log_reports(
     """
     from adbench_text.metrics import MAIN
     from adbench_text.places import described
-    from adbench_text.reports.build import build, write_all
+    from adbench_text.reports.build import Builder, build
     from adbench_text.reports.formats import markdown
 
     identities = {cell.identity for cell in cells}
@@ -308,7 +308,7 @@ def _log_reports(
             try:
                 table = build(records, MAIN.name, ["main"], cells=of_dataset)
                 store.describe(dataset, markdown.render(table))
-                write_all(records, store, Path(folder), of_dataset)
+                Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # of any kind: the results are already safe
                 problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."

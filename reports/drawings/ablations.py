@@ -2,30 +2,26 @@
 
 from collections.abc import Iterator
 
-from adbench_text.reports.ablation import ablated
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.drawing import Drawing, stem
-from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.curves import ablation_bars
+from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 40
 
 
-def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
+def drawings(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
     """Yield a figure for each detector that has three configurations or more."""
-    for detector, columns in ablated(comparison).items():
-        groups = {}
-        for digest, label in comparison.corpora.items():
-            means = [(c.label, comparison.mean(c, digest, comparison.lowest)) for c in columns]
-            points = [
-                (name, entry.complete_value, entry.spread)
-                for name, entry in means
-                if entry.complete_value is not None
+    for detector, columns in comparison.ablated.items():
+        groups = {
+            corpus.label: [
+                (column.label, value, entry.spread)
+                for column in columns
+                if (value := (entry := corpus.entry(column)).complete_value) is not None
             ]
-            if points:
-                groups[label] = points
-        if groups:
+            for corpus in comparison.corpora
+        }
+        if groups := {label: points for label, points in groups.items() if points}:
             yield Drawing(
                 f"ablations-{stem(detector)}",
                 f"Configurations of {detector}",

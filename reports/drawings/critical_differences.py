@@ -4,15 +4,14 @@ from collections.abc import Iterator
 
 from adbench_text.reports import significance
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.drawing import Drawing
-from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.figures.export import Drawing
 from adbench_text.reports.figures.ranks import critical_differences
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 10
 
 
-def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
+def drawings(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
     """Yield the critical-difference diagram of three or more detectors."""
     if not ranking.is_possible or len(ranking.columns) < 3:
         return

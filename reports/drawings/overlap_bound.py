@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.drawing import Drawing
-from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.curves import overlap_bound
+from adbench_text.reports.figures.export import Drawing
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 80
@@ -14,7 +13,7 @@ ORDER = 80
 _DETECTOR = "date"  # whose paper derives the bound
 
 
-def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
+def drawings(comparison: Comparison, ranking: Ranking) -> Iterator[Drawing]:
     """Yield the bound, where DATE is among the detectors."""
     if not any(column.detector == _DETECTOR for column in comparison.columns):
         return

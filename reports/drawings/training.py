@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator
 
-from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.drawing import Drawing, stem
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.curves import training_curves
+from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
-from adbench_text.reports.ranking import Ranking
 
 ORDER = 60
 
@@ -17,21 +16,20 @@ _QUANTITIES = (  # metric, file name, axis, factor
 )
 
 
-def drawings(comparison: Comparison, ranking: Ranking, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield a figure for each corpus, detector and quantity."""
-    for digest, label in comparison.corpora.items():
-        for column in comparison.columns:
-            if column.is_oracle:
-                continue
-            for metric, name, quantity, factor in _QUANTITIES:
-                logged = evidence.curves(column, digest, metric)
-                curves = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
-                if curves:
-                    is_thinned = max(map(len, curves.values())) > MOST_POINTS
-                    yield Drawing(
-                        f"{name}-{stem(label)}-{stem(column.label)}",
-                        f"Training of {column.label} on {label}: {quantity}",
-                        "One line for each split; nothing is chosen by it."
-                        + (" Means of neighbouring steps." if is_thinned else ""),
-                        training_curves(curves, quantity),
-                    )
+def of_corpus(comparison: Comparison, corpus: Corpus, evidence: Evidence | None) -> Iterator[Drawing]:
+    """Yield a figure for each detector and quantity."""
+    if evidence is None:
+        return
+    for column in comparison.fair:
+        for metric, name, quantity, factor in _QUANTITIES:
+            logged = evidence.curves(column, corpus, metric)
+            curves = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
+            if curves:
+                is_thinned = max(map(len, curves.values())) > MOST_POINTS
+                yield Drawing(
+                    f"{name}-{stem(corpus.label)}-{stem(column.label)}",
+                    f"Training of {column.label} on {corpus.label}: {quantity}",
+                    "One line for each split; nothing is chosen by it."
+                    + (" Means of neighbouring steps." if is_thinned else ""),
+                    training_curves(curves, quantity),
+                )

@@ -1,9 +1,11 @@
-"""Writes figures: as SVG for a page, and as files."""
+"""Figures with their names and captions, written as SVG for a page and as files."""
 
+import hashlib
 import re
+from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 from matplotlib.figure import Figure
@@ -14,6 +16,24 @@ from adbench_text.storage import atomic_path
 
 _AROUND_COMMANDS = re.compile(r"\s*([A-Za-z])\s*")
 _DECIMALS = re.compile(r"-?\d+\.\d{3,}")
+_LONGEST_STEM = 80  # of a part of a file's name: file systems have a limit of 255
+
+
+class Drawing(NamedTuple):
+    """A figure with the name of its files, its title and its caption."""
+
+    name: str
+    title: str
+    caption: str
+    figure: Figure
+
+
+def stem(name: str) -> str:
+    """Return a name as a part of a file's name."""
+    result = "-".join("".join(c if c.isalnum() else " " for c in name).split()).lower()
+    if len(result) <= _LONGEST_STEM:
+        return result
+    return f"{result[:_LONGEST_STEM]}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 @styled
@@ -98,24 +118,23 @@ def _rounded(number: re.Match[str]) -> str:
 
 
 @styled
-def write(figure: Figure, stem: Path) -> list[Path]:
-    """Write a figure as SVG, PDF and PNG (200 dpi), and return the three files.
+def write(figure: Figure, stem: Path, kinds: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
+    """Write a figure as SVG, PDF and PNG (200 dpi), and return the files.
 
     Parameters
     ----------
     figure : Figure
     stem : Path
         The files without suffix; a missing folder is created.
+    kinds : sequence of str
+        Suffixes of the files.
     """
-    metadata: dict[str, dict[str, Any]] = {
-        "svg": {"Date": None},
-        "pdf": {"CreationDate": None},
-        "png": {},
-    }
+    # a date would make each file different
+    metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     stem.parent.mkdir(parents=True, exist_ok=True)
     files = []
-    for kind, about in metadata.items():
+    for kind in kinds:
         files.append(stem.with_name(f"{stem.name}.{kind}"))
         with atomic_path(files[-1]) as temporary:
-            figure.savefig(temporary, format=kind, metadata=about, dpi=200)
+            figure.savefig(temporary, format=kind, metadata=metadata[kind], dpi=200)
     return files

@@ -1,13 +1,12 @@
 """One self-contained page: tables, pictures, heat maps."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
 from adbench_text.reports.formats._heatmap import Map, page, prepare
-from adbench_text.reports.report import Heatmap, Kind, Report, Table
+from adbench_text.reports.report import Heatmap, Kind, Picture, Report, Table
 
 HAS_PICTURES = True
 HAS_ALL_TABLES = True
@@ -19,6 +18,7 @@ _LONG = 40  # rows, from which a table scrolls under its header
 _SHEET = 170  # characters; a wider table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
 _NARROW = 420  # pixels; such pictures are beside each other
+_PIXELS = 96  # of an inch
 _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
 
 _BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
@@ -73,7 +73,7 @@ def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) ->
 
 
 def _notes(report: Report, n_drawn: int) -> list[str]:
-    """Return the notes that belong to no table; failures last."""
+    """Return the notes that belong to no table."""
     notes = []
     n_left_out = len(report.heatmaps) - n_drawn
     if n_left_out:
@@ -81,7 +81,7 @@ def _notes(report: Report, n_drawn: int) -> list[str]:
             f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
             "report on fewer detectors with --detector."
         )
-    return notes + sorted(report.notes, key=lambda note: note.startswith("failed:"))
+    return [*notes, *report.notes]
 
 
 def _notes_of(first_best: Table | None, table: Table) -> list[str]:
@@ -94,15 +94,9 @@ def _block_starts(table: Table) -> set[int]:
     return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}
 
 
-def _width(svg: str) -> float:
-    """Return the width of a picture in pixels, 0 if it has none."""
-    match = re.search(r'viewBox="\S+ \S+ ([\d.]+) ', svg)
-    return float(match[1]) * 96 / 72 if match else 0.0  # its units are points
-
-
-def _least_width(svg: str) -> int:
+def _least_width(picture: Picture) -> int:
     """Return the pixels below which the words of a picture are too small: it scrolls then."""
-    return min(int(0.9 * _width(svg)), 640)
+    return min(int(0.9 * picture.width * _PIXELS), 640)
 
 
 def _is_wide(table: Table) -> bool:
@@ -113,6 +107,6 @@ def _is_wide(table: Table) -> bool:
     return sum(max(pair) + 2 for pair in zip(heads, entries, strict=True)) > _SHEET
 
 
-def _is_broad(svg: str) -> bool:
+def _is_broad(picture: Picture) -> bool:
     """Return whether a picture needs the width of the page; others are beside each other."""
-    return _width(svg) > _NARROW
+    return picture.width * _PIXELS > _NARROW

@@ -1,6 +1,5 @@
 """Tables in LaTeX, to be put into a document, with booktabs and siunitx; the best of a row in bold."""
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_letters
@@ -89,7 +88,6 @@ SUFFIX = "tex"
 
 _NEEDS = r"\usepackage{booktabs, siunitx}"
 _SETUP = r"\sisetup{detect-weight=true, detect-inline-weight=math}"  # so that bold figures are bold
-_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _RUN_TOGETHER = "-–—'‘’“”"  # LaTeX makes one character of several of these
 
 
@@ -136,19 +134,13 @@ def _comments(report: Report) -> Iterator[str]:
 
 
 def _wide_parts(table: Table, line: int) -> Iterator[Table]:
-    """Cut a table that is wider than a line; each part begins with the labels of the rows."""
-    labels = list(range(table.n_labels))
+    """Cut a table that is wider than a line."""
     widths = [
         max(map(len, column)) + _GAP
         for column in zip(table.header, *([entry.text for entry in row] for row in table.rows), strict=True)
     ]
-    part = list(labels)
-    for column in range(table.n_labels, len(table.header)):
-        if part != labels and sum(widths[place] for place in [*part, column]) > line:
-            yield table.with_columns(part)
-            part = list(labels)
-        part.append(column)
-    yield table.with_columns(part) if len(part) < len(table.header) else table
+    for part in table.parts(widths, line):
+        yield table.with_columns(part) if len(part) < len(table.header) else table
 
 
 def _parts(table: Table) -> Iterator[range]:
@@ -204,12 +196,17 @@ def _alignments(table: Table, formats: Sequence[str]) -> Iterator[str]:
 
 def _number_format(entries: Sequence[Entry]) -> str:
     """Return siunitx's format of a column of plain numbers, ``"-2.1"``; empty if it has others as well."""
-    texts = [entry.text for entry in entries if entry.kind is Kind.FIGURE]
-    if not texts or not all(map(_NUMBER.fullmatch, texts)):
+    figures = [entry for entry in entries if entry.kind is Kind.FIGURE]
+    numbers = [
+        (round(entry.value, entry.decimals), entry.decimals)
+        for entry in figures
+        if entry.value is not None and entry.decimals is not None and not entry.marks
+    ]
+    if not numbers or len(numbers) < len(figures):
         return ""
-    digits = [text.lstrip("-").partition(".") for text in texts]
-    whole, decimals = (max(len(part[place]) for part in digits) for place in (0, 2))
-    sign = "-" if any(text.startswith("-") for text in texts) else ""
+    whole = max(len(str(int(abs(number)))) for number, _ in numbers)
+    decimals = max(of_number for _, of_number in numbers)
+    sign = "-" if min(numbers)[0] < 0 else ""
     return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
 
 

@@ -1,6 +1,5 @@
 """Tables for a terminal; the best of a row in bold (with a star where there is no bold)."""
 
-from collections.abc import Iterator
 from io import StringIO
 
 from rich.cells import cell_len
@@ -35,8 +34,10 @@ def render(report: Report, width: int | None = None) -> str:
     for table in report.tables:
         if table.title:
             console.print(Text(printable(table.title), style="bold"), width=width)
-        for columns in _parts(table, width, bold):
-            console.print(_table(table, columns, bold))
+        widths = [_width(table, column, bold) for column in range(len(table.header))]
+        # a column has a line and two spaces beside it, and the last one a line more
+        for columns in table.parts([each + 3 for each in widths], None if width is None else width - 1):
+            console.print(_table(table, columns, widths, bold))
         for note in table.notes:
             console.print(Text(printable(note)), width=width)
         console.print()
@@ -50,32 +51,19 @@ def render(report: Report, width: int | None = None) -> str:
     return stream.getvalue()
 
 
-def _parts(table: Table, width: int | None, bold: bool) -> Iterator[list[int]]:
-    """Cut a table where it would not fit; each part begins with the labels of the rows."""
-    labels = list(range(table.n_labels))
-    part = list(labels)
-    for column in range(table.n_labels, len(table.header)):
-        wider = sum(_width(table, position, bold) + 3 for position in [*part, column]) + 1
-        if width is not None and wider > width and part != labels:
-            yield part
-            part = list(labels)
-        part.append(column)
-    yield part
-
-
 def _width(table: Table, column: int, bold: bool) -> int:
     """Return how wide a column must be: no figure is broken, and a header only between words."""
     words = table.header[column].split() + [_entry(row[column], bold).plain for row in table.rows]
     return max(cell_len(word) for word in words)
 
 
-def _table(table: Table, columns: list[int], bold: bool) -> RichTable:
+def _table(table: Table, columns: list[int], widths: list[int], bold: bool) -> RichTable:
     rendered = RichTable()
     for column in columns:
         rendered.add_column(
             Text(printable(table.header[column])),
             justify="left" if column < table.n_labels else "right",
-            width=_width(table, column, bold),
+            width=widths[column],
         )
     for position, row in enumerate(table.rows):
         if position and position in table.group_starts:

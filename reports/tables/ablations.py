@@ -1,8 +1,7 @@
 """Configurations of one detector."""
 
 from adbench_text.reports import published
-from adbench_text.reports.ablation import ablated
-from adbench_text.reports.columns import Column
+from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
@@ -14,36 +13,36 @@ NEEDS = "three configurations of one detector"
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     """Return a table for each detector that has three configurations or more."""
-    return [_table(comparison, detector, columns) for detector, columns in ablated(comparison).items()]
+    return [_table(comparison, detector, columns) for detector, columns in comparison.ablated.items()]
 
 
 def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Table:
     """Return configurations with their differences from the first, beside the ablations of the paper."""
-    level = comparison.lowest
-    of_paper = published.ablations(comparison.metric.name) if level == 0 else {}
+    of_paper = published.ablations(comparison.metric.name) if comparison.lowest == 0 else {}
     theirs = {column: of_paper.get((column.detector, column.preset), {}) for column in columns}
     header = ["configuration"]
     rows = [[Entry(column.label)] for column in columns]
     marks: set[Mark] = set()
-    for digest, label in comparison.corpora.items():
-        header += [label, f"{label}: difference from the first"]
-        dataset = "" if comparison.is_thinned(digest) else comparison.dataset(digest)
-        has_published = any(dataset in figures for figures in theirs.values())
+    for corpus in comparison.corpora:
+        header += [corpus.label, f"{corpus.label}: difference from the first"]
+        has_published = not corpus.is_thinned and any(
+            corpus.dataset in of_column for of_column in theirs.values()
+        )
         if has_published:
-            header.append(f"{label} {Mark.PUBLISHED.value}")
+            header.append(f"{corpus.label} {Mark.PUBLISHED.value}")
             marks.add(Mark.PUBLISHED)
-        first = comparison.mean(columns[0], digest, level).complete_value
+        first = corpus.entry(columns[0]).complete_value
         for row, column in zip(rows, columns, strict=True):
-            entry = comparison.mean(column, digest, level)
+            entry = corpus.entry(column)
             row += [entry, NONE if column is columns[0] else _difference(entry.complete_value, first)]
             if has_published:
-                row.append(figure(theirs[column].get(dataset)))
+                row.append(figure(theirs[column].get(corpus.dataset)))
     title = (
         f"{detector}: {comparison.metric.title} (%) of its configurations, mean over the splits, "
-        f"{percent(level)} of outliers in the training data"
+        f"{percent(comparison.lowest)} of outliers in the training data"
     )
     return Table(title, header, rows, n_labels=1, header_marks=frozenset(marks))
 
 
 def _difference(value: float | None, first: float | None) -> Entry:
-    return NONE if value is None or first is None else figure(value - first, "+z.1f")
+    return NONE if value is None or first is None else figure(value - first, signed=True)

@@ -1,11 +1,10 @@
 """Seconds, documents per second, memory."""
 
-from collections.abc import Sequence
+import pandas as pd
 
-from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.ranking import Ranking
-from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
-from adbench_text.store.record import Record
+from adbench_text.reports.report import NONE, Entry, Table, figure, significant
 from adbench_text.sweep.cell import percent
 
 ORDER = 80
@@ -19,37 +18,36 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
 
     The cost of a grid is the sum over its configurations.
     """
-    rows: list[list[Entry]] = []
-    starts: set[int] = set()
-    for digest, label in comparison.corpora.items():
-        starts.add(len(rows))
-        for column in comparison.columns:
-            records = comparison.finished(column, digest)
-            if records:
+    cells = comparison.cells.table
+    cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
+    facts = ["corpus", "column", "inlier", "seed", "cell"]
+    measured = cells.pivot(index=facts, columns="metric", values="value").reset_index()
+    of_columns = dict(iter(measured.groupby(["corpus", "column"], observed=True)))
+
+    def rows(corpus: Corpus) -> list[list[Entry]]:
+        rows = []
+        for place, column in enumerate(comparison.columns):
+            of_cells = of_columns.get((corpus.digest, place))
+            if of_cells is not None:
                 # the finished cells, also those that lack the metric because they are older
-                n_expected = comparison.mean(column, digest, comparison.lowest).n_expected
-                cells = "" if len(records) == n_expected else f" ({len(records)} of {n_expected})"
-                rows.append([Entry(label), Entry(column.label + cells), *_costs(records)])
+                n, n_expected = len(of_cells), corpus.entry(column).n_expected
+                label = column.label + ("" if n == n_expected else f" ({n} of {n_expected})")
+                rows.append([Entry(label), *_costs(of_cells)])
+        return rows
+
     title = (
         f"Cost of a split, mean over the splits, {percent(comparison.lowest)} of outliers in the training "
         "data; peak memory is the maximum"
     )
-    header = ["dataset", "detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
-    return [Table(title, header, rows, starts, notes=[_OF_THE_PROCESS])]
+    header = ["detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
+    return [comparison.table(title, header, lambda corpus: [rows(corpus)], notes=[_OF_THE_PROCESS])]
 
 
-def _costs(records: Sequence[Record]) -> list[Entry]:
-    n_splits = len({(record.inlier, record.seed) for record in records})
-    fit, score, n_test = (
-        sum(record.metrics[name] for record in records) / n_splits
-        for name in ("fit_seconds", "score_seconds", "n_test")
-    )
-    memory = [r.metrics["peak_memory_mb"] for r in records if "peak_memory_mb" in r.metrics]
+def _costs(of_cells: pd.DataFrame) -> list[Entry]:
+    n_splits = len(of_cells[["inlier", "seed"]].drop_duplicates())
+    fit, score, n_test = of_cells[["fit_seconds", "score_seconds", "n_test"]].sum() / n_splits
+    memory = of_cells["peak_memory_mb"].max()
     return [
-        *map(_significant, (fit, score, n_test / max(score, 1e-9))),
-        figure(max(memory) / 1000, ".2f") if memory else NONE,
+        *map(significant, (fit, score, n_test / max(score, 1e-9))),
+        NONE if pd.isna(memory) else figure(memory / 1000, 2),
     ]
-
-
-def _significant(value: float) -> Entry:
-    return Entry(f"{float(f'{value:.3g}'):,g}", Kind.FIGURE, value)

@@ -1,17 +1,9 @@
 """Every split at the lowest contamination level."""
 
-from adbench_text.reports.comparison import Comparison
+from adbench_text.reports import published
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Entry, Mark, Table, figure
-from adbench_text.reports.rows import (
-    CHANCE,
-    by_split,
-    chance,
-    published_columns,
-    published_entries,
-    values,
-    with_best,
-)
 from adbench_text.sweep.cell import percent
 
 ORDER = 10
@@ -29,15 +21,36 @@ def main_table(comparison: Comparison) -> Table:
 
     A table of areas under precision-recall curves has the level of chance too: it depends on the split.
     """
-    published = published_columns(comparison)
     has_chance = comparison.metric.curve == "precision-recall"
 
-    def row(digest: str, inlier: str | None) -> list[Entry]:
-        ours = with_best(comparison, values(comparison, digest, inlier, comparison.lowest))
-        entries = ours + published_entries(comparison, digest, inlier)
-        return [*entries, figure(chance(comparison, digest, inlier))] if has_chance else entries
+    def rows(corpus: Corpus) -> list[list[Entry]]:
+        shares = _shares_of_positives(comparison, corpus)
 
-    title = f"{comparison.metric.title} (%), {percent(comparison.lowest)} of outliers in the training data"
-    marks = [Mark.PUBLISHED] if published else []
-    header = [*comparison.labels, *published, *([CHANCE] if has_chance else [])]
-    return by_split(comparison, title, header, row, comparison.blocks(len(published)), marks=marks)
+        def row(inlier: str | None) -> list[Entry]:
+            chance = [figure(corpus.mean_of(shares, inlier))] if has_chance else []
+            return [*corpus.with_best(inlier), *corpus.published_entries(inlier), *chance]
+
+        return corpus.rows(row)
+
+    labels = [published.label(detector) for detector in comparison.published]
+    return comparison.table(
+        f"{comparison.metric.title} (%), {percent(comparison.lowest)} of outliers in the training data",
+        ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
+        lambda corpus: [rows(corpus)],
+        has_means=True,
+        blocks=comparison.blocks(len(labels)),
+        header_marks=comparison.marks.union([Mark.PUBLISHED] if labels else []),
+        metric=comparison.metric,
+    )
+
+
+def _shares_of_positives(comparison: Comparison, corpus: Corpus) -> dict[str, float]:
+    """Return the precision of scores by chance in percent, by inlier class."""
+    shares = {
+        record.inlier: record.metrics["n_test_outliers"] / record.metrics["n_test"]
+        for column in comparison.columns
+        for record in corpus.finished(column)
+        if "n_test_outliers" in record.metrics
+    }
+    is_of_outliers = comparison.metric.positive == "outliers"
+    return {inlier: 100 * (share if is_of_outliers else 1 - share) for inlier, share in shares.items()}

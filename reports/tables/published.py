@@ -1,11 +1,8 @@
 """Differences from the published figures."""
 
-from functools import partial
-
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Table
-from adbench_text.reports.rows import by_split, compared, differences
 
 ORDER = 20
 IS_BRIEF = True
@@ -17,9 +14,17 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
 
     A dagger marks the difference of one configuration from a figure that was chosen on the test labels.
     """
-    columns = compared(comparison)
-    if not columns:
+    if not comparison.compared:
         return []
     title = f"{comparison.metric.title}: difference from the published figure of the same method, in points"
-    labels = [column.label for column in columns]
-    return [by_split(comparison, title, labels, partial(differences, comparison))]
+    header = ["inlier", *(column.label for column in comparison.compared)]
+    return [
+        comparison.table(
+            title,
+            header,
+            lambda corpus: [corpus.rows(corpus.differences)],
+            has_means=True,
+            header_marks=comparison.marks,
+            metric=comparison.metric,
+        )
+    ]

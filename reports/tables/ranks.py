@@ -9,7 +9,6 @@ from adbench_text.reports.report import Entry, Table, figure
 
 ORDER = 50
 NEEDS = "two detectors that have two splits in common"
-HAS_RANKING = True
 
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
@@ -21,11 +20,11 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
     for place in np.argsort(ranks, kind="stable"):
         n_wins = int((ranking.merits[:, place] == ranking.merits.max(axis=1)).sum())
         mean = float(ranking.figures[:, place].mean())
-        figures = [figure(float(ranks[place]), ".2f"), figure(mean), figure(n_wins, "d")]
+        figures = [figure(float(ranks[place]), 2), figure(mean), figure(n_wins, 0)]
         rows.append([Entry(ranking.columns[place].label), *figures])
     title = f"Mean rank over {len(ranking.splits)} splits, by {ranking.metric.title}"
     p = significance.friedman(ranking.figures)
     if not np.isnan(p):
         title += f" (Friedman test: p = {p:.2g})"
     header = ["detector", "mean rank", f"mean {ranking.metric.title} (%)", "wins"]
-    return [Table(title, header, rows, n_labels=1)]
+    return [Table(title, header, rows, n_labels=1, is_ranked=True)]

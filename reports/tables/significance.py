@@ -4,13 +4,12 @@ import numpy as np
 
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
-from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
+from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
 from adbench_text.reports.resampling import N_RESAMPLES, corrected
 from adbench_text.reports.significance import ALPHA, lowest_possible_p
 
 ORDER = 60
 NEEDS = "two detectors that have two splits in common"
-HAS_RANKING = True
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
@@ -41,7 +40,7 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         rows.append(
             [
                 *(Entry(ranking.columns[column].label) for column in (better, worse)),
-                figure(differences[place], "z.1f"),
+                figure(differences[place]),
                 interval,
                 NONE if p is None else _p_value(p),
                 Entry(f"{n_wins} of {n_splits}", Kind.FIGURE, n_wins),
@@ -61,11 +60,11 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         "significant over",
     ]
     notes = _notes(n_splits, len(pairs), any(each is not None for each in estimates))
-    return [Table(title, header, rows, notes=notes)]
+    return [Table(title, header, rows, notes=notes, metric=ranking.metric, is_ranked=True)]
 
 
 def _p_value(p: float) -> Entry:
-    return Entry(f"< {_LEAST_P:.4f}", Kind.FIGURE, p) if p < _LEAST_P else figure(p, ".2g")
+    return Entry(f"< {_LEAST_P:.4f}", Kind.FIGURE, p) if p < _LEAST_P else significant(p, 2)
 
 
 def _significant(over_documents: float | None, over_splits: float) -> str:

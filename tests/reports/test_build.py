@@ -4,10 +4,9 @@ import pytest
 from cells import failed, of_another_edition, record
 
 from adbench_text.errors import UnknownNameError
-from adbench_text.reports import illustrations as illustrating
-from adbench_text.reports.build import build
+from adbench_text.reports.build import Builder, build
 from adbench_text.reports.declared import brief_tables, chosen_tables, names
-from adbench_text.reports.illustrations import Illustrations
+from adbench_text.reports.figures import export
 from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
@@ -41,7 +40,7 @@ def test_every_table_can_be_had_by_its_name():
     scores = f"document,class,outlier,score\n{rows}"
     store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
     for name in TABLES:
-        report = build([*RECORDS, OF_THE_PAPER], "auroc", [name], only=True, store=store)
+        report = Builder([*RECORDS, OF_THE_PAPER], store=store).report([name], only=True)
         assert len(report.tables) == (3 if name == "ablations" else 1)
         assert report.wide is None
         for table in report.tables:
@@ -72,7 +71,7 @@ def test_the_ranked_edition_is_named():
 def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     alone = [record()]
     names = ["published", "levels", "ranks", "significance", "ablations"]
-    report = build(alone, "auroc", names, only=True)
+    report = Builder(alone).report(names, only=True)
     assert report.tables == []
     assert [note for note in report.every_note if note.startswith("No table ")] == [
         "No table 'published': it needs published figures of these detectors and datasets, "
@@ -107,9 +106,9 @@ def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_draw
         def artifact(self, record, name):
             return None
 
-    illustrations = Illustrations([record("x", "a"), failed("x", "b")], "auroc", Emptied())
-    assert illustrations.pictures == []
-    assert [note.partition(",")[0] for note in illustrations.notes] == [
+    builder = Builder([record("x", "a"), failed("x", "b")], store=Emptied())
+    assert builder.pictures == []
+    assert [note.partition(",")[0] for note in builder.evidence_notes] == [
         "The scores of 1 finished cells cannot be read"
     ]
 
@@ -138,9 +137,10 @@ EARLY = HEADER + ROWS[3] + ROWS[9]
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    illustrations = Illustrations([record("x", "a", metrics={"loss_total": 1.0})], "auroc", store)
-    before = {"before"} if any(p.name.endswith("before-training") for p in illustrations.pictures) else set()
-    return {p.name.partition("-")[0] for p in illustrations.pictures} | before, illustrations.notes
+    builder = Builder([record("x", "a", metrics={"loss_total": 1.0})], store=store)
+    names = [picture.name for picture in builder.pictures]
+    before = {"before"} if any(name.endswith("before-training") for name in names) else set()
+    return {name.partition("-")[0] for name in names} | before, builder.evidence_notes
 
 
 def test_complete_scores_are_drawn():
@@ -175,7 +175,7 @@ def test_complete_scores_are_drawn():
     ids=lambda text: repr(text[-20:]),
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
-    monkeypatch.setattr(illustrating, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
+    monkeypatch.setattr(export, "svg", lambda *_: "")  # the pictures that are left are drawn elsewhere
     monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
@@ -194,8 +194,7 @@ def test_a_page_of_cells_from_before_a_metric_reports_it_as_missing_and_why():
     older = [record(x, "a") for x in "xy"]
     for cell in older:
         del cell.metrics["fpr95"]
-    illustrations = Illustrations(older, "auroc", Holding({}))
-    report = build(older, "auroc", TABLES, illustrations)
+    report = Builder(older, store=Holding({})).report(TABLES, pictures=True)
     rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
     assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
     assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.every_note)
@@ -216,16 +215,16 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
         for dataset in ("first", "second")
         for inlier, figure in (("a", 0.7), ("b", 0.9))
     ]
-    illustrations = Illustrations(cells, "auroc", Holding({"examples.json": "[]"}))
-    assert [heatmap.title for heatmap in illustrations.heatmaps] == [
+    builder = Builder(cells, store=Holding({"examples.json": "[]"}))
+    assert [heatmap.title for heatmap in builder.evidence.heatmaps] == [
         *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
     ]
 
 
 def test_a_short_page_holds_the_main_table_and_the_named_sections():
-    illustrations = Illustrations(RECORDS, "auroc", Holding({}))
-    short = build(RECORDS, "auroc", TABLES, illustrations, sections=["heatmaps"])
+    builder = Builder(RECORDS, store=Holding({}))
+    short = builder.report(TABLES, pictures=True, sections=["heatmaps"])
     assert [table.title.split(",")[0] for table in short.tables] == ["AUROC (%)"]
     assert short.wide is None
     assert short.headlines

@@ -1,10 +1,10 @@
 from dataclasses import replace
 
 import pytest
-from cells import failed, record, texts
+from cells import compare, failed, record, texts
 
 from adbench_text.reports.build import build
-from adbench_text.reports.comparison import Comparison, current
+from adbench_text.reports.cells import Cells
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Kind, Mark
 from adbench_text.reports.tables import published
@@ -14,12 +14,12 @@ from adbench_text.sweep.cell import Cell
 
 
 def published_tables(*records, metric="auroc"):
-    comparison = Comparison(records, metric)
+    comparison = compare(records, metric)
     return published.tables(comparison, Ranking(comparison))
 
 
 def split_texts(*records, metric="auroc") -> list[list[str]]:
-    return texts(main_table(Comparison(records, metric)))
+    return texts(main_table(compare(records, metric)))
 
 
 def notes(*records) -> list[str]:
@@ -36,7 +36,7 @@ def editions(*records) -> list[tuple[str, str]]:
 
 def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each_detector():
     records = [record("llr", "a", 0.9), record("llr", "b", 0.8), record("ocsvm", "a", 0.7)]
-    table = main_table(Comparison([*records, record("ocsvm", "b", 0.75)], "auroc"))
+    table = main_table(compare([*records, record("ocsvm", "b", 0.75)]))
     assert table.header == ["dataset", "inlier", "llr", "ocsvm"]
     assert texts(table) == [
         ["made-up", "a", "*90.0", "70.0"],
@@ -110,20 +110,20 @@ def test_classes_without_any_result_are_left_out_but_counted():
 def test_the_classes_that_are_logged_with_a_cell_are_those_of_its_corpus():
     older = record("x", "b", 0.9, dataset="files:own.csv")
     cells = [older, record("x", "c", 0.7, dataset="files:own.csv", classes=("d", "c", "b", "a"))]
-    comparison = Comparison(cells, "auroc")
-    assert comparison.inliers("d1") == ["d", "c", "b", "a"]
+    comparison = compare(cells)
+    assert comparison.corpora[0].inliers == ["d", "c", "b", "a"]
     assert texts(main_table(comparison))[-1][2:] == ["80.0 (2 of 4)"]
     assert build(cells, "auroc").headlines == ["files:own.csv: no detector has a complete AUROC yet."]
-    assert Comparison([older], "auroc").inliers("d1") == ["b"]
+    assert compare([older]).corpora[0].inliers == ["b"]
     edited = record("x", "e", dataset="agnews", classes=("d",))
-    assert Comparison([edited], "auroc").inliers("d1") == ["d", "e"]
+    assert compare([edited]).corpora[0].inliers == ["d", "e"]
 
 
 def test_only_what_a_sweep_promised_is_missing():
     cells = [Cell("x", "default", {}, "made-up", inlier, 0, 0) for inlier in "ab"]
     cells += [Cell("y", "default", {}, "made-up", "a", 0, 0)]
     records = [record("x", "a"), record("y", "a"), record("z", "a")]
-    table = main_table(Comparison(records, "auroc", cells))
+    table = main_table(compare(records, "auroc", cells))
     assert texts(table)[1][2:] == ["missing", "–", "–"]
 
 
@@ -168,7 +168,7 @@ def test_the_regime_of_an_oracle_is_named_too():
 
 def test_each_configuration_has_a_column():
     records = [record("ocsvm", figure=0.7), record("ocsvm", configuration="nu=0.2")]
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     assert table.header[2:] == ["ocsvm", "ocsvm nu=0.2"]
     assert texts(table)[0][2:] == ["70.0", "*90.0"]
 
@@ -183,7 +183,7 @@ GRID = [
 
 def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_never_in_bold():
     records = [*GRID, record("x", "a", 0.5), record("x", "b", 0.5), record("y", "a", 0.6), record("y", "b")]
-    comparison = Comparison(records, "auroc")
+    comparison = compare(records)
     table = main_table(comparison)
     assert table.header[2:] == ["x", "y", "ocsvm grid (oracle)"]
     assert table.blocks == [("not declared", 2), ("chosen on the test labels", 1)]
@@ -192,7 +192,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
         ["50.0", "*90.0", "70.0"],
         ["50.0", "*75.0", "82.5"],
     ]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").every_note)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records, "auroc").every_note)
 
 
 def test_an_oracle_as_good_as_the_best_is_not_in_bold():
@@ -206,17 +206,17 @@ def test_an_oracle_as_good_as_the_best_is_not_in_bold():
 def test_detectors_that_know_more_are_listed_in_a_block_after_those_that_know_less():
     scratch, words = "from scratch", "word frequencies or vectors"
     records = [record("llr", regime=words), record("mine"), record("date", regime=scratch)]
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     assert table.header[2:] == ["date", "llr", "mine"]
     assert table.blocks == [(scratch, 1), (words, 1), ("not declared", 1)]
     what = "from scratch: date; word frequencies or vectors: llr; not declared: mine."
     assert f"What they know besides the training texts: {what}" in notes(*records)
-    assert main_table(Comparison(records[:1], "auroc")).blocks == []
+    assert main_table(compare(records[:1])).blocks == []
 
 
 def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():
     part = record("x", preset="grid", configuration="k=1", n_configurations=3)
-    table = main_table(Comparison([part, record("y")], "auroc"))
+    table = main_table(compare([part, record("y")]))
     assert table.header[2:] == ["y", "x grid (oracle)"]
     assert texts(table)[0][2:] == ["90.0", "90.0 (1 of 3)"]
 
@@ -225,11 +225,11 @@ def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():
 def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(preset):
     looks = record("cvdd", figure=0.95, preset=preset, configuration="score=best", oracle="true")
     records = [looks, record("cvdd", figure=0.8), record("x", figure=0.7)]
-    comparison = Comparison(records, "auroc")
+    comparison = compare(records)
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
     assert main_table(comparison).header[2:] == ["cvdd", "x", name]
     assert texts(main_table(comparison))[0][2:] == ["*80.0", "70.0", "95.0"]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.records, "auroc").every_note)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records, "auroc").every_note)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -244,7 +244,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
         record("date", preset="paper", configuration="steps=2", dataset="other", dataset_digest="d2"),
         record("x", figure=0.8),
     ]
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     assert table.header[2:] == ["date paper", "x"]
     assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "–"]] * 2
 
@@ -284,7 +284,7 @@ def test_thinned_test_sets_are_rows_of_their_own_and_explained():
 
 def test_editions_with_thinned_test_sets_keep_their_numbers():
     records = [record(), record(dataset_digest="d2"), record(dataset_digest="d2", test_outliers="0.05")]
-    assert list(Comparison(records, "auroc").corpora.values()) == [
+    assert [corpus.label for corpus in compare(records).corpora] == [
         *("made-up (1)", "made-up (2)", "made-up (2), 5% outliers in the test set")
     ]
 
@@ -293,8 +293,8 @@ def test_a_thinned_test_set_is_compared_with_no_published_figure():
     cells = {"dataset": "agnews", "dataset_digest": "d2"}
     complete = [record("date", name, **cells) for name in ("world", "sports", "business", "sci")]
     thin = [record("date", name, test_outliers="0.05", **cells) for name in ("world", "sports")]
-    both, alone = Comparison([*complete, *thin], "auroc"), Comparison(thin, "auroc")
-    assert not alone.has_published
+    both, alone = compare([*complete, *thin]), compare(thin)
+    assert alone.published == []
     assert published.tables(alone, Ranking(alone)) == []
     (table,) = published.tables(both, Ranking(both))
     of_complete, of_thin = texts(table)[:5], texts(table)[5:]
@@ -305,7 +305,7 @@ def test_a_thinned_test_set_is_compared_with_no_published_figure():
 
 def test_each_corpus_begins_a_group():
     records = [record(), record(dataset="other", dataset_digest="d2")]
-    assert main_table(Comparison(records, "auroc")).group_starts == {0, 2}
+    assert main_table(compare(records)).group_starts == {0, 2}
 
 
 @pytest.mark.parametrize("change", [{"code_version": "2"}, {"resource.vectors": "other"}])
@@ -313,7 +313,7 @@ def test_a_result_of_other_code_or_resources_supersedes_the_older_one_with_a_not
     records = [record(figure=0.5), record(figure=0.9, **change)]
     assert split_texts(*records)[0][2] == "90.0"
     assert notes(*records)[-1] == "Left out: 1 older result, made by other code, libraries or resources."
-    assert len(current(records)) == 1
+    assert len(Cells(records).records) == 1
 
 
 def test_different_seeds_have_a_note():
@@ -346,7 +346,7 @@ def test_results_of_one_definition_that_contradict_each_other_have_a_note():
         "AUROC (llr on made-up/b at 0%, seed 0: newest 25.0, older 86.0). The newest of each cell counts."
     )
     assert expected in notes(*again)
-    assert expected in cells_report(again).every_note
+    assert expected in cells_report(Cells(again)).every_note
     assert "30.5 points of AUPR-in" in " ".join(build(again, "aupr_in").every_note)
 
 
@@ -359,7 +359,7 @@ def test_equal_results_and_failures_contradict_nothing():
 
 def test_results_of_different_code_are_listed_apart_with_a_note():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     assert table.header[2:] == ["x", "x (older code)", "y"]
     assert [row[2:] for row in texts(table)] == [
         ["–", "*90.0", "*90.0"],
@@ -374,7 +374,7 @@ def test_results_of_different_code_are_listed_apart_with_a_note():
 
 def test_results_of_different_resources_side_by_side_have_a_note():
     records = [record("x", "a", **{"resource.vectors": "1"}), record("x", "b", **{"resource.vectors": "2"})]
-    assert main_table(Comparison(records, "auroc")).header[2:] == ["x"]
+    assert main_table(compare(records)).header[2:] == ["x"]
     assert [note for note in notes(*records) if "different versions" in note] == [
         "x: results of different versions of its resources are shown together; "
         "run the sweep again to renew the older ones."
@@ -383,14 +383,14 @@ def test_results_of_different_resources_side_by_side_have_a_note():
 
 def test_another_code_on_another_corpus_is_listed_apart_too():
     records = [record("x"), record("x", code_version="2", dataset="other", dataset_digest="d2")]
-    assert main_table(Comparison(records, "auroc")).header[2:] == ["x", "x (older code)"]
+    assert main_table(compare(records)).header[2:] == ["x", "x (older code)"]
     assert "x: results of different versions of its code" in " ".join(notes(*records))
 
 
 def test_the_newest_code_is_that_of_the_newest_run_even_where_it_renewed_an_older_one():
     cells = {name: record("x", name, 0.5, started=1) for name in "ab"}
     newer = record("x", "a", 0.9, started=2, code_version="2")
-    table = main_table(Comparison([*cells.values(), newer], "auroc"))
+    table = main_table(compare([*cells.values(), newer]))
     assert table.header[2:] == ["x", "x (older code)"]
     assert texts(table)[0][2:] == ["90.0", "–"]
 
@@ -432,7 +432,7 @@ def test_with_one_level_there_is_no_second_table():
 
 
 def test_published_figures_are_listed_beside_ours_and_averaged_over_the_same_splits():
-    table = main_table(Comparison([record(inlier="sci", dataset="agnews")], "auroc"))
+    table = main_table(compare([record(inlier="sci", dataset="agnews")]))
     assert table.header[3:] == ["DATE (paper)", "CVDD† (paper)", "OCSVM† (paper)", "IForest† (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
     assert rows["sci"] == ["84.0", "79.0", "80.7", "76.9"]
@@ -444,7 +444,7 @@ def test_published_figures_are_listed_beside_ours_and_averaged_over_the_same_spl
     ("metric", "world", "mean"), [("aupr_in", "81.9", "77.0"), ("aupr_out", "95.5", "95.9")]
 )
 def test_the_paper_gives_aupr_on_agnews_for_date_alone(metric, world, mean):
-    table = main_table(Comparison([record(inlier="world", dataset="agnews")], metric))
+    table = main_table(compare([record(inlier="world", dataset="agnews")], metric))
     assert table.header[3:4] == ["DATE (paper)"]
     rows = {row[1]: row[3:] for row in texts(table)}
     assert (rows["world"][:1], rows["mean"][:1]) == ([world], [mean])
@@ -457,7 +457,7 @@ def test_differences_are_from_the_published_figure_of_the_same_method():
         for name in ("date", "ocsvm", "llr")
         for inlier, figure in splits.items()
     ]
-    comparison = Comparison([*records, record("date")], "auroc")
+    comparison = compare([*records, record("date")])
     (table,) = published.tables(comparison, Ranking(comparison))
     assert table.header == ["dataset", "inlier", "date", "ocsvm"]
     assert texts(table) == [
@@ -502,20 +502,22 @@ def test_there_is_no_difference_from_what_was_not_published_or_not_finished():
 
 
 def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
-    table = main_table(Comparison([record()], "auroc"))
+    table = main_table(compare([record()]))
     assert table.header == ["dataset", "inlier", "llr"]
     mixed = [record(), record(inlier="sci", dataset="agnews", dataset_digest="d2")]
-    assert texts(main_table(Comparison(mixed, "auroc")))[-1][3:] == ["–"] * 4
+    assert texts(main_table(compare(mixed)))[-1][3:] == ["–"] * 4
     assert any(note.startswith("(paper): ") for note in notes(*mixed))
     assert not any(note.startswith("(paper): ") for note in notes(record()))
 
 
 def test_published_figures_are_not_put_beside_results_on_contaminated_data():
-    comparison = Comparison([record(inlier="sci", dataset="agnews", level=0.05)], "auroc")
+    comparison = compare([record(inlier="sci", dataset="agnews", level=0.05)])
     assert main_table(comparison).header == ["dataset", "inlier", "llr"]
-    assert not any(note.startswith("(paper): ") for note in build(comparison.records, "auroc").every_note)
+    assert not any(
+        note.startswith("(paper): ") for note in build(comparison.cells.records, "auroc").every_note
+    )
     both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
-    wide = wide_table(Comparison(both, "auroc"))
+    wide = wide_table(compare(both))
     assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
     assert {row[4] for row in texts(wide) if row[1] == "0"} == {"90.1", "95.9", "90.0", "84.0"}
 
@@ -548,10 +550,11 @@ def test_a_dataset_that_is_not_the_published_one_is_not_marked_where_nothing_is_
     assert not any("‡" in note for note in notes(record("date", "sci", level=0.1, **cells)))
     assert not any("‡" in note for note in notes(record("date", "sci", test_outliers="0.05", **cells)))
     assert not any("‡" in note for note in notes(record("date", is_published=False)))
-    assert Comparison([record("date", "sci", **cells)], "fpr95").labels == ["date"]
-    assert list(Comparison([record("date", "sci", **cells)], "fpr95").corpora.values()) == ["agnews"]
+    assert compare([record("date", "sci", **cells)], "fpr95").labels == ["date"]
+    assert [c.label for c in compare([record("date", "sci", **cells)], "fpr95").corpora] == ["agnews"]
     limited = record("date", "sci", **cells, limit=10_000)  # more than there are: the same documents
-    assert Comparison([limited, record("date", "world", dataset="agnews")], "auroc").other_editions == set()
+    both = compare([limited, record("date", "world", dataset="agnews")])
+    assert not both.corpora[0].is_other_edition
     unknown = record("date", "sci", **cells)
     del unknown.metrics["n_train"]
     assert "agnews ‡: ours and the published figures are not of the same documents. Our edition" in " ".join(
@@ -575,8 +578,8 @@ def test_the_best_of_a_grid_by_an_error_rate_is_the_lowest():
 
 
 def test_nothing_is_published_of_a_metric_that_the_paper_does_not_have():
-    comparison = Comparison([record("date", "sci", dataset="agnews")], "fpr95")
-    assert not comparison.has_published
+    comparison = compare([record("date", "sci", dataset="agnews")], "fpr95")
+    assert comparison.published == []
     assert main_table(comparison).header == ["dataset", "inlier", "date"]
 
 
@@ -584,7 +587,7 @@ def test_nothing_is_published_of_a_metric_that_the_paper_does_not_have():
 
 
 def test_the_cells_have_the_columns_that_programs_expect():
-    report = cells_report([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")])
+    report = cells_report(Cells([record("ocsvm", configuration="nu=0.2", level=0.05, seed=3), failed("x")]))
     (table,) = report.tables
     assert ",".join(table.header) == (
         "detector,preset,dataset,inlier,contamination,test_outliers,seed,auroc,aupr_in,aupr_out,fpr95,"
@@ -597,7 +600,7 @@ def test_the_cells_have_the_columns_that_programs_expect():
 
 
 def test_a_thinned_test_set_is_a_column_and_no_part_of_the_name_of_the_dataset():
-    report = cells_report([record(), record(test_outliers="0.05")])
+    report = cells_report(Cells([record(), record(test_outliers="0.05")]))
     assert [row[2:7] for row in texts(report.wide)] == [
         ["made-up", "a", "0", "", "0"],
         ["made-up", "a", "0", "0.05", "0"],
@@ -609,18 +612,18 @@ def test_programs_get_the_memory_and_the_origin_of_each_cell_too():
     origin = {"version": "0.1.0", "commit": "c0ffee", "command": "run --seed 1", "machine": "Linux"}
     metrics = {"peak_memory_mb": 123.5}
     cells = [record(metrics=metrics, regime="word", made_by=origin, started=1_700_000_000_000), failed("x")]
-    report = cells_report(cells)
+    report = cells_report(Cells(cells))
     n = len(report.tables[0].header)
     assert report.wide.header[:n] == report.tables[0].header
     assert ",".join(report.wide.header[n:]) == (
-        "peak_memory_mb,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
+        "peak_memory_mb,configuration,regime,n_configurations,edition,published,dataset_digest,protocol,libraries,"
         "version,commit,command,machine,started"
     )
     assert [row[n:] for row in texts(report.wide)] == [
-        "123.5,word,1,published,yes,d1,,,0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00".split(
+        "123.5,,word,1,published,yes,d1,,,0.1.0,c0ffee,run --seed 1,Linux,2023-11-14T22:13:20+00:00".split(
             ","
         ),
-        ",,1,published,yes,d1,,,,,,,1970-01-01T00:00:00+00:00".split(","),
+        ",,,1,published,yes,d1,,,,,,,1970-01-01T00:00:00+00:00".split(","),
     ]
 
 
@@ -630,14 +633,14 @@ def test_the_cells_list_editions_failures_and_what_is_left_out():
         record(code_version="2"),
         failed(dataset_digest="d2", edition="half of it"),
     ]
-    report = cells_report(records)
+    report = cells_report(Cells(records))
     assert [row[2] for row in texts(report.wide)] == ["made-up (1)", "made-up (2)"]
     assert [note.partition(":")[0] for note in report.every_note] == [
         "made-up (1)",
         "made-up (2)",
-        "failed",
         "llr",  # results of different versions of its code are shown together
         "Left out",
+        "failed",
     ]
 
 
@@ -651,7 +654,7 @@ def test_a_class_called_mean_keeps_its_own_figures():
         record("y", "mean", 0.8),
         record("y", "b", 0.6),
     ]
-    comparison = Comparison(records, "auroc")
+    comparison = compare(records)
     expected = [
         ["made-up", "b", "50.0", "*60.0"],
         ["made-up", "mean", "*90.0", "80.0"],
@@ -675,7 +678,7 @@ def test_a_regime_of_its_own_has_a_block_between_ours_and_the_undeclared():
     own, oracle = "crystal ball", record("z", oracle="true", regime="chosen on the test labels")
     records = [record("y"), record("x", regime=own), record("llr", regime="pre-trained"), oracle]
     records.append(record("w", regime="chosen on the test labels"))
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     assert table.header[2:] == ["llr", "w", "x", "y", "z (oracle)"]
     assert table.blocks == [
         ("pre-trained", 1),
@@ -693,7 +696,7 @@ BATCH = "unlabelled test batch"
 def test_detectors_that_use_the_test_batch_have_a_block_and_a_best_of_their_own():
     records = [record("ecod", figure=0.97, regime=BATCH), record("copod", figure=0.95, regime=BATCH)]
     records += [record("x", figure=0.8), record("date", figure=0.9, regime="pre-trained")]
-    comparison = Comparison(records, "auroc")
+    comparison = compare(records)
     table = main_table(comparison)
     assert table.header[2:] == ["date", "ecod", "copod", "x"]
     assert table.blocks == [("pre-trained", 1), (BATCH, 2), ("not declared", 1)]
@@ -710,13 +713,13 @@ def test_a_single_detector_that_uses_the_test_batch_is_never_the_best():
 
 def test_an_oracle_that_uses_the_test_batch_belongs_to_the_oracles():
     records = [record("x"), record("z", oracle="true", regime=BATCH)]
-    assert main_table(Comparison(records, "auroc")).blocks[-1] == ("chosen on the test labels", 1)
+    assert main_table(compare(records)).blocks[-1] == ("chosen on the test labels", 1)
     assert not [note for note in notes(*records) if "test documents;" in note]
 
 
 def test_entries_hold_their_values():
     records = [record("x", "a", f, seed) for seed, f in enumerate((0.7, 0.9))] + [failed("x", "b")]
-    table = main_table(Comparison(records, "auroc"))
+    table = main_table(compare(records))
     (a,), (b,), (mean,) = (row[2:] for row in table.rows)
     assert (a.kind, a.value, a.n_cells, a.n_expected) == (Kind.FIGURE, pytest.approx(80), 2, 2)
     assert (a.spread, a.text, a.text_without_spread) == (pytest.approx(14.1, abs=0.05), "80.0 ± 14.1", "80.0")

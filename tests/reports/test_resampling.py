@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from cells import record, texts
+from cells import compare, record, texts
 from scipy import stats
 
 from adbench_text.metrics import METRICS
@@ -58,7 +58,7 @@ def cells(*detectors, **changes):
 
 
 def ranking(*detectors) -> tuple[Comparison, Ranking]:
-    comparison = Comparison(cells(*detectors), "auroc")
+    comparison = compare(cells(*detectors))
     return comparison, Ranking(comparison, Resampling(METRICS["auroc"], Evidence(comparison, STORE)))
 
 
@@ -76,7 +76,7 @@ def test_a_resample_keeps_the_number_of_documents_of_each_class():
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_values_are_those_of_the_drawn_documents(metric):
     cell = cells("fair")[0]
-    comparison = Comparison([cell], "auroc")
+    comparison = compare([cell])
     values = Resampling(METRICS[metric], Evidence(comparison, STORE), 20).values(cell)
     outlier, scores = STORE.scores(cell)
     for counts, value in zip(draw(LABELS, 20), values, strict=True):
@@ -137,5 +137,5 @@ def test_holms_correction_keeps_the_order_and_what_is_not_tested():
 
 def test_thinned_test_sets_are_resampled_too():
     thinned = cells("good", test_outliers="0.1")
-    comparison = Comparison(thinned, "auroc")
+    comparison = compare(thinned)
     assert Resampling(METRICS["auroc"], Evidence(comparison, STORE), 20).mean(thinned).shape == (20,)

@@ -189,7 +189,7 @@ def test_a_wide_table_is_cut_between_columns_and_nothing_is_lost():
 
 def test_plain_numbers_are_aligned_by_siunitx_and_others_are_in_braces():
     rows = [
-        [Entry("x"), figure(9.5), replace(figure(-10.25, ".2f"), best=True)],
+        [Entry("x"), figure(9.5), replace(figure(-10.25, 2), best=True)],
         [Entry("y"), NONE, figure(1)],
     ]
     text = render(Table("t", ["a", "b", "c"], rows, n_labels=1))

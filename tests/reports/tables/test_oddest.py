@@ -1,8 +1,7 @@
 import pytest
-from cells import failed, record
+from cells import compare, failed, record
 
 from adbench_text.plugins.scores import TokenScore
-from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import oddest
@@ -35,7 +34,7 @@ class Store:
 
 
 def table_of(records, texts, metric="auroc"):
-    comparison = Comparison(records, metric)
+    comparison = compare(records, metric)
     (table,) = oddest.tables(comparison, Ranking(comparison, None, Evidence(comparison, Store(texts))))
     return [[entry.text for entry in row] for row in table.rows]
 
@@ -88,5 +87,5 @@ def test_only_detectors_with_all_splits_count(more):
 
 def test_without_scores_of_words_there_is_no_table():
     assert table_of(RECORDS, {}) == []
-    comparison = Comparison(RECORDS, "auroc")
+    comparison = compare(RECORDS)
     assert oddest.tables(comparison, Ranking(comparison)) == []

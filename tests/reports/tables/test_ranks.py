@@ -3,12 +3,10 @@ from importlib.resources import files
 from itertools import product
 
 import numpy as np
-from cells import failed, of_another_edition, record, texts
+from cells import compare, failed, of_another_edition, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from adbench_text.reports import published
-from adbench_text.reports.ablation import ablated
-from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import ablations, cost, ranks, significance
 from adbench_text.sweep.sweep import DetectorChoice
@@ -35,7 +33,7 @@ def records():
 
 
 def ranking(*more) -> Ranking:
-    return Ranking(Comparison([*records(), *more], "auroc"))
+    return Ranking(compare([*records(), *more]))
 
 
 def test_detectors_are_ranked_over_the_splits_that_all_of_them_have():
@@ -53,7 +51,7 @@ def test_detectors_that_use_the_test_batch_are_not_ranked():
     assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
     assert ranked.left_out == []
     assert ranked.notes == ["Not ranked, because they use the unlabelled test batch: ecod."]
-    assert not Ranking(Comparison(batch, "auroc")).is_possible
+    assert not Ranking(compare(batch)).is_possible
 
 
 def test_thinned_test_sets_are_ranked_only_if_there_are_no_others():
@@ -66,7 +64,7 @@ def test_thinned_test_sets_are_ranked_only_if_there_are_no_others():
     ranked = ranking(*thin)
     assert {corpus for corpus, _ in ranked.splits} == {"made-up"}
     assert ranked.notes == [f"Not ranked, because another edition of the dataset is: {label}."]
-    assert {corpus for corpus, _ in Ranking(Comparison(thin, "auroc")).splits} == {label}
+    assert {corpus for corpus, _ in Ranking(compare(thin)).splits} == {label}
 
 
 def test_a_failed_split_is_left_out_for_all_unless_that_costs_more_figures_than_its_detector_has():
@@ -95,7 +93,7 @@ def test_a_detector_with_most_splits_on_a_dataset_of_its_own_is_not_ranked_and_t
 def test_splits_that_two_detectors_share_are_found_whatever_the_others_have():
     inliers = {"w": "abcdefgh", "x": "abijklm", "y": "abijnop", "z": "q"}  # x and y: a, b, i, j
     each = [record(name, inlier) for name, of_name in inliers.items() for inlier in of_name]
-    ranked = Ranking(Comparison(each, "auroc"))
+    ranked = Ranking(compare(each))
     assert [column.label for column in ranked.columns] == ["x", "y"]
     assert [inlier for _, inlier in ranked.splits] == list("abij")
     assert [column.label for column in ranked.left_out] == ["w", "z"]
@@ -133,12 +131,12 @@ def test_the_paired_tests_name_the_better_one_first():
     p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
     assert rows["good", "poor"] == ["32.3", "–", "–", "6 of 6", f"{3 * p:.2g}", "neither"]
     assert rows["good", "fair"][3] == "5 of 6"
-    backwards = Ranking(Comparison(list(reversed(records())), "auroc"))
+    backwards = Ranking(compare(list(reversed(records())), "auroc"))
     assert {tuple(row[:2]) for row in texts(only_table(significance, None, backwards))} == set(rows)
 
 
 def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative():
-    of_areas, of_rates = ranking(), Ranking(Comparison(records(), "fpr95"))  # 1 - AUROC
+    of_areas, of_rates = ranking(), Ranking(compare(records(), "fpr95"))  # 1 - AUROC
     np.testing.assert_allclose(of_rates.mean_ranks, of_areas.mean_ranks)
     table = only_table(ranks, None, of_rates)
     assert table.title.startswith("Mean rank over 6 splits, by FPR at 95 % TPR")
@@ -164,16 +162,16 @@ def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
     table = only_table(significance, None, ranking())
     assert any("With 6 splits and 3 pairs no p can fall below 0.094" in note for note in table.notes)
     many = [record(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
-    table = only_table(significance, None, Ranking(Comparison(many, "auroc")))
+    table = only_table(significance, None, Ranking(compare(many)))
     assert not any("can fall below" in note for note in table.notes)
     assert any("correction for 1 pair;" in note for note in table.notes)
 
 
 def test_one_detector_or_one_split_cannot_be_ranked():
     assert ranking().is_possible
-    assert not Ranking(Comparison([record("a", "c0"), record("b", "c0")], "auroc")).is_possible
-    assert not Ranking(Comparison([record("a", "c0"), record("a", "c1")], "auroc")).is_possible
-    assert not Ranking(Comparison([failed("a", "c0"), failed("b", "c0")], "auroc")).is_possible
+    assert not Ranking(compare([record("a", "c0"), record("b", "c0")])).is_possible
+    assert not Ranking(compare([record("a", "c0"), record("a", "c1")])).is_possible
+    assert not Ranking(compare([failed("a", "c0"), failed("b", "c0")])).is_possible
 
 
 VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne mask_share=0.2": 0.75}
@@ -194,8 +192,8 @@ def variants(**changes):
 
 def test_ablations_are_compared_with_the_first_configuration():
     other = variants(dataset="other", dataset_digest="d2")[:4]
-    comparison = Comparison([*variants(), *other, record("llr")], "auroc")
-    assert list(ablated(comparison)) == ["date"]
+    comparison = compare([*variants(), *other, record("llr")])
+    assert list(comparison.ablated) == ["date"]
     table = only_table(ablations, comparison)
     assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
     assert texts(table) == [
@@ -222,7 +220,7 @@ def test_the_ablations_of_the_paper_are_listed_beside_ours():
         for inlier in ("world", "sports", "business", "sci")
     ]
     other = record("date", dataset_digest="d3", **hyperparameters("score=ne steps=5 mask_share=0.9"))
-    table = only_table(ablations, Comparison([*records, other], "auroc"))
+    table = only_table(ablations, compare([*records, other]))
     assert table.header[:4] == [
         "configuration",
         "agnews (1)",
@@ -236,7 +234,7 @@ def test_the_ablations_of_the_paper_are_listed_beside_ours():
         ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
         ["date", "–", "–", "–"],
     ]
-    other = only_table(ablations, Comparison(records, "aupr_in"))
+    other = only_table(ablations, compare(records, "aupr_in"))
     assert not any("(paper)" in name for name in other.header)
 
 
@@ -247,19 +245,17 @@ def test_every_ablation_of_the_sweep_has_its_published_figure():
 
 
 def test_two_configurations_are_no_ablation():
-    assert ablated(Comparison(variants()[:4], "auroc")) == {}
+    assert compare(variants()[:4]).ablated == {}
 
 
 def test_a_grid_costs_what_all_its_configurations_do():
     grid = [record("x", name, preset="grid", configuration=c) for name in "ab" for c in ("k=1", "k=2")]
-    assert texts(only_table(cost, Comparison(grid, "auroc"))) == [
-        ["made-up", "x grid (oracle)", "3", "0.5", "80", "–"]
-    ]
+    assert texts(only_table(cost, compare(grid))) == [["made-up", "x grid (oracle)", "3", "0.5", "80", "–"]]
 
 
 def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
-    comparison = Comparison(variants()[::-1], "auroc")
-    assert ablated(comparison)["date"][0].label == "date"
+    comparison = compare(variants()[::-1])
+    assert comparison.ablated["date"][0].label == "date"
 
 
 def costs(memory, fit, score):
@@ -269,7 +265,7 @@ def costs(memory, fit, score):
 def test_costs_are_means_over_the_splits_and_the_peak_of_any():
     first = record("llr", "a", metrics=costs(512.0, 1.0, 0.5))
     second = record("llr", "b", metrics=costs(2048.0, 2.0, 1.5))
-    comparison = Comparison([first, second, record("old", "a"), failed("new", "a")], "auroc")
+    comparison = compare([first, second, record("old", "a"), failed("new", "a")])
     assert texts(only_table(cost, comparison)) == [
         ["made-up", "llr", "1.5", "1", "100", "2.05"],
         ["made-up", "old (1 of 2)", "1.5", "0.25", "80", "–"],

@@ -1,8 +1,7 @@
 import pytest
-from cells import failed, record
+from cells import compare, failed, record
 
-from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.headline import headlines, ranges
+from adbench_text.reports.summary import headlines, provenance, ranges
 
 CLASSES = ("world", "sports", "business", "sci")
 
@@ -14,7 +13,7 @@ def of(detector, *figures, **changes):
 
 
 def headline(*records, metric="auroc") -> str:
-    (sentence,) = headlines(Comparison(records, metric))
+    (sentence,) = headlines(compare(records, metric))
     return sentence
 
 
@@ -55,14 +54,14 @@ def test_the_best_published_figure_is_named_on_clean_data_only():
 
 def test_a_dataset_without_the_lowest_level_names_its_own():
     dirty = [record(name, dataset="other", dataset_digest="d2", level=0.1) for name in "xy"]
-    assert headlines(Comparison([record("x"), *dirty], "auroc"))[1] == (
+    assert headlines(compare([record("x"), *dirty]))[1] == (
         "other: not run at 0% of outliers in the training data; the table 'levels' has 10%."
     )
 
 
 def test_there_is_a_sentence_for_each_dataset():
     records = [record("x", "a"), record("x", "a", dataset="other", dataset_digest="d2")]
-    assert [text.partition(":")[0] for text in headlines(Comparison(records, "auroc"))] == [
+    assert [text.partition(":")[0] for text in headlines(compare(records))] == [
         "made-up",
         "other",
     ]
@@ -73,3 +72,26 @@ def test_there_is_a_sentence_for_each_dataset():
 )
 def test_numbers_in_few_words(numbers, text):
     assert ranges(numbers) == text
+
+
+DAY = 86_400_000  # milliseconds
+MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run -d llr", "machine": "2 x CPU"}
+
+
+def test_the_block_names_when_how_and_where_the_results_were_made():
+    records = [record(started=DAY, made_by=MADE_BY), failed(started=3 * DAY, made_by=MADE_BY, seed=1)]
+    assert provenance(records, {records[0].corpus: "made-up"}, "a store") == [
+        ("results", "1 cell, 1 failed"),
+        ("date", "1970-01-02 to 1970-01-04"),
+        *MADE_BY.items(),
+        ("store", "a store"),
+        ("seeds", "0, 1"),
+        ("made-up", "edition published; 40 training / 20 test documents"),
+    ]
+
+
+def test_what_no_run_tells_is_left_out_and_many_commands_are_counted():
+    many = [record(seed=seed, made_by={"command": f"run {seed}"}) for seed in range(5)]
+    facts = dict(provenance(many, {}))
+    assert facts["command"] == "run 4; run 3; run 2; 2 more"  # the newest first
+    assert facts.keys() == {"results", "command", "seeds"}

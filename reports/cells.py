@@ -1,0 +1,223 @@
+"""The cells of a report, arranged once: a table with a row for each cell and metric."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import pandas as pd
+
+from adbench_text.errors import AdbenchTextError
+from adbench_text.metrics import METRICS
+from adbench_text.plugins import registry
+from adbench_text.plugins.scores import REGIMES, TEST_BATCH
+from adbench_text.reports.report import Mark
+from adbench_text.store.record import Record
+from adbench_text.sweep.cell import DEFAULT, Cell, of_test_set
+
+UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
+OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
+#: What is measured of a cell besides its metrics.
+MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
+
+
+@dataclass(frozen=True)
+class Column:
+    """One configuration of a detector, or a complete preset (`configuration` is None then).
+
+    A preset may have one configuration for each dataset. Where it has several for one dataset, it
+    is a grid and its column an oracle: the column takes the best of them per split. A single
+    configuration can be an oracle as well.
+
+    Results of other code or other libraries have a column of their own: `generation` 0 is the
+    newest, `differs` names the difference from it.
+    """
+
+    detector: str
+    preset: str
+    configuration: str | None
+    is_oracle: bool = False
+    regime: str | None = None
+    generation: int = 0
+    differs: str = OLDER_CODE
+
+    @property
+    def block(self) -> tuple[bool, str]:
+        """What the columns of a block share: whether they are oracles, and the title over them."""
+        return self.is_oracle, ORACLES if self.is_oracle else self.regime_title
+
+    @property
+    def uses_test_batch(self) -> bool:
+        """Whether its scores depend on the other test documents; such columns compete among themselves."""
+        return self.regime == TEST_BATCH
+
+    @property
+    def regime_title(self) -> str:
+        """What the detector knows besides the training texts."""
+        return self.regime or UNDECLARED
+
+    @property
+    def label(self) -> str:
+        """The head of the column."""
+        suffix = self.preset if self.configuration is None else self.configuration
+        number = f" {self.generation}" if self.generation > 1 else ""
+        difference = f" ({self.differs}{number})" if self.generation else ""
+        marks = (f" {Mark.ORACLE.value}" if self.is_oracle else "") + difference
+        return f"{self.detector} {suffix}".strip() + marks
+
+
+class Cells:
+    """The newest record of each cell, arranged for all tables and figures of a report.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        From `adbench_text.store.store.Store.cells`, oldest first; not empty.
+    promised : sequence of Cell
+        The cells of the sweep that the records belong to: only its inlier classes are rows then. Empty
+        for all classes of each dataset.
+
+    Attributes
+    ----------
+    records : list of Record
+        The newest of each cell.
+    n_superseded : int
+        Number of the older ones.
+    columns : list of Column
+    editions : dict of str to str
+        Label of each `Record.dataset_digest`: the dataset's name, numbered where there are several editions.
+    corpora : dict of str to str
+        Label of each `Record.corpus`: its edition, with the share of outliers in a thinned test set.
+    levels : list of float
+        Contamination levels, the lowest first.
+    table : DataFrame
+        A row for each cell and metric: ``cell`` (place in `records`), ``column`` (place in `columns`),
+        ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``, ``n_configurations`` (that a split should
+        have), ``metric`` (a name of `METRICS` or `MEASURED`) and ``value`` (as it is stored; NaN if the
+        cell does not have it).
+    """
+
+    def __init__(self, records: Sequence[Record], promised: Sequence[Cell] = ()) -> None:
+        newest = {(record.corpus, *record.identity): record for record in records}
+        self.records = list(newest.values())
+        self.promised = promised
+        self.n_superseded = len(records) - len(self.records)
+        self.editions = _editions(self.records)
+        self.corpora = _corpora(self.records, self.editions)
+        self.levels = sorted({record.contamination for record in self.records})
+        n_configurations = _n_configurations(self.records)
+        of_columns = _columns(self.records, n_configurations)
+        self.columns = list(of_columns)
+        places = {id(r): place for place, of_column in enumerate(of_columns.values()) for r in of_column}
+        facts = pd.DataFrame(
+            [
+                (
+                    places[id(r)],
+                    r.corpus,
+                    r.inlier,
+                    r.contamination,
+                    r.seed,
+                    r.is_ok,
+                    1 if r.preset == DEFAULT else n_configurations[r.detector, r.preset, r.corpus],
+                )
+                for r in self.records
+            ],
+            columns=["column", "corpus", "inlier", "level", "seed", "is_ok", "n_configurations"],
+        )
+        names = [*METRICS, *MEASURED]
+        values = pd.DataFrame([[r.metrics.get(name) for name in names] for r in self.records], columns=names)
+        table = facts.join(values.astype(float).where(facts["is_ok"])).reset_index(names="cell")
+        table = table.melt(["cell", *facts], var_name="metric", value_name="value")
+        self.table = table.astype({"corpus": "category", "inlier": "category", "metric": "category"})
+        self._of_group: dict[tuple[Column, str, float], list[Record]] = {}
+        for column, of_column in of_columns.items():
+            for record in of_column:
+                self._of_group.setdefault((column, record.corpus, record.contamination), []).append(record)
+
+    def records_of(self, column: Column, corpus: str, level: float) -> list[Record]:
+        """Return the records behind the figures of a column on a corpus at a level."""
+        return self._of_group.get((column, corpus, level), [])
+
+    def inliers(self, corpus: str) -> list[str]:
+        """Return the inlier classes of a corpus, those without a result as well; of a sweep, its own."""
+        records = [record for record in self.records if record.corpus == corpus]
+        of_sweep = dict.fromkeys(c.inlier for c in self.promised if c.dataset == records[0].dataset)
+        return list(of_sweep) or _classes(records)
+
+
+def _editions(records: Sequence[Record]) -> dict[str, str]:
+    digests = dict.fromkeys((record.dataset, record.dataset_digest) for record in records)
+    n_editions = Counter(dataset for dataset, _ in digests)
+    names, seen = {}, Counter[str]()
+    for dataset, digest in sorted(digests, key=lambda item: item[0]):
+        seen[dataset] += 1
+        names[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
+    return names
+
+
+def _corpora(records: Sequence[Record], editions: dict[str, str]) -> dict[str, str]:
+    order = list(editions)
+    first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
+    return {r.corpus: f"{editions[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}
+
+
+def _classes(records: Sequence[Record]) -> list[str]:
+    """Return the classes of the corpus of these records in its order."""
+    classes = next((list(record.classes) for record in records if record.classes), [])
+    if not classes:  # older cells
+        with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
+            classes = list(registry.dataset(records[0].dataset).classes)
+    return classes + sorted({record.inlier for record in records}.difference(classes))
+
+
+def _n_configurations(records: Sequence[Record]) -> dict[tuple[str, str, str], int]:
+    """Return the number of configurations, run or not, of each detector and preset on each corpus."""
+    run: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    known: dict[tuple[str, str, str], int] = defaultdict(int)
+    for record in records:
+        key = record.detector, record.preset, record.corpus
+        run[key].add(record.configuration)
+        known[key] = max(known[key], record.n_configurations, len(run[key]))
+    return known
+
+
+def _columns(
+    records: Sequence[Record], n_configurations: dict[tuple[str, str, str], int]
+) -> dict[Column, list[Record]]:
+    """Return the columns in their order, each with its records."""
+    oracles = {(record.detector, record.configuration) for record in records if record.is_oracle}
+    regimes = {(record.detector, record.configuration): record.regime for record in records}
+    grids = {(detector, preset) for (detector, preset, _), n in n_configurations.items() if n > 1}
+    presets: dict[tuple[str, str], dict[str | None, list[Record]]] = {}
+    for record in records:
+        configuration = record.configuration if record.preset == DEFAULT else None
+        of_preset = presets.setdefault((record.detector, record.preset), {})
+        of_preset.setdefault(configuration, []).append(record)
+    columns: dict[Column, list[Record]] = {}
+    for (detector, preset), of_preset in presets.items():
+        for configuration, held in of_preset.items():
+            key = detector, held[0].configuration
+            is_grid = configuration is None and (detector, preset) in grids
+            column = Column(detector, preset, configuration, is_grid or key in oracles, regimes[key])
+            columns |= _generations(column, held)
+    own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
+    order = [*REGIMES, *own, None]
+    return dict(sorted(columns.items(), key=lambda item: (item[0].is_oracle, order.index(item[0].regime))))
+
+
+def _generations(column: Column, records: Sequence[Record]) -> dict[Column, list[Record]]:
+    """Return the records of each code and libraries in a column of its own, the newest first."""
+    versions: dict[tuple[object, str], list[Record]] = {}
+    for record in sorted(records, key=lambda record: record.started)[::-1]:
+        versions.setdefault((record.code, record.libraries), [])
+    for record in records:
+        versions[record.code, record.libraries].append(record)
+    newest, _ = next(iter(versions))
+    return {
+        replace(
+            column,
+            generation=generation,
+            differs=OTHER_LIBRARIES if generation and code == newest else OLDER_CODE,
+        ): held
+        for generation, ((code, _), held) in enumerate(versions.items())
+    }

@@ -1,0 +1,104 @@
+"""The sentences that a report begins with, and where its results come from."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import groupby
+
+from adbench_text.reports import notes, published
+from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.store.record import Record
+from adbench_text.sweep.cell import percent
+
+_MOST = 3  # values of one kind are listed
+
+
+def headlines(comparison: Comparison) -> list[str]:
+    """Return a sentence for each corpus: its best complete detector, over the next and over the published."""
+    return [_headline(comparison, corpus) for corpus in comparison.corpora]
+
+
+def _headline(comparison: Comparison, corpus: Corpus) -> str:
+    metric, level = comparison.metric.title, percent(comparison.lowest)
+    if comparison.lowest not in corpus.levels:
+        return (
+            f"{corpus.label}: not run at {level} of outliers in the training data; "
+            f"the table 'levels' has {', '.join(map(percent, corpus.levels))}."
+        )
+    ranked = comparison.best_first(corpus)
+    # those that use the test batch count only if there are no others
+    ranked = [(column, value) for column, value in ranked if not column.uses_test_batch] or ranked
+    if not ranked:
+        return f"{corpus.label}: no detector has a complete {metric} yet."
+    (best, value), others = ranked[0], ranked[1:]
+    n_splits = len(corpus.inliers)
+    sentence = f"{corpus.label}: {best.label} {'is best' if others else 'is the only complete detector'}"
+    sentence += f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
+    sentence += f" at {level} of outliers in the training data"
+    if others:
+        sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
+    means = {name: corpus.published_value(name) for name in comparison.published}
+    means_of_all = {name: mean for name, mean in means.items() if mean is not None}
+    if means_of_all:
+        theirs = comparison.metric.best(means_of_all.values())
+        name = next(name for name, mean in means_of_all.items() if mean == theirs)
+        sentence += f"; {_against(value, theirs)} the best published figure, {published.label(name)}"
+        sentence += ", which is of another edition" if corpus.is_other_edition else ""
+    return f"{sentence}."
+
+
+def _against(ours: float, theirs: float) -> str:
+    """Return "1.2 points above", or "as high as" where the printed figures are equal."""
+    points = round(ours, 1) - round(theirs, 1)
+    if abs(points) < 0.05:
+        return "as high as"
+    return f"{abs(points):.1f} points {'above' if points > 0 else 'below'}"
+
+
+def provenance(
+    records: Sequence[Record], corpora: Mapping[str, str], store_name: str = ""
+) -> list[tuple[str, str]]:
+    """Return names and values, in order, the edition of each corpus last; what no record has is left out.
+
+    Parameters
+    ----------
+    records : sequence of Record
+        Those that the figures come from.
+    corpora : mapping of str to str
+        Labels of the corpora by `Record.corpus`.
+    store_name : str
+    """
+    days = sorted(f"{datetime.fromtimestamp(r.started / 1000, UTC):%Y-%m-%d}" for r in records if r.started)
+    n_ok = sum(record.is_ok for record in records)
+    failed = f", {len(records) - n_ok:,} failed" if n_ok < len(records) else ""
+    facts = [
+        ("results", f"{n_ok:,} cell{'' if n_ok == 1 else 's'}{failed}"),
+        ("date", " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""),
+        *((name, _listed(name, records)) for name in ("version", "commit", "command", "machine")),
+        ("store", store_name),
+        ("seeds", ranges(record.seed for record in records)),
+        *notes.corpora(records, corpora).items(),
+    ]
+    return [(name, value) for name, value in facts if value]
+
+
+def _listed(name: str, records: Sequence[Record]) -> str:
+    values = list(dict.fromkeys(r.made_by[name] for r in reversed(records) if name in r.made_by))
+    rest = len(values) - _MOST
+    return "; ".join(values[:_MOST]) + (f"; {rest} more" if rest > 0 else "")
+
+
+def ranges(numbers: Iterable[int]) -> str:
+    """Return numbers in few words: ``"0 to 4, 7"``.
+
+    Examples
+    --------
+    >>> from adbench_text.reports.summary import ranges
+    >>> ranges([4, 0, 1, 2, 7])
+    '0 to 2, 4, 7'
+    """
+    parts: list[str] = []
+    # neighbours differ from their places by the same number
+    for _, run in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0]):
+        of_run = [number for _, number in run]
+        parts += [f"{of_run[0]} to {of_run[-1]}"] if len(of_run) > 2 else map(str, of_run)
+    return ", ".join(parts)
