@@ -6,31 +6,27 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from measured import FIGURES, RESULTS, SWEEPS, page, records, write_figures
+from measured import RESULTS, SWEEPS, records, write
 
 from adbench_text.reports.published import n_training_documents
 
 ROOT = Path(__file__).parents[1]
+RENEW = "run python tests/measured.py"
 HOME = re.compile(r"/(home|root|tmp|work|Users)/")
-
-
-@pytest.mark.parametrize("sweep", SWEEPS)
-def test_the_tables_are_those_of_the_cells(sweep):
-    assert (RESULTS / f"{sweep}-tables.md").read_text(encoding="utf-8") == page(sweep), (
-        "run python tests/measured.py"
-    )
 
 
 NUMBER = re.compile(r"-?\d+\.\d+")
 
 
 @pytest.mark.parametrize("sweep", SWEEPS)
-def test_the_figures_are_those_of_the_cells(sweep, tmp_path):
-    names = write_figures(sweep, tmp_path)
-    assert sorted(names) == sorted(path.name for path in FIGURES.glob(f"{sweep}-*"))
-    for name in names:
-        kept, drawn = ((folder / name).read_text(encoding="utf-8") for folder in (FIGURES, tmp_path))
-        assert NUMBER.split(kept) == NUMBER.split(drawn), "run python tests/measured.py"
+def test_the_tables_and_figures_are_those_of_the_cells(sweep, tmp_path):
+    page, *figures = (path.relative_to(tmp_path) for path in write(sweep, tmp_path))
+    assert (RESULTS / page).read_text("utf-8") == (tmp_path / page).read_text("utf-8"), RENEW
+    kept = (RESULTS / "figures").glob(f"{sweep}-*")
+    assert sorted(path.relative_to(RESULTS) for path in kept) == sorted(figures)
+    for name in figures:
+        kept, drawn = ((folder / name).read_text(encoding="utf-8") for folder in (RESULTS, tmp_path))
+        assert NUMBER.split(kept) == NUMBER.split(drawn), RENEW
         # the last digits may be those of another processor
         assert list(map(float, NUMBER.findall(kept))) == pytest.approx(
             list(map(float, NUMBER.findall(drawn))), abs=0.01
