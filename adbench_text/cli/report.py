@@ -218,19 +218,16 @@ def _records(
 
 def _expanded(sweep: str) -> "tuple[Sweep, list[Cell]]":
     """Return a sweep and its cells; a report has no options for the columns of own documents."""
-    from adbench_text.errors import InvalidValueError
+    from adbench_text.errors import InvalidValueError, UnnamedColumnError
 
     try:
         described = sweep_of(sweep, defaultdict(tuple))
         return described, described.expand()
-    except InvalidValueError as error:
-        for key in ("text", "label"):
-            if f"--{key} " in str(error):
-                raise InvalidValueError(
-                    f"The sweep {sweep} does not name the column that run was given by --{key}; write it "
-                    f'into the file: {key} = "COLUMN".'
-                ) from error
-        raise
+    except UnnamedColumnError as error:
+        raise InvalidValueError(
+            f"The sweep {sweep} does not name the column that run was given by --{error.option}; write it "
+            f'into the file: {error.option} = "COLUMN".'
+        ) from error
 
 
 def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:

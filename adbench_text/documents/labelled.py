@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.documents.reading import Document, DocumentFile
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
@@ -119,9 +119,10 @@ class LabelledFiles(Dataset):
         label = self.label or next((name for name in _LABELS if name in file.columns), None)
         if label is None:
             listed = ", ".join(file.columns)
-            raise InvalidValueError(
+            raise UnnamedColumnError(
                 f"Which column of {self.path} holds the classes? Give --label with one of: {listed}. "
-                f"Without classes, rank the documents: adbench-text odd {self.path}"
+                f"Without classes, rank the documents: adbench-text odd {self.path}",
+                "label",
             )
         if label == file.text_column:
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")

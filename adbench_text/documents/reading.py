@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 
 _STDIN = "-"
 _TEXT = "text"  # column of formats without named columns
@@ -162,7 +162,7 @@ def _text_column(columns: Sequence[str], first: Sequence[_Row]) -> str:
     if len(candidates) == 1:
         return candidates[0]
     listed = ", ".join(candidates or columns)
-    raise InvalidValueError(f"Which column holds the text? Give --text with one of: {listed}.")
+    raise UnnamedColumnError(f"Which column holds the text? Give --text with one of: {listed}.", "text")
 
 
 def _n_words(column: str, first: Sequence[_Row]) -> float:

@@ -1,19 +1,21 @@
 """Benchmark of a report on a store of 5,200 cells: 10 detectors, 10 splits, 4 levels, 13 seeds."""
 
+import os
 import random
+import shutil
 import sqlite3
 import uuid
 from contextlib import closing
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.plugins.dataset import Documents
-from adbench_text.reports.build import build
+from adbench_text.reports.build import Builder, build
 from adbench_text.reports.declared import names, report_format
-from adbench_text.reports.illustrations import Illustrations
 from adbench_text.run.evaluate import evaluate
 from adbench_text.store.record import definition_of
 from adbench_text.store.store import Store
@@ -27,7 +29,7 @@ CELLS = list(product(range(10), CLASSES, (0, 0.05, 0.1, 0.15), range(13)))
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """A store with one cell as it is logged, of 7,600 test documents, and copies of it."""
+    """A store with one cell as it is logged, of 7,600 test documents, and copies of it with its artifacts."""
     path = tmp_path_factory.mktemp("store") / "mlflow.db"
     store = Store(f"sqlite:///{path}")
     rng = np.random.default_rng(0)
@@ -60,7 +62,9 @@ def _copy(database: sqlite3.Connection) -> None:
         new = {"run_uuid": uuid.uuid4().hex}
         params = {"detector": f"d{n}", "inlier": inlier, "contamination": f"{level:g}", "seed": str(seed)}
         cell = cell_id({**logged, **params})
-        _insert(database, "runs", {**dict(run), **new})
+        copied = run["artifact_uri"].replace(run["run_uuid"], new["run_uuid"])
+        shutil.copytree(_path(run["artifact_uri"]), _path(copied), copy_function=os.link)
+        _insert(database, "runs", {**dict(run), **new, "artifact_uri": copied})
         for name, row in [(name, dict(row)) for name, found in rows.items() for row in found]:
             if name == "params":
                 row["value"] = params.get(row["key"], row["value"])
@@ -71,6 +75,10 @@ def _copy(database: sqlite3.Connection) -> None:
             _insert(database, name, {**row, **new})
     database.execute("DELETE FROM tags WHERE run_uuid = ?", [run["run_uuid"]])
     database.commit()
+
+
+def _path(uri: str) -> Path:
+    return Path(uri.removeprefix("file://"))
 
 
 def _insert(database: sqlite3.Connection, table: str, row: dict) -> None:
@@ -89,9 +97,8 @@ def test_terminal_report(benchmark, store):
 @pytest.mark.benchmark(group="a report on 5,200 cells")
 def test_page_with_all_tables_figures_and_heat_maps(benchmark, store):
     def report():
-        records = store.cells(["made-up"])
-        illustrations = Illustrations(records, "auroc", store)
-        return report_format("html").render(build(records, "auroc", names("tables"), illustrations), None)
+        report = Builder(store.cells(["made-up"]), store=store).report(names("tables"), pictures=True)
+        return report_format("html").render(report, None)
 
     page = benchmark.pedantic(report, rounds=1)
     print(f"\n    the page has {len(page.encode()) / 1e6:.1f} MB, {len(CELLS):,} cells")
