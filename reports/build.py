@@ -31,13 +31,7 @@ SECTIONS = ("tables", "pictures", "heatmaps")
 
 
 def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
-    """Return the records of a store for a report, oldest first, and notes on the runs that are left out.
-
-    Raises
-    ------
-    TrackingError
-        If there is no record.
-    """
+    """Return the records of a store for a report, oldest first, and notes on the runs that are left out."""
     nothing = TrackingError(
         f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
     )
@@ -54,13 +48,7 @@ def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[R
 def of_sweep(
     records: Sequence[Record], name: str, cells: Sequence[Cell], limit: int | None, store_name: str
 ) -> list[Record]:
-    """Return the records of the cells of a sweep.
-
-    Raises
-    ------
-    TrackingError
-        If there is none; `store_name` is for the message.
-    """
+    """Return the records of the cells of a sweep."""
     identities = {cell.identity for cell in cells}
     of_cells = [r for r in records if r.identity in identities and r.limit == limit]
     if not of_cells:

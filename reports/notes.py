@@ -25,18 +25,7 @@ _OF_MARKS = {
 def under_tables(
     tables: Sequence[Table], general: Sequence[str], of_ranking: Sequence[str], records: Sequence[Record]
 ) -> list[Table]:
-    """Return the tables with their notes, each sign explained under the first that has it.
-
-    Parameters
-    ----------
-    tables : sequence of Table
-    general : sequence of str
-        Notes on all figures; they are under the first table.
-    of_ranking : sequence of str
-        Notes on the ranking; they are under the first table that is ranked.
-    records : sequence of Record
-        Those that the figures come from.
-    """
+    """Return the tables with their notes, each sign explained under the first that has it."""
     placed: list[Table] = []
     explained: set[Mark] = set()
     metrics: set[str] = set()
@@ -163,13 +152,7 @@ def other_levels(lowest: float, levels: Mapping[str, Sequence[float]]) -> list[s
 
 
 def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
-    """Return where neighbouring figures come from different seeds.
-
-    Parameters
-    ----------
-    used : mapping of str to mapping of str to frozenset of int
-        For each place, such as a corpus at a level: the seeds of each column.
-    """
+    """Return where neighbouring figures come from different seeds."""
     places: dict[str, list[str]] = {}
     for place, of_columns in used.items():
         labels: dict[frozenset[int], list[str]] = {}

@@ -44,14 +44,7 @@ class Estimate(NamedTuple):
 
 
 class Resampling:
-    """Values of one metric on resamples of the test documents.
-
-    Parameters
-    ----------
-    metric : Metric
-    scores : Evidence
-    n_resamples : int
-    """
+    """Values of one metric on resamples of the test documents."""
 
     def __init__(self, metric: Metric, scores: Evidence, n_resamples: int = N_RESAMPLES) -> None:
         self._metric, self._scores, self._n = metric, scores, n_resamples
@@ -104,17 +97,7 @@ class Resampling:
 
 
 def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDArray[np.uint8]:
-    """Return how often each resample has each document; each class keeps its number of documents.
-
-    Parameters
-    ----------
-    classes : int64 array of shape (n,)
-    n_resamples, seed : int
-
-    Returns
-    -------
-    uint8 array of shape (n_resamples, n)
-    """
+    """Return how often each resample has each document; each class keeps its number of documents."""
     rng = np.random.default_rng(seed)
     counts = np.empty((n_resamples, len(classes)), dtype=np.uint8)
     for label in np.unique(classes):
@@ -132,23 +115,7 @@ def metric_of_resamples(
     scores: NDArray[np.float64],
     counts: NDArray[np.uint8],
 ) -> NDArray[np.float64]:
-    """Return a metric that has `of_counts` for each resample of the test documents.
-
-    Parameters
-    ----------
-    metric : Metric
-    outlier : bool array of shape (n,)
-        Which texts are outliers, at least one of each kind.
-    scores : float array of shape (n,)
-        Abnormality, finite.
-    counts : uint8 array of shape (n_resamples, n)
-        How often each resample has each document; each has as many outliers and inliers as there are.
-
-    Raises
-    ------
-    InvalidValueError
-        If the metric has no `of_counts`.
-    """
+    """Return a metric that has `of_counts` for each resample of the test documents."""
     if metric.of_counts is None:
         raise InvalidValueError(f"{metric.name} has no resamples: it is not computed from counts.")
     positive, sign = (outlier, 1.0) if metric.positive == "outliers" else (~outlier, -1.0)
@@ -175,14 +142,7 @@ class _Ranking:
         self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
 
     def counts(self, n_positive: NDArray[np.float64], n_negative: NDArray[np.float64]) -> Counts:
-        """Return the counts at each threshold.
-
-        Parameters
-        ----------
-        n_positive, n_negative : float array of shape (n_resamples, n + 1)
-            How many positives and negatives each resample has among the first 0, 1, ... n documents of
-            its kind in the ranking.
-        """
+        """Return the counts at each threshold."""
         n_hits = np.maximum(n_positive, _NO_HITS)
         false = n_negative.take(self._false, axis=1)
         has_ties = not np.array_equal(self._false, self._false_before)

@@ -23,17 +23,7 @@ _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime"
 
 
 def save(records: Sequence[Record], path: Path, cells: Sequence[Cell] = ()) -> list[Path]:
-    """Write the cells of a report as CSV, and beside it what `save_pages` writes; return the files.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        Oldest first.
-    path : Path
-        Of the files without their suffixes; a missing folder is created.
-    cells : sequence of Cell
-        Those of the sweep that the records belong to.
-    """
+    """Write the cells of a report as CSV, and beside it what `save_pages` writes; return the files."""
     path.parent.mkdir(parents=True, exist_ok=True)
     of_cells = path.with_name(f"{path.name}.csv")
     text = declared.report_format("csv").render(cells_report(Cells(records)))

@@ -1,5 +1,8 @@
 """How sure a comparison is: intervals over test documents, and tests over splits.
 
+Figures are finite float arrays of shape (n_splits, n_detectors); those of `mean_ranks` are higher for better
+ones.
+
 References
 ----------
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3 (percentile intervals).
@@ -20,9 +23,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-
-from adbench_text.checks import check_number
-from adbench_text.errors import InvalidValueError
 
 ALPHA = 0.05  # level of the tests
 
@@ -50,47 +50,14 @@ class Pair(NamedTuple):
 
 
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
-    """Return the mean rank of each detector over the splits.
-
-    Parameters
-    ----------
-    figures : float array of shape (n_splits, n_detectors)
-        Of one metric, finite; higher is better.
-
-    Returns
-    -------
-    float array of shape (n_detectors,)
-        In [1, n_detectors]; rank 1 is the highest figure, and equal ones share their mean rank.
-
-    Raises
-    ------
-    InvalidValueError
-        If the figures are no such array.
-    """
-    ranks = stats.rankdata(-_checked_figures(figures), axis=1)
+    """Return the mean rank of each detector over the splits; rank 1 is best, and equal ones share theirs."""
+    ranks = stats.rankdata(-np.asarray(figures), axis=1)
     return np.asarray(ranks.mean(axis=0), dtype=np.float64)
 
 
 def friedman(figures: ArrayLike) -> float:
-    """Return the p-value of Friedman's test that all detectors rank alike.
-
-    Parameters
-    ----------
-    figures : float array of shape (n_splits, n_detectors)
-        Of one metric, finite.
-
-    Returns
-    -------
-    float
-        In [0, 1]; 1 if all detectors are equal in each split; nan for fewer than three detectors,
-        for which there is no such test.
-
-    Raises
-    ------
-    InvalidValueError
-        If the figures are no such array.
-    """
-    checked = _checked_figures(figures)
+    """Return the p-value of Friedman's test that all detectors rank alike; nan for fewer than three."""
+    checked = np.asarray(figures, dtype=np.float64)
     if checked.shape[1] < 3:
         return float("nan")
     if (checked == checked[:, :1]).all():
@@ -99,24 +66,8 @@ def friedman(figures: ArrayLike) -> float:
 
 
 def wilcoxon_holm(figures: ArrayLike) -> list[Pair]:
-    """Compare each pair of detectors over the splits, corrected for the number of pairs.
-
-    Parameters
-    ----------
-    figures : float array of shape (n_splits, n_detectors)
-        Of one metric, finite; at least two splits.
-
-    Returns
-    -------
-    list of Pair
-        Smallest p first. Detectors that are equal in every split have p = 1.
-
-    Raises
-    ------
-    InvalidValueError
-        If the figures are no such array.
-    """
-    checked = _checked_figures(figures, n_least=2)
+    """Compare each pair of detectors over two splits or more, corrected for the number; smallest p first."""
+    checked = np.asarray(figures, dtype=np.float64)
     compared = []
     for first, second in combinations(range(checked.shape[1]), 2):
         differences = checked[:, first] - checked[:, second]
@@ -163,27 +114,7 @@ def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = ALPHA) -> li
 
     They are the bars of a critical-difference diagram: each holds neighbours in the order of the
     ranks, no two of which differ significantly, and is part of no larger one.
-
-    Parameters
-    ----------
-    ranks : float array of shape (n_detectors,)
-        From `mean_ranks`.
-    pairs : sequence of Pair
-        From `wilcoxon_holm`.
-    alpha : float
-        Two detectors differ significantly if ``p_holm < alpha``; in [0, 1].
-
-    Returns
-    -------
-    list of list of int
-        Columns of the detectors, best rank first; a detector may be in several groups or none.
-
-    Raises
-    ------
-    InvalidValueError
-        If alpha is out of range.
     """
-    check_number("alpha", alpha, "[0, 1]")
     different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < alpha}
     order = [int(column) for column in np.argsort(np.asarray(ranks), kind="stable")]
     groups: list[list[int]] = []
@@ -196,13 +127,3 @@ def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = ALPHA) -> li
             groups.append(order[start:end])
         covered = max(covered, end)
     return groups
-
-
-def _checked_figures(figures: ArrayLike, n_least: int = 1) -> NDArray[np.float64]:
-    checked = np.asarray(figures, dtype=np.float64)
-    if checked.ndim != 2 or len(checked) < n_least or checked.shape[1] == 0 or not np.isfinite(checked).all():
-        raise InvalidValueError(
-            f"Detectors are compared by a finite figure for each in each of at least {n_least} splits, "
-            f"got an array of shape {checked.shape} with {np.sum(~np.isfinite(checked))} not finite."
-        )
-    return checked

@@ -57,16 +57,7 @@ def _against(ours: float, theirs: float) -> str:
 def provenance(
     records: Sequence[Record], corpora: Mapping[str, str], store_name: str = ""
 ) -> list[tuple[str, str]]:
-    """Return names and values, in order, the edition of each corpus last; what no record has is left out.
-
-    Parameters
-    ----------
-    records : sequence of Record
-        Those that the figures come from.
-    corpora : mapping of str to str
-        Labels of the corpora by `Record.corpus`.
-    store_name : str
-    """
+    """Return names and values, in order, the edition of each corpus last; what no record has is left out."""
     days = sorted(f"{datetime.fromtimestamp(r.started / 1000, UTC):%Y-%m-%d}" for r in records if r.started)
     n_ok = sum(record.is_ok for record in records)
     failed = f", {len(records) - n_ok:,} failed" if n_ok < len(records) else ""

@@ -1,7 +1,7 @@
 """The figures of a report, drawn from plain data; the larger are in files of their own.
 
 Values of metrics are in percent, as in the tables; shares of outliers are in [0, 1]. What is not finite
-is left out. Every function raises InvalidValueError if it is given nothing to draw.
+is left out. `among` are all names of a report in their order, so that each looks the same in every figure.
 """
 
 import math
@@ -15,7 +15,6 @@ from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 
-from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures.style import (
     COLUMN,
     LINE,
@@ -23,7 +22,6 @@ from adbench_text.reports.figures.style import (
     Look,
     add_legend,
     apart,
-    check_any,
     detector_looks,
     finished,
     logarithmic,
@@ -51,29 +49,12 @@ def contamination(
     """Draw a metric against the share of outliers in the training data, one line per detector.
 
     Markers at the same share are drawn beside each other, so that all spreads can be seen.
-
-    Parameters
-    ----------
-    curves : mapping of str to sequence of (float, float, float or None)
-        For each detector: share of outliers in [0, 1], metric in percent, and its spread.
-    metric : str
-        Label of the axis, for example ``"AUROC"``.
-    among : sequence of str
-        All names of the report in their order, so that each looks the same in every figure.
-
-    Raises
-    ------
-    InvalidValueError
-        If there is no curve, a curve has no points, or a share is outside [0, 1].
     """
-    check_any("points", curves)
     figure, axes = _figure(COLUMN, 2.3)
     handles, ends, shares = [], [], set[float]()
     step = min(1.2, 8 / len(curves)) / 72  # inches
     for i, (name, points) in enumerate(curves.items()):
         x, y, spread = _columns(sorted(points, key=lambda point: point[0]))
-        if not np.all((x >= 0) & (x <= 1)):
-            raise InvalidValueError(f"A share of outliers must be in [0, 1], got {x.tolist()} of {name!r}.")
         aside = ScaledTranslation((i - (len(curves) - 1) / 2) * step, 0, figure.dpi_scale_trans)
         look = detector_looks(curves, among)[name]._asdict()
         drawn = axes.errorbar(
@@ -123,17 +104,7 @@ def training_curves(
 
     Of more than 200 steps, the means over neighbouring steps are drawn; the line has a gap where a
     value is not finite.
-
-    Parameters
-    ----------
-    curves : mapping of str to sequence of (int, float)
-        For each name: steps, and the quantity at each.
-    quantity : str
-        Label of the axis, for example ``"loss"``.
-    among : sequence of str
-        See `contamination`.
     """
-    check_any("steps", curves)
     figure, axes = _figure(COLUMN, 2.3)
     handles = []
     for i, (name, points) in enumerate(curves.items()):
@@ -160,16 +131,7 @@ def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]
 
     These are dots, not bars: the length of a bar would mislead, since the axis does not begin
     at zero. Each panel has limits of its own.
-
-    Parameters
-    ----------
-    groups : mapping of str to sequence of (str, float, float or None)
-        For each dataset: configuration, metric in percent, and its spread. The rows are in the order
-        in which the configurations first appear.
-    metric : str
-        Label of the axis, for example ``"AUROC"``.
     """
-    check_any("configurations", groups)
     rows = list(dict.fromkeys(name for group in groups.values() for name, _, _ in group))
     n_columns = min(3, len(groups))
     n_bands = math.ceil(len(groups) / n_columns)
@@ -206,16 +168,10 @@ def _dots(axes: Axes, group: Sequence[tuple[str, float, float | None]], rows: Se
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     """Draw how likely two of N mask patterns are, at most, to share p masked positions or more.
 
-    Parameters
-    ----------
-    bounds : mapping of int to sequence of (int, float)
-        For each N: p, and the bound. A grey line marks 1; above it the bound is trivial.
-
     Notes
     -----
     Source: Manolache et al., "DATE" (2021), Appendix A.
     """
-    check_any("points", bounds)
     figure, axes = _figure(COLUMN, 2.3)
     handles, positive = [], list[float]()
     for (n_patterns, points), look in zip(bounds.items(), looks(map(str, bounds)).values(), strict=True):
@@ -241,18 +197,7 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
     """Draw a metric against the seconds it took, one labelled marker per detector.
 
     The labels are beside the plot, in the order of the metric.
-
-    Parameters
-    ----------
-    points : mapping of str to (float, float)
-        For each detector: seconds, and metric in percent. Seconds that are 0 or less have no place on
-        the logarithmic axis, and are left out.
-    metric : str
-        Label of the axis, for example ``"AUROC"``.
-    among : sequence of str
-        See `contamination`.
     """
-    check_any("detectors", points)
     places = {name: (x, y) for name, (x, y) in points.items() if 0 < x < math.inf and math.isfinite(y)}
     places = dict(sorted(places.items(), key=lambda item: item[1][1]))
     labels = max((text_width(plain(name)) for name in places), default=0.0)

@@ -10,7 +10,6 @@ from xml.etree import ElementTree
 
 from matplotlib.figure import Figure
 
-from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures.style import plain, styled
 from adbench_text.storage import atomic_path
 
@@ -41,26 +40,9 @@ def svg(figure: Figure, title: str, prefix: str) -> str:
     """Return a figure as an ``<svg>`` element for an HTML page.
 
     It has no background, its black is the text colour of the page, and its text can be selected. It fills the
-    width of the page, up to 1.4 times its size in print. The same figure gives the same SVG.
-
-    Parameters
-    ----------
-    figure : Figure
-    title : str
-        A description for readers who do not see it.
-    prefix : str
-        Prefix of all its ids, which must be unique in a page. A letter, then letters, digits,
-        ``-`` and ``_``.
-
-    Raises
-    ------
-    InvalidValueError
-        If the prefix is none.
+    width of the page, up to 1.4 times its size in print. The same figure gives the same SVG. Its ids begin
+    with the prefix, and must be unique in a page.
     """
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", prefix):
-        raise InvalidValueError(
-            f"prefix must be a letter, then letters, digits, '-' and '_', got {prefix!r}."
-        )
     drawn = BytesIO()
     figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
     parsed = ElementTree.fromstring(drawn.getvalue())
@@ -119,16 +101,7 @@ def _rounded(number: re.Match[str]) -> str:
 
 @styled
 def write(figure: Figure, stem: Path, kinds: Sequence[str] = ("svg", "pdf", "png")) -> list[Path]:
-    """Write a figure as SVG, PDF and PNG (200 dpi), and return the files.
-
-    Parameters
-    ----------
-    figure : Figure
-    stem : Path
-        The files without suffix; a missing folder is created.
-    kinds : sequence of str
-        Suffixes of the files.
-    """
+    """Write a figure as SVG, PDF and PNG (200 dpi), and return the files."""
     # a date would make each file different
     metadata: dict[str, dict[str, Any]] = {"svg": {"Date": None}, "pdf": {"CreationDate": None}, "png": {}}
     stem.parent.mkdir(parents=True, exist_ok=True)

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures.style import (
     LINE,
     PAGE,
     add_line,
-    check_any,
     finished,
     plain,
     styled,
@@ -30,29 +28,11 @@ def critical_differences(
 
     The best is on the left. If the names are too long for both sides, all are on the left.
 
-    Parameters
-    ----------
-    names : sequence of str
-    ranks : sequence of float
-        Mean rank of each, from 1 for the best to the number of names; NaN is left out.
-    cliques : sequence of sequence of int
-        For each bar: which of `names` it is over, by their places.
-    n_splits : int
-        Of how many splits the ranks are means.
-
-    Raises
-    ------
-    InvalidValueError
-        If there are no names, their number is not that of the ranks, a rank is out of range, or a
-        clique holds a place that is not there.
-
     Notes
     -----
     Source: Demšar, "Statistical comparisons of classifiers over multiple data sets" (JMLR 2006),
     section 3.2.2.
     """
-    check_any("detectors", names)
-    _check_ranking(names, ranks, cliques)
     order = sorted((i for i, rank in enumerate(ranks) if not math.isnan(rank)), key=ranks.__getitem__)
     labels = [f"{plain(names[i])}{_SPACE}{ranks[i]:.2f}" for i in order]
     n_left, left, right = _sides(labels)
@@ -74,19 +54,6 @@ def critical_differences(
         corner = place(ranks[member]), axis - depth - LINE * (row + 0.5)
         _leader(figure, corner, axis, end + (-0.12 if i < n_left else 0.12), label)
     return finished(figure)
-
-
-def _check_ranking(names: Sequence[str], ranks: Sequence[float], cliques: Sequence[Sequence[int]]) -> None:
-    if len(ranks) != len(names):
-        raise InvalidValueError(f"There must be one rank for each of {len(names)} names, got {len(ranks)}.")
-    for rank in ranks:
-        if not (math.isnan(rank) or 1 <= rank <= len(names)):
-            raise InvalidValueError(f"A mean rank must be from 1 to {len(names)}, got {rank!r}.")
-    for clique in cliques:
-        if not all(0 <= member < len(names) for member in clique):
-            raise InvalidValueError(
-                f"A clique must hold places from 0 to {len(names) - 1}, got {list(clique)}."
-            )
 
 
 def _sides(labels: Sequence[str]) -> tuple[int, float, float]:

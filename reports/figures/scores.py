@@ -12,7 +12,6 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_curve, roc_curve
 
-from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import METRICS, Metric
 from adbench_text.reports.figures import style
 from adbench_text.reports.figures.style import (
@@ -20,7 +19,6 @@ from adbench_text.reports.figures.style import (
     MOST_POINTS,
     OUTLIERS,
     add_legend,
-    check_any,
     detector_looks,
     placed,
     styled,
@@ -38,38 +36,16 @@ def histograms(panels: Mapping[str, Scored]) -> Figure:
 
     Each panel has bins of its own, common to both kinds. The lowest and the highest half percent of
     each kind count into the outermost bins, so that a few extreme scores do not squeeze the rest.
-
-    Parameters
-    ----------
-    panels : mapping of str to (bool array of shape (n,), float array of shape (n,))
-        For each split: which texts are outliers, and their abnormality.
-
-    Raises
-    ------
-    InvalidValueError
-        If there is no panel, a panel has no scores, or the two arrays differ in length.
     """
-    check_any("panels", panels)
     figure, drawn = style.panels(list(panels), _HISTOGRAM, "abnormality", "density")
-    for axes, (name, scored) in zip(drawn, panels.items(), strict=True):
-        _histogram(axes, *_checked(name, scored))
+    for axes, scored in zip(drawn, panels.values(), strict=True):
+        _histogram(axes, *scored)
     handles = [Patch(facecolor=(colour, 0.25), edgecolor=colour, ls=ls) for colour, ls in _KINDS.values()]
     add_legend(figure, handles, _KINDS)
     return placed(figure, _HISTOGRAM, left=0)
 
 
 _KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
-
-
-def _checked(name: str, scored: Scored) -> Scored:
-    outlier, scores = np.asarray(scored[0], np.bool_), np.asarray(scored[1], np.float64)
-    check_any("scores", {name: scores})
-    if outlier.shape != scores.shape or scores.ndim != 1:
-        raise InvalidValueError(
-            f"Of {name!r}, labels of shape {outlier.shape} and scores of shape {scores.shape} were given; "
-            "there must be as many of each, in one dimension."
-        )
-    return outlier, scores
 
 
 def _histogram(axes: Axes, outlier: NDArray[np.bool_], scores: NDArray[np.float64]) -> None:
@@ -93,23 +69,7 @@ def curves_of_splits(
     """Draw the ROC or precision-recall curves of all detectors, one small panel per split.
 
     A grey line is what scores by chance would give. The axes of precision begin at what is needed.
-
-    Parameters
-    ----------
-    splits : mapping of str to mapping of str to (bool array of shape (n,), float array of shape (n,))
-        For each split and detector: which texts are outliers, and their abnormality.
-    metric : str
-        Name of the metric that is the area under the curves.
-    among : sequence of str
-        All names of the report in their order, so that each looks the same in every figure.
-
-    Raises
-    ------
-    InvalidValueError
-        If there is no split or no curve, a curve has no scores, or the two arrays differ in length.
     """
-    check_any("splits", splits)
-    check_any("curves", splits)
     names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
     look_of = detector_looks(names, among)
     is_roc = METRICS[metric].curve == "ROC"
@@ -119,12 +79,11 @@ def curves_of_splits(
     handles: dict[str, Any] = {}
     lows = [0.0] if is_roc else []
     for axes, curves in zip(drawn, splits.values(), strict=True):
-        checked = {name: _checked(name, scored) for name, scored in curves.items()}
         axes.set_box_aspect(1)
-        lows += _chance(axes, METRICS[metric], [outlier for outlier, _ in checked.values()])
-        for i, (name, scored) in enumerate(checked.items()):
+        lows += _chance(axes, METRICS[metric], [outlier for outlier, _ in curves.values()])
+        for i, (name, scored) in enumerate(curves.items()):
             x, y = _curve(METRICS[metric], *scored)
-            marked = (0.25 * i / len(checked), 0.5)
+            marked = (0.25 * i / len(curves), 0.5)
             look = look_of[name]._asdict()
             lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
             handles.setdefault(name, lines[0])

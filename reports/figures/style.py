@@ -3,7 +3,7 @@
 import hashlib
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import matplotlib.style
@@ -16,8 +16,6 @@ from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
-
-from adbench_text.errors import InvalidValueError
 
 COLUMN, PAGE = 3.5, 7.0  # widths of a figure, in inches
 LINE = 0.165  # height of a line of text, in inches
@@ -122,15 +120,6 @@ def _digest(name: str) -> int:
     return int(hashlib.sha256(f"{_SALT}{name}".encode("utf-8", "replace")).hexdigest(), 16)
 
 
-def check_any(name: str, things: Mapping[Any, Sized] | Sized) -> None:
-    """Raise InvalidValueError if there is nothing to draw, or nothing of one of the names."""
-    if not len(things):
-        raise InvalidValueError(f"There is nothing to draw: no {name} were given.")
-    for name, part in things.items() if isinstance(things, Mapping) else ():
-        if not len(part):
-            raise InvalidValueError(f"There is nothing to draw of {name!r}: it has no {name}.")
-
-
 def plain(name: object) -> str:
     """Return a name in one line, without letters that neither a font nor an XML file can hold."""
     return "".join(letter for letter in " ".join(str(name).split()) if letter.isprintable())
@@ -189,19 +178,7 @@ _TITLE, _TICKS, _LABEL, _EDGE = 0.21, 0.19, 0.25, 0.1
 def panels(
     names: Sequence[str], height: float, x_label: str, y_label: str, is_shared: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a small panel for each name, at most four in a row; `placed` ends it.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Titles of the panels.
-    height : float
-        Of a row with its titles and the numbers of its ticks, in inches.
-    x_label, y_label : str
-        Labels of the axes, once for each column and row.
-    is_shared : bool, default False
-        Whether all panels have the same axes.
-    """
+    """Make a figure with a small panel for each name, at most four in a row; `placed` ends it."""
     n_rows, n_columns = _grid(len(names))
     figure = Figure(figsize=(max(COLUMN, PAGE * n_columns / 4), height * n_rows + LINE))
     grid = figure.subplots(n_rows, n_columns, squeeze=False, sharex=is_shared, sharey=is_shared)
@@ -227,14 +204,6 @@ def placed(figure: Figure, height: float, left: float) -> Figure:
     """Place the panels of a figure, whose rows have this height, above its legend.
 
     A constrained layout would find the same places, and take longer than everything else.
-
-    Parameters
-    ----------
-    figure : Figure
-    height : float
-        As in `panels`.
-    left : float
-        Room for the numbers of a y axis, in inches; its label has room of its own.
     """
     width, total = figure.get_size_inches()
     n_rows, n_columns = _grid(len(figure.axes))

@@ -17,7 +17,6 @@ from matplotlib.transforms import Bbox
 from sklearn.metrics import auc
 
 from adbench_text import metrics
-from adbench_text.errors import InvalidValueError
 from adbench_text.reports.figures import curves, export
 from adbench_text.reports.figures import ranks as of_ranks
 from adbench_text.reports.figures import scores as of_scores
@@ -239,12 +238,6 @@ def test_pyplot_is_not_loaded():
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 
-@pytest.mark.parametrize("prefix", ["", "1a", "a b", 'a"', "a#"])
-def test_a_prefix_that_is_no_id_is_refused(prefix):
-    with pytest.raises(InvalidValueError, match="prefix must be"):
-        export.svg(overlap_bound(), "a", prefix)
-
-
 def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     stems = tmp_path / "new" / "auroc-0.05", tmp_path / "again" / "auroc-0.05"
     first, second = (export.write(contamination(NAMES), stem) for stem in stems)
@@ -255,43 +248,6 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     assert pdf.startswith(b"%PDF")
     assert png.startswith(b"\x89PNG")
     assert int.from_bytes(png[16:20], "big") == 700  # 3.5 inches
-
-
-@pytest.mark.parametrize(
-    ("draw", "missing"),
-    [
-        (lambda: curves.contamination({}, "AUROC"), "no points"),
-        (lambda: curves.contamination({"llr": []}, "AUROC"), "'llr'"),
-        (lambda: of_scores.histograms({}), "no panels"),
-        (lambda: of_scores.histograms({"comp": (np.array([], bool), np.array([]))}), "'comp'"),
-        (lambda: of_scores.curves_of_splits({}, "auroc"), "no splits"),
-        (lambda: of_scores.curves_of_splits({"a": {}}, "auroc"), "'a'"),
-        (lambda: curves.training_curves({"a": []}, "loss"), "'a'"),
-        (lambda: curves.ablation_bars({}, "AUROC"), "no configurations"),
-        (lambda: curves.ablation_bars({"agnews": []}, "AUROC"), "'agnews'"),
-        (lambda: curves.overlap_bound({}), "no points"),
-        (lambda: of_ranks.critical_differences([], [], [], 3), "no detectors"),
-        (lambda: curves.cost({}, "AUROC"), "no detectors"),
-    ],
-)
-def test_nothing_to_draw_is_refused_with_what_is_missing(draw, missing):
-    with pytest.raises(InvalidValueError, match=f"nothing to draw.*{missing}"):
-        draw()
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (lambda: curves.contamination({"llr": [(5.0, 70, None)]}, "AUROC"), r"share .* \[5.0\] of 'llr'"),
-        (lambda: of_scores.histograms({"comp": (np.ones(3, bool), np.ones(2))}), r"\(3,\) .* \(2,\)"),
-        (lambda: of_ranks.critical_differences(["a", "b"], [1.0], [], 3), "2 names, got 1"),
-        (lambda: of_ranks.critical_differences(["a", "b"], [1.0, 3.0], [], 3), "from 1 to 2, got 3.0"),
-        (lambda: of_ranks.critical_differences(["a", "b"], [1.0, 2.0], [[0, 2]], 3), r"got \[0, 2\]"),
-    ],
-)
-def test_wrong_data_are_refused_with_their_values(draw, message):
-    with pytest.raises(InvalidValueError, match=message):
-        draw()
 
 
 ONE_KIND = np.zeros(4, bool), np.arange(4.0)
