@@ -28,19 +28,16 @@ _WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for i
 class Range:
     """The values that a hyper-parameter may have.
 
-    A subclass states them in `text`, and implements `accepts` or `check`.
-
-    Parameters
-    ----------
-    nullable : bool, default False
-        Whether None is one of them.
+    A subclass implements `_accepts`, or `check` with a message of its own.
 
     Attributes
     ----------
     text : str
         What follows "must be" in a message.
     choices : sequence of str
-        The names among them; empty if the values are no names.
+        The names that it may have; empty if the values are no names.
+    nullable : bool
+        Whether it may be None.
     """
 
     text: str = ""
@@ -49,13 +46,12 @@ class Range:
     def __init__(self, *, nullable: bool = False) -> None:
         self.nullable = nullable
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value, of any type, is one of them."""
+    def _accepts(self, value: Any) -> bool:
         raise NotImplementedError
 
     def check(self, name: str, value: Any) -> None:
         """Raise InvalidValueError if a value, of any type, is not one of them."""
-        if (value is None and self.nullable) or self.accepts(value):
+        if (value is None and self.nullable) or self._accepts(value):
             return
         none = "None or " if self.nullable else ""
         raise InvalidValueError(f"{name} must be {none}{self.text}, got {value!r}.")
@@ -69,8 +65,7 @@ class Number(Range):
         self.text = _WORDS.get(interval, f"in {interval}")
         self._interval = interval
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is a finite number in the interval."""
+    def _accepts(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real):
             return False
         low, high = map(float, self._interval[1:-1].split(","))
@@ -90,8 +85,7 @@ class Whole(Range):
         self._least, self._most = least, most
         self.text = f"a whole number of at least {least}" if most is None else f"in {least} ... {most}"
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is a whole number within the limits."""
+    def _accepts(self, value: Any) -> bool:
         is_whole = isinstance(value, Integral) and not isinstance(value, bool)
         return is_whole and self._least <= value and (self._most is None or value <= self._most)
 
@@ -101,21 +95,15 @@ class Boolean(Range):
 
     text = "true or false"
 
-    def accepts(self, value: Any) -> bool:
-        """Return whether a value is one of both."""
+    def _accepts(self, value: Any) -> bool:
         return isinstance(value, bool)
 
 
 class Choice(Range):
     """Names, for example ``Choice(("rbf", "linear"))``.
 
-    Parameters
-    ----------
-    names : collection of str, or callable
-        The callable returns them when they are asked for.
-    look_up : callable, optional
-        Takes a value; raises UnknownNameError if it is none of the names, nor anything else that is
-        possible, such as a path.
+    `names` may be a function that returns them. For names beside which something else is possible, such as a
+    path, `look_up` takes a value, and raises UnknownNameError if it is neither.
     """
 
     def __init__(

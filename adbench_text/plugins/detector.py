@@ -47,8 +47,8 @@ class Observer(Protocol):
 
 
 class _Contamination(Number):
-    def accepts(self, value: Any) -> bool:
-        return hasattr(value, "fit") or super().accepts(value)  # PyOD takes a thresholder of PyThresh too
+    def _accepts(self, value: Any) -> bool:
+        return hasattr(value, "fit") or super()._accepts(value)  # PyOD takes a thresholder of PyThresh too
 
 
 class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hints

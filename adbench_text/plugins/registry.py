@@ -60,22 +60,12 @@ class Plugin:
 
     Attributes
     ----------
-    kind, name, summary : str
-    load : callable
-    module : str
-        Dotted name of the module that defines it.
     place : str
         What is loaded, and the package that it belongs to, for messages.
-    package : str
-        Name of the package that it belongs to.
     problem : str
         Why its file cannot be read; empty if nothing is wrong.
-    is_family : bool
-        Whether it has members.
-    class_name : str
-        Of the class that a file of ours is about, read without importing it; otherwise empty.
-    constants : mapping of str to object
-        Constants of the module that are literals, read without importing it; empty for a foreign one.
+    class_name, constants
+        The class that a file of ours is about, and the literal constants of its module, read without import.
     claimants : tuple of str
         Places of all plug-ins that claim its name; of its own alone, if nothing is wrong.
     """
@@ -138,10 +128,10 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return Plugin(kind, name, "", load, module, place, problem=str(error))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     declared = [
         statement.value.value
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
+        for node in classes
         for statement in node.body
         if isinstance(statement, ast.Assign | ast.AnnAssign)
         and isinstance(statement.value, ast.Constant)
@@ -150,16 +140,13 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
     if not is_family and kind in _METHODS:
         load = lambda: _only_class(kind, importlib.import_module(module))  # noqa: E731
-    summary = (ast.get_docstring(tree) or "").partition("\n")[0]
-    own_name = str(declared[0]) if declared else name
-    classes = [n.name for n in tree.body if isinstance(n, ast.ClassDef) and not n.name.startswith("_")]
-    class_name = classes[0] if len(classes) == 1 and not is_family else ""
-    constants = _constants(tree)
+    public = [node.name for node in classes if not node.name.startswith("_")]
     return Plugin(
-        *(kind, own_name, summary, load, module, place),
+        *(kind, str(declared[0]) if declared else name),
+        *((ast.get_docstring(tree) or "").partition("\n")[0], load, module, place),
         is_family=is_family,
-        class_name=class_name,
-        constants=constants,
+        class_name=public[0] if len(public) == 1 and not is_family else "",
+        constants=_constants(tree),
     )
 
 

@@ -65,7 +65,7 @@ def check_dataset(dataset: Any) -> None:
 
 def outcomes_of(kind: str, name: str) -> Iterator[Outcome]:
     """Yield the outcome of each rule for a plug-in; `kind` is ``"detectors"`` or ``"datasets"``."""
-    yield from detector_outcomes(name) if kind == "detectors" else dataset_outcomes(name)
+    return detector_outcomes(name) if kind == "detectors" else dataset_outcomes(name)
 
 
 def detector_outcomes(

@@ -27,19 +27,7 @@ class Note(str):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of a rule for one plug-in.
-
-    Attributes
-    ----------
-    rule : str
-        What is required.
-    problems, notes : tuple of str
-    seconds : float
-    traceback : str
-        If the plug-in raised an error.
-    is_skipped : bool
-        Whether the rule was not checked, because one that it builds on is broken.
-    """
+    """The outcome of a rule for one plug-in; it is skipped if one that it builds on is broken."""
 
     rule: str
     problems: tuple[str, ...] = ()
