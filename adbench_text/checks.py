@@ -113,6 +113,7 @@ class Choice(Range):
     ) -> None:
         super().__init__()
         self._names, self._look_up = names, look_up
+        self.text = "a path" if look_up else ""
 
     @property
     def choices(self) -> Sequence[str]:  # type: ignore[override]

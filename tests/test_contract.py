@@ -116,10 +116,6 @@ def test_every_detector_of_pyod_runs_or_names_what_it_lacks(make, name):
         pytest.skip(str(error))
     assert np.isfinite(scores).all()
     assert scores.shape == (40,)
-    part = detector.decision_function(TEST[:30])  # no smaller: some look for 20 neighbours in the batch
-    again = detector.decision_function(TEST[:30])
-    if detector.regime != TEST_BATCH and np.array_equal(part, again):  # not random
-        np.testing.assert_allclose(part, scores[:30], rtol=1e-3, atol=1e-3 * scores.std())
 
 
 class Cached(ReadDataset):

@@ -222,7 +222,8 @@ def content_of(grid: list[dict[str, Any]]) -> str:
 def _values(parameter: Mapping[str, Any]) -> str:
     """Return the sentence on the values that a hyper-parameter may have."""
     if parameter["choices"]:
-        return f"Choices: {', '.join(parameter['choices'])}."
+        others = f"; or {parameter['range']}" if parameter["range"] else ""
+        return f"Choices: {', '.join(parameter['choices'])}{others}."
     if not parameter["range"]:
         return ""
     null = " or null" if parameter["nullable"] else ""

@@ -3,7 +3,7 @@ import pytest
 
 from adbench_text.code_version import code_version
 from adbench_text.detectors._members import parse_members
-from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
@@ -99,20 +99,6 @@ def test_its_resources_are_those_of_all_members():
     assert [used[f"member{place}.code"] for place in ("1", "2")] == [llr, refit]
     assert used["member2.member1.code"] == knn
     assert "member1.wordfreq" in used
-
-
-@pytest.mark.parametrize(
-    ("members", "error", "message"),
-    [
-        ("llr, knn-wrds", UnknownNameError, "No detector named 'knn-wrds'. Did you mean 'knn-words'"),
-        ("llr, mean", InvalidValueError, "mean cannot be a member of itself, got 'llr, mean'"),
-        ("llr, knn-words(k=0)", InvalidValueError, "k must be a whole number of at least 1, got 0"),
-        ("llr, cvdd(score=context_best)", InvalidValueError, "chosen by the test labels"),
-    ],
-)
-def test_a_wrong_member_is_refused(members, error, message):
-    with pytest.raises(error, match=message):
-        Mean(members=members).fit(TRAIN)
 
 
 def test_the_seed_is_that_of_all_members():

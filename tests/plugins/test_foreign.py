@@ -1,6 +1,7 @@
 """Detectors of other packages behind the interface of this one."""
 
 import pickle
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,9 +16,11 @@ from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
+from adbench_text.checks import Whole
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
+from adbench_text.plugins.documentation import parameters
 from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.plugins.scores import TokenScore
 
@@ -61,6 +64,24 @@ def test_set_params_changes_the_scores_and_asks_for_another_fit():
         detector.decision_function(["a long storm"])
     assert detector.fit(["sea"]).decision_function(["a long storm"]).tolist() == [0]
     assert adapted(Long)().set_params(least=2).wrapped.least == 2
+
+
+class Ranged(Long):
+    ranges: ClassVar = {"least": Whole(least=0)}
+
+    def check_params(self):
+        if self.least == 7:
+            raise ValueError("least must not be 7")
+
+
+def test_values_are_checked_by_ranges_and_by_a_method():
+    adapted(Ranged)(least=3).check_params()
+    with pytest.raises(InvalidValueError, match="least must be a whole number of at least 0, got -1"):
+        adapted(Ranged)(least=-1).fit(["sea"])
+    with pytest.raises(ValueError, match="least must not be 7"):
+        adapted(Ranged)(least=7).fit(["sea"])
+    (least,) = parameters(adapted(Ranged))
+    assert (least.name, least.range) == ("least", "a whole number of at least 0")
 
 
 def test_adbench_gives_a_seed_only_to_what_takes_one(monkeypatch):
