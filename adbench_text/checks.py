@@ -132,6 +132,16 @@ class Choice(Range):
 SEED = Whole(0, 2**32 - 1, nullable=True)
 
 
+def declared_ranges(kind: Any) -> dict[str, Range]:
+    """Return the ranges that the attributes `ranges` of a class and of its bases declare."""
+    ranges: dict[str, Range] = {}
+    for base in reversed(getattr(kind, "__mro__", ())):
+        declared = vars(base).get("ranges")
+        if isinstance(declared, Mapping):  # a class of another package may call something else so
+            ranges |= {name: values for name, values in declared.items() if isinstance(values, Range)}
+    return ranges
+
+
 def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
     """Raise UnknownNameError if a value, of any type, is not one of the known names."""
     if not isinstance(value, str) or value not in choices:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from pyod.models.base import BaseDetector
 
-from adbench_text.checks import SEED, Number, Range
+from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, State, TokenScore, check_scores, check_texts
 
@@ -188,8 +188,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
         """Return the values that each hyper-parameter may have, of the class and of its bases."""
-        declared = [vars(kind).get("ranges", {}) for kind in reversed(cls.__mro__)]
-        return {name: values for ranges in declared for name, values in ranges.items()}
+        return declared_ranges(cls)
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of its range (fit calls it first).

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
 
 from sklearn.base import OutlierMixin, is_outlier_detector
 
-from adbench_text.checks import Range
+from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import Observer, TextDetector
@@ -109,20 +109,7 @@ def _adapter(kind: Any) -> type["Foreign"]:
 
 
 class Foreign(TextDetector):
-    """A detector of another package.
-
-    Parameters
-    ----------
-    **settings
-        Its hyper-parameters.
-
-    Attributes
-    ----------
-    kind : callable
-        Returns the wrapped detector.
-    wrapped : object
-        The detector itself.
-    """
+    """A detector of another package: `kind` returns it, given its hyper-parameters, and `wrapped` is it."""
 
     kind: ClassVar[Callable[..., Any]]
 
@@ -190,7 +177,7 @@ class Foreign(TextDetector):
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
         """Return the values that each hyper-parameter may have, where the detector declares them."""
-        return dict(getattr(cls.kind, "ranges", {}))
+        return declared_ranges(cls.kind)
 
     def check_params(self) -> None:
         """Raise an error if a hyper-parameter is out of range, where the detector declares or checks them."""
@@ -252,8 +239,7 @@ class Foreign(TextDetector):
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return the tables that describe the fitted detector, if it has any."""
-        method = getattr(self.wrapped, "tables", None)
-        tables = method() if callable(method) else None
+        tables = self._call("tables")
         return tables if isinstance(tables, Mapping) else {}
 
     @property
@@ -271,7 +257,7 @@ class Foreign(TextDetector):
 
     def _call(self, name: str, *arguments: Any) -> Any:
         method = getattr(self.wrapped, name, None)
-        return method(*arguments) if method else None
+        return method(*arguments) if callable(method) else None
 
     def _fit(self, texts: list[str]) -> None:
         self.wrapped.fit(list(texts))  # a copy: it may change its input

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
-from adbench_text.checks import check_choice, check_shapes
+from adbench_text.checks import Range, check_choice, check_shapes, declared_ranges
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import TextDetector
@@ -110,6 +110,11 @@ class WrappedDetector(TextDetector):
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
         return {p.name: p.default for p in parameters if p.name not in cls.fixed and p.kind not in variable}
+
+    @classmethod
+    def parameter_ranges(cls) -> dict[str, Range]:
+        """Return the values that each hyper-parameter may have, ours and those that `wrapped` declares."""
+        return super().parameter_ranges() | declared_ranges(cls.wrapped)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all hyper-parameters, those of `wrapped` among them."""
