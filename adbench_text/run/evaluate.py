@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _N_EARLY = 1000  # test documents scored before a training: enough for a histogram
-
 _SECONDS = 0.02  # between two samples of the memory
 _SILENT = Progress()
 
@@ -100,11 +99,6 @@ def measured(result: Result, corpus: Corpus) -> Result:
 
     The split is drawn anew: nothing but the scores is taken from the process that made them. Scores that
     cannot be measured give a failed result with the reason.
-
-    Parameters
-    ----------
-    result : Result
-    corpus : Corpus
     """
     try:
         split, documents = split_of(result.cell, corpus)
@@ -128,13 +122,7 @@ def measured(result: Result, corpus: Corpus) -> Result:
 
 
 def split_of(cell: Cell, corpus: Corpus) -> tuple[Split, NDArray[np.int64] | None]:
-    """Return the split of a cell, and the places of its test documents; None if these are the test part.
-
-    Raises
-    ------
-    InvalidValueError
-        If the corpus has too few documents for it.
-    """
+    """Return the split of a cell, and the places of its test documents; None if these are the test part."""
     split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
     if cell.test_outliers is None:
         return split, None

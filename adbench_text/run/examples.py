@@ -1,8 +1,8 @@
 """Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,10 @@ from adbench_text.text.cleaning import Cleaner
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-Kind = TypeVar("Kind")
-
+_TYPES = {
+    **{"why": str, "document": int, "label": str, "outlier": bool},
+    **{"score": float, "text": str, "tokens": list},
+}
 N_EACH = 3
 _LONGEST = 4000  # characters; a page with longer texts would be unreadable
 
@@ -100,35 +102,26 @@ def from_json(text: str) -> list[Example]:
         If the text was not written by `to_json`.
     """
     try:
-        return [_example(**entry) for entry in json.loads(text)]
-    except (TypeError, OverflowError, RecursionError) as error:
+        return [_example(entry) for entry in json.loads(text)]
+    except (TypeError, KeyError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a list of examples: {error}") from error
 
 
-def _example(
-    why: Any, document: Any, label: Any, outlier: Any, score: Any, text: Any, tokens: Any
-) -> Example:
-    scored = [
-        TokenScore(_checked(str, token), _checked(int, i), _checked(int, j), _number(s))
-        for token, i, j, s in tokens
+def _example(entry: Mapping[str, Any]) -> Example:
+    if entry.keys() != _TYPES.keys():
+        raise TypeError(f"{list(entry)!r:.60} are not the fields of an example")
+    checked = {name: _checked(kind, entry[name]) for name, kind in _TYPES.items()}
+    tokens = [
+        TokenScore(_checked(str, token), _checked(int, start), _checked(int, end), _checked(float, score))
+        for token, start, end, score in checked["tokens"]
     ]
-    return Example(
-        _checked(str, why),
-        _checked(int, document),
-        _checked(str, label),
-        _checked(bool, outlier),
-        _number(score),
-        _checked(str, text),
-        scored,
-    )
+    return Example(**checked | {"tokens": tokens})
 
 
-def _checked(kind: type[Kind], value: Any) -> Kind:
-    """Return the value if it has exactly this type, or raise TypeError."""
+def _checked(kind: type, value: Any) -> Any:
+    """Return the value if it has exactly this type; a whole number is a float too."""
+    if kind is float and type(value) is int:
+        return float(value)
     if type(value) is not kind:
         raise TypeError(f"{value!r:.60} is not a {kind.__name__}")
     return value
-
-
-def _number(value: Any) -> float:
-    return float(value if type(value) is int else _checked(float, value))

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from statistics import median
 from threading import Timer
-from typing import Protocol
+from typing import Any, Protocol
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
@@ -30,26 +30,6 @@ _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 _SILENT, _NO_LIMITS = Progress(), Limits()
 
 
-class Remembered(Protocol):
-    """A cell that was run before; `adbench_text.store.record.Record` is one."""
-
-    @property
-    def detector(self) -> str:
-        """Name of the detector."""
-
-    @property
-    def configuration(self) -> str:
-        """Settings that differ from the detector's defaults, in one line."""
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset."""
-
-    @property
-    def metrics(self) -> Mapping[str, float]:
-        """See `Result`."""
-
-
 class ResultStore(Protocol):
     """Keeps results; `adbench_text.store.store.Store` is one."""
 
@@ -59,8 +39,8 @@ class ResultStore(Protocol):
     def close_abandoned(self, datasets: Iterable[str]) -> bool:
         """Close sweeps whose processes were killed; return whether there were any."""
 
-    def cells(self, datasets: Iterable[str]) -> Iterable[Remembered]:
-        """Return all cells of these datasets that have ended."""
+    def cells(self, datasets: Iterable[str]) -> Iterable[Any]:
+        """Return all cells of these datasets that have ended, as `adbench_text.store.record.Record`."""
 
     def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[None]:
         """Open a sweep; `keep` works inside."""

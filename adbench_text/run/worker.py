@@ -15,25 +15,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
 from threadpoolctl import threadpool_limits
 
 from adbench_text import interrupts
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.places import described
+from adbench_text.plugins import registry
+from adbench_text.run.engine import Limits
+from adbench_text.run.evaluate import measured, scored
 from adbench_text.run.progress import Progress
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-
-    from adbench_text.corpora.corpus import Corpus
-    from adbench_text.run.engine import Limits
-    from adbench_text.run.result import Result
-    from adbench_text.sweep.cell import Cell
+from adbench_text.run.result import Result
+from adbench_text.sweep.cell import Cell
 
 READY, STEP, SCORED, RESULT = "ready", "step", "scored", "result"
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
@@ -45,27 +44,7 @@ _HAS_FORKSERVER = sys.platform == "linux"
 class Worker:
     """A process that evaluates cells, seen from the process that started it.
 
-    Parameters
-    ----------
-    variables : mapping of str to str
-        Environment variables of the process; see `threads`.
-    trace_every : int
-        See `adbench_text.run.evaluate.evaluate`.
-
-    Attributes
-    ----------
-    cell : Cell or None
-        The cell that it evaluates.
-    began : float
-        When it began with the cell, by `time.monotonic`.
-    split : tuple or None
-        The split of its last cell, whose values it remembers; or the one to begin with.
-    is_ready : bool
-        Whether the process has started.
-    is_dead : bool
-        Whether the process has ended.
-    is_spent : bool
-        Whether it has ended because code of another package ran there; the result has no metrics yet.
+    `variables` are environment variables for it, such as those of `threads`.
     """
 
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
@@ -75,14 +54,15 @@ class Worker:
             arguments = far, trace_every, dict(os.environ)
             self._process = context.Process(target=_work, args=arguments)
             if _HAS_FORKSERVER:
-                context.set_forkserver_preload(["adbench_text.run.evaluate"])
+                context.set_forkserver_preload([__name__])
             with _environment({"PYTHONSAFEPATH": "1"}):  # no other adbench_text from the working directory
                 self._process.start()
         far.close()
-        self.cell: Cell | None = None
-        self.began = time.monotonic()
-        self.split: Any = None
-        self.is_ready = self.is_dead = self.is_spent = False
+        self.cell: Cell | None = None  # that it evaluates
+        self.began = time.monotonic()  # with its start, then with its cell
+        self.split: Any = None  # of its last cell, whose values it remembers; or the one to begin with
+        self.is_ready = self.is_dead = False
+        self.is_spent = False  # it has run code of another package and was ended; the result has no metrics
         self._sent: set[str] = set()  # datasets whose corpora it has
 
     @property
@@ -90,7 +70,7 @@ class Worker:
         """What `multiprocessing.connection.wait` takes: the pipe, and the end of the process."""
         return [self.connection, self._process.sentinel]
 
-    def send(self, cell: "Cell", corpus: "Corpus", result: "Result | None" = None) -> None:
+    def send(self, cell: Cell, corpus: Corpus, result: Result | None = None) -> None:
         """Let the process evaluate a cell, or measure this result of it; it must be idle."""
         self.cell, self.split, self.began = cell, cell.split, time.monotonic()
         with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
@@ -99,16 +79,10 @@ class Worker:
                 self._sent.add(cell.dataset)
             self.connection.send(result or cell)
 
-    def outcome(self, limits: "Limits", progress: Progress) -> "Result | None":
+    def outcome(self, limits: Limits, progress: Progress) -> Result | None:
         """Return the result of its cell if that has ended, in one way or another; pass on its steps.
 
-        If the process has run code of another package, it is ended, and the result has no metrics: see
-        `is_spent`, and `measure` of another process.
-
-        Raises
-        ------
-        AdbenchTextError
-            If the process did not start.
+        If the process has run code of another package, another process must `measure` the result.
         """
         has_ended = not self._process.is_alive()  # before its last messages are read
         try:
@@ -142,16 +116,14 @@ class Worker:
                 f"A worker process did not start: no answer for {_START_SECONDS:g} s. Was it stopped, or is "
                 "the machine overloaded? Finished cells are kept; run the same command again to continue."
             )
-        if self.cell is None:
-            return None
-        if limits.seconds is not None and time.monotonic() - self.began > limits.seconds:
-            self.kill()
-            return self._failed("timed out", f"stopped after {limits.seconds:g} s (--cell-timeout)")
-        if limits.megabytes is not None and self._megabytes() > limits.megabytes:
-            self.kill()
-            return self._failed(
-                "out of memory", f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
-            )
+        if self.cell is not None:
+            if limits.seconds is not None and time.monotonic() - self.began > limits.seconds:
+                self.kill()
+                return self._failed("timed out", f"stopped after {limits.seconds:g} s (--cell-timeout)")
+            if limits.megabytes is not None and self._megabytes() > limits.megabytes:
+                self.kill()
+                reason = f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
+                return self._failed("out of memory", reason)
         return None
 
     def _megabytes(self) -> float:
@@ -162,10 +134,8 @@ class Worker:
         except psutil.Error:  # it has ended
             return 0.0
 
-    def _failed(self, stopped: str, reason: str) -> "Result | None":
+    def _failed(self, stopped: str, reason: str) -> Result | None:
         """Return the result of its cell, whose process was ended; None if it has no cell."""
-        from adbench_text.run.result import Result
-
         if self.cell is None:
             return None
         began = time.time() - (time.monotonic() - self.began)
@@ -180,14 +150,11 @@ class Worker:
             return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
         return f"it ended its process (exit code {code})"
 
-    def measure(self, result: "Result", corpus: "Corpus") -> "Result":
+    def measure(self, result: Result, corpus: Corpus) -> Result:
         """Return a result with its metrics, measured by this process, which must be idle.
 
         The process gets the scores as plain numbers: an object of a plug-in would load its code there.
         """
-        from adbench_text.run.engine import Limits
-        from adbench_text.run.result import Result
-
         scores = None if result.scores is None else np.array(result.scores, dtype=np.float64)
         costs = {str(name): float(value) for name, value in result.metrics.items()}
         self.send(result.cell, corpus, Result(result.cell, result.started, costs, scores))
@@ -235,7 +202,6 @@ class _Pickler(pickle.Pickler):
     """Pickles an array that is mapped from a file as the place in this file, for the same machine."""
 
     def reducer_override(self, value: Any) -> Any:
-        """Return how to map the array again; how to pickle any other value is up to pickle."""
         if not isinstance(value, np.memmap):
             return NotImplemented
         mapping = str(value.filename), value.dtype, value.offset, value.shape
@@ -250,7 +216,7 @@ def _mapped(path: str, dtype: Any, offset: int, shape: tuple[int, ...]) -> "np.m
     return np.memmap(path, dtype, "r", offset, shape)
 
 
-def _pickled(corpus: "Corpus") -> bytes:
+def _pickled(corpus: Corpus) -> bytes:
     buffer = io.BytesIO()
     _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(corpus)
     return buffer.getvalue()
@@ -289,18 +255,13 @@ def _without_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) -> None:
+def _work(pipe: Connection, trace_every: int, environment: Mapping[str, str]) -> None:
     """Evaluate the cells that arrive until the pipe is closed, or code of another package has run."""
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own, which ends with it
     os.environ.clear()  # a forked process has the environment of the server
     os.environ.update(environment)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    from adbench_text.plugins import registry
-    from adbench_text.run.evaluate import measured, scored  # slow to import
-    from adbench_text.run.result import Result
-    from adbench_text.sweep.cell import Cell
-
     threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
     registry.plugins.cache_clear()  # the server had another path
     own, progress = os.getpid(), _Steps(pipe)
@@ -325,7 +286,9 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
             except BrokenPipeError:
                 return
             except Exception as error:  # a table of a detector that cannot be sent
-                pipe.send((SCORED if is_spent else RESULT, _unsendable(result, error)))
+                reason = f"its result cannot be passed on: {described(error)}"
+                failed = Result(result.cell, result.started, {}, reason=reason)
+                pipe.send((SCORED if is_spent else RESULT, failed))
         else:
             corpora[received.name] = received
 
@@ -333,10 +296,10 @@ def _work(pipe: "Connection", trace_every: int, environment: Mapping[str, str]) 
 class _Steps(Progress):
     """Sends the steps of a training to the process that started this one, not too often."""
 
-    def __init__(self, pipe: "Connection") -> None:
+    def __init__(self, pipe: Connection) -> None:
         self._pipe, self._own, self._last = pipe, os.getpid(), 0.0
 
-    def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
+    def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
         # a process that the detector forked has no say
         if os.getpid() == self._own and time.monotonic() - self._last >= _STEP_SECONDS:
             self._last = time.monotonic()
@@ -349,13 +312,6 @@ def _limits(environment: Mapping[str, str]) -> dict[str, int]:
     given = {"openmp": openmp, "blas": environment.get("OPENBLAS_NUM_THREADS", openmp)}
     first = {kind: text.partition(",")[0].strip() for kind, text in given.items()}
     return {kind: int(text) for kind, text in first.items() if text.isdecimal() and int(text)}
-
-
-def _unsendable(result: "Result", error: Exception) -> "Result":
-    from adbench_text.run.result import Result
-
-    reason = f"its result cannot be passed on: {described(error)}"
-    return Result(result.cell, result.started, {}, reason=reason)
 
 
 def _end_with_parent() -> None:

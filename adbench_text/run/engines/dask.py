@@ -62,15 +62,7 @@ class Dask:
         check_whole("gpu_jobs", self.gpu_jobs, 1)
 
     def check(self, limits: Limits) -> None:
-        """Raise an error if no scheduler answers; see `Engine`.
-
-        Raises
-        ------
-        InvalidValueError
-            If there is no address, or a limit of memory: that is up to Dask's workers.
-        AdbenchTextError
-            If nothing at the address answers as a scheduler does.
-        """
+        """Raise an error if no scheduler answers, or for a limit of memory; see `Engine`."""
         if limits.megabytes is not None:
             raise InvalidValueError(
                 "--cell-memory is for cells on this machine; limit the memory of Dask's workers where they "
@@ -96,15 +88,7 @@ class Dask:
         return address
 
     def run(self, work: Work) -> Generator[Result]:
-        """Run cells and yield each result as it is finished; see `Engine`.
-
-        Raises
-        ------
-        InvalidValueError
-            If there is no address.
-        AdbenchTextError
-            If the scheduler does not answer, is lost, or all of its workers are unsuitable.
-        """
+        """Run cells and yield each result as it is finished; see `Engine`."""
         address = self._found_address()
         try:
             client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
