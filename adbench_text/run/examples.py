@@ -103,7 +103,7 @@ def from_json(text: str) -> list[Example]:
     """
     try:
         return [_example(entry) for entry in json.loads(text)]
-    except (TypeError, KeyError, OverflowError, RecursionError) as error:
+    except (AttributeError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a list of examples: {error}") from error
 
 

@@ -37,16 +37,22 @@ def build_detector(cell: Cell) -> "TextDetector":
         if name not in accepted:
             raise UnknownNameError(f"parameter of {cell.detector}", name, accepted.keys() - {"random_state"})
     seeded = {"random_state": cell.seed} if "random_state" in accepted else {}
-    with as_plugin_error(f"{cell.detector} cannot be built", detector.__module__):
+    return _built(detector, {**cell.settings, **seeded}, cell.detector, cell.configuration)
+
+
+def _built(
+    detector: "type[TextDetector]", settings: Mapping[str, Any], name: str, configuration: str
+) -> "TextDetector":
+    """Build and check a detector; its TypeError or ValueError is about a setting of the user."""
+    with as_plugin_error(f"{name} cannot be built", detector.__module__):
         try:
-            built = detector(**{**cell.settings, **seeded})
+            built = detector(**settings)
             built.check_params()
         except AdbenchTextError:
             raise
         except (TypeError, ValueError) as error:
-            place = place_of_error(error, detector.__module__)
-            named = f"{cell.detector} {cell.configuration}".strip()
-            raise InvalidValueError(f"{named}: {message_of(error)}{place}") from error
+            reason = f"{message_of(error)}{place_of_error(error, detector.__module__)}"
+            raise InvalidValueError(f"{f'{name} {configuration}'.strip()}: {reason}") from error
     return built
 
 
@@ -81,16 +87,9 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
         If the detector rejects one of the latter.
     """
     of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
-    if not of_threshold:
-        return dict(settings)
-    with as_plugin_error(f"{detector.__name__} cannot be built", detector.__module__):
-        try:
-            detector(**of_threshold)
-        except AdbenchTextError:
-            raise
-        except (TypeError, ValueError) as error:
-            listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
-            raise InvalidValueError(f"{detector.__name__} {listed}: {message_of(error)}") from error
+    if of_threshold:
+        listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
+        _built(detector, of_threshold, detector.__name__, listed)
     return {name: value for name, value in settings.items() if name not in of_threshold}
 
 

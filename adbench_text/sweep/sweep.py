@@ -210,12 +210,9 @@ def choose(
             shared[name][parameter] = value
     chosen = []
     for choice in choices:
-        layers: list[Mapping[str, Any]] = [shared[choice.name], choice.settings]  # the last one wins
-        presets = [preset, choice.preset]
-        if override:
-            layers.reverse()
-            presets.reverse()
-        chosen.append(replace(choice, preset=presets[1] or presets[0], settings={**layers[0], **layers[1]}))
+        common, own = (preset, shared[choice.name]), (choice.preset, choice.settings)
+        first, last = (own, common) if override else (common, own)
+        chosen.append(replace(choice, preset=last[0] or first[0], settings={**first[1], **last[1]}))
         if "random_state" in chosen[-1].settings:
             raise InvalidValueError("random_state is the seed of the cell; use --seed instead of --set.")
     return chosen
