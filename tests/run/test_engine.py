@@ -352,11 +352,6 @@ def test_nothing_to_run_is_no_error(corpora, jobs):
     assert list(run([], corpora, jobs)) == []
 
 
-def test_after_a_worker_has_died_others_work(corpora):
-    todo = cells("counting", contamination=[0])
-    assert_equal(run(todo, corpora, 2), run(todo, corpora))
-
-
 @pytest.mark.filterwarnings("error")
 def test_a_sweep_that_is_left_ends_its_workers_and_prints_nothing(corpora, capfd):
     slow = cells(*(DetectorChoice("knn-words", settings={"k": k}) for k in range(1, 20)))
