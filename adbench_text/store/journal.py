@@ -78,10 +78,10 @@ class Journal:
     def held(self, name: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Hold a lock in a block; wait for another process that holds it, after a call of `notify`."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(self.folder / f"{name}.lock", poll_interval=0.01)
+        lock = FileLock(self.folder / f"{name}.lock")
         if not _acquired(lock):
             notify()
-            lock.acquire()
+            lock.acquire(poll_interval=0.01)
         try:
             yield
         finally:

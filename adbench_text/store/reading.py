@@ -58,15 +58,15 @@ class DatabaseReader:
         except (SQLAlchemyError, ImportError) as error:  # a driver may be missing
             raise as_tracking_error(error, self._uri) from error
 
-    def _rows(self, query: str, **values: str) -> list[Any]:
-        """Return the rows of a query, which is a transaction of its own."""
+    def _rows(self, query: str, **values: str) -> Iterator[Any]:
+        """Yield the rows of a query, which is a transaction of its own."""
         from sqlalchemy import text
 
         with self._connection() as connection:
-            return list(connection.execute(text(query), values).all())
+            yield from connection.execute(text(query), values)
 
-    def _of_ended(self, columns: str, experiment: str, joined: str = "", also: str = "") -> list[Any]:
-        """Return columns of the ended runs of an experiment."""
+    def _of_ended(self, columns: str, experiment: str, joined: str = "", also: str = "") -> Iterator[Any]:
+        """Yield columns of the ended runs of an experiment."""
         return self._rows(
             f"SELECT {columns} FROM runs r JOIN experiments e ON e.experiment_id = r.experiment_id {joined} "
             f"WHERE e.name = :experiment AND r.lifecycle_stage = 'active' AND r.status IN {_ENDED} {also}",
@@ -88,7 +88,7 @@ class DatabaseReader:
             except NoSuchTableError:
                 return False
         # MLflow writes its version last
-        return has_columns and bool(self._rows("SELECT version_num FROM alembic_version"))
+        return has_columns and bool(list(self._rows("SELECT version_num FROM alembic_version")))
 
     def experiments(self) -> dict[str, str]:
         """Return the ids of the experiments that are not deleted, by name."""
