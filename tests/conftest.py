@@ -16,7 +16,8 @@ from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
 from adbench_text.store.store import Store
-from adbench_text.text import glove_wheel, vectors
+from adbench_text.text import vectors
+from adbench_text.text.pretrained import caching as keeping
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
@@ -125,13 +126,13 @@ def toy_path() -> Iterator[Path]:
 @pytest.fixture(autouse=True)
 def no_glove_package(monkeypatch: pytest.MonkeyPatch) -> None:
     """GloVe's vectors are not installed as a package, whatever this environment has."""
-    monkeypatch.setattr(glove_wheel, "WHEEL", replace(glove_wheel.WHEEL, folders=()))
+    monkeypatch.setattr(vectors, "WHEEL", replace(vectors.WHEEL, folders=()))
 
 
 @pytest.fixture
 def caching() -> Iterator[None]:
-    """Word vectors are kept in the cache directory, as in a sweep."""
-    with vectors.caching():
+    """Vectors of documents are kept in the cache directory, as in a sweep."""
+    with keeping():
         yield
 
 
@@ -143,7 +144,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.delenv("ADBENCH_TEXT_OFFLINE", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(vectors, "_memory", {})
-    monkeypatch.setattr(vectors, "_complete", set())
     return tmp_path / "data"
 
 

@@ -87,5 +87,4 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/plugins/pyod_detector.py: pyod",
         "adbench_text/provenance.py: pyod",
         "adbench_text/text/encoders.py: mean",
-        "adbench_text/text/pretrained.py: mean",
     }

@@ -55,8 +55,7 @@ from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import State
-from adbench_text.text import glove_wheel, pretrained
-from adbench_text.text.wheels import digest_of
+from adbench_text.text import pretrained, vectors
 
 _FORMAT, _VERSION = "adbench-text model", 1
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
@@ -66,8 +65,8 @@ _MOST = 16 << 30  # bytes of all other files together
 _CALIBRATION = "calibration"
 _OURS = "adbench-text"
 _WHEELS = {
-    glove_wheel.DIGEST: glove_wheel.WHEEL,
-    **{digest_of(wheel.sha256): wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
+    vectors.WHEEL_DIGEST: vectors.WHEEL,
+    **{wheel.digest: wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
 }
 
 
@@ -211,7 +210,8 @@ def packages_of(name: str, resources: Mapping[str, str]) -> list[str]:
     no package.
     """
     package = _package_of(name)
-    wheels = [_WHEELS[digest] for digest in dict.fromkeys(resources.values()) if digest in _WHEELS]
+    digests = [value.partition("-")[0] for value in resources.values()]  # settings may follow it
+    wheels = [_WHEELS[digest] for digest in dict.fromkeys(digests) if digest in _WHEELS]
     return ([] if package == _OURS else [package]) + [wheel.package for wheel in wheels]
 
 

@@ -164,8 +164,8 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return {**super().resources(), "pyod": version("pyod")}
 
     def needed_resources(self) -> dict[str, str]:
-        """Return the digest of the file of word vectors; of PyOD, another version is only a warning."""
-        return super().resources()
+        """Return the digest of the word vectors or the encoder; another version of PyOD is only a warning."""
+        return {name: value for name, value in super().needed_resources().items() if name != "pyod"}
 
     def _fit_vectors(self, X: Matrix) -> None:
         # some draw from NumPy's or torch's global generators only

@@ -23,7 +23,7 @@ from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_test_set, percent
 from adbench_text.sweep.construct import build_detector, cell_id, definition, identified
 from adbench_text.sweep.sweep import Sweep
-from adbench_text.text import vectors
+from adbench_text.text.pretrained import caching
 
 _PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
@@ -244,7 +244,7 @@ def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress)
     timer.start()
     try:
         with (
-            vectors.caching(),
+            caching(),
             as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
         ):
             built.prepare([*corpus.train.texts, *corpus.test.texts])

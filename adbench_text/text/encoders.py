@@ -21,11 +21,11 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
 from adbench_text.text import words as text
-from adbench_text.text.local_vectors import LocalVectors
-from adbench_text.text.vector_cache import open_cache
 from adbench_text.text.words import HashedTexts, count_words
 
 Matrix = NDArray[np.float32]
+#: The resource that lists the libraries of a pre-trained encoder; another release is only a warning.
+LIBRARIES = "encoder.libraries"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class Encoding:
     normalize: bool
     svd_components: int
     seed: int
-    max_pieces: int = 128
+    max_pieces: int | None = None
+    device: str = "auto"
+    precision: str = "fp32"
 
     @property
     def reads_file(self) -> bool:
@@ -107,7 +109,7 @@ class _Pooling(Method):
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
         self._encoding = encoding
-        self._training: tuple[str, ...] | LocalVectors = training
+        self._training: tuple[str, ...] | vectors.LocalVectors = training
         self._n_training = len(training)
 
     @classmethod
@@ -140,7 +142,7 @@ class _Pooling(Method):
     def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
         self._encoding, self._n_training = encoding, state["n_training"]
         # a file of word vectors is read again
-        self._training = LocalVectors._from_state(state["local"]) if state["local"] else ()
+        self._training = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
 
     @abstractmethod
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
@@ -241,13 +243,14 @@ class SVD(Method):
         self._reduction.components_ = state["components"]
 
 
-class _Pretrained(Method):
-    """A pre-trained model; nothing is fitted on the training documents.
+class Pretrained(Method):
+    """A model of sentence-transformers or model2vec; nothing is fitted on the training documents.
 
     The mean of their vectors is the direction of the inlier class, and is not removed. On `pydocs` that costs
     6 to 21 points of AUROC (mean over the classes; 0 and 10 % of contamination; `pyod-knn` and `ocsvm`).
     """
 
+    description = "any model of sentence-transformers or model2vec, in a folder or from Hugging Face"
     needs_vectors = False
     is_pretrained = True
 
@@ -261,55 +264,35 @@ class _Pretrained(Method):
         self._encoding = encoding
 
     @classmethod
-    @abstractmethod
-    def _source(cls, encoding: Encoding) -> pretrained.Source:
-        """Locate the model."""
-
-    @classmethod
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
         """Encode a complete corpus, and keep the vectors on disk."""
-        source = cls._source(encoding)
-        open_cache(source).prepare(texts, lambda some: source.load().encode(some))
+        _located(encoding).prepare(texts)
 
     @classmethod
     def resources(cls, encoding: Encoding) -> dict[str, str]:
-        """Return the digest of the model."""
-        return {"encoder": cls._source(encoding).digest}
+        """Return the digest of the model and of its settings, and the libraries that compute with it."""
+        model = _located(encoding)
+        return {"encoder": model.digest, LIBRARIES: model.libraries}
 
     def encode(self, texts: HashedTexts) -> NDArray[Any]:
         """Look up the vectors of prepared texts, and encode the others."""
-        source = self._source(self._encoding)
-        return open_cache(source).look_up(texts, lambda some: source.load().encode(some))
+        return _located(self._encoding).look_up(texts)
 
 
-class WordLlama(_Pretrained):
+def _located(encoding: Encoding) -> pretrained.PretrainedModel:
+    return pretrained.locate(encoding.method, encoding.max_pieces, encoding.device, encoding.precision)
+
+
+class WordLlama(Pretrained):
     """Static vectors of word pieces, which Miller (2024) distilled from large language models."""
 
     description = "mean of the vectors of word pieces in the package wordllama"
 
-    @classmethod
-    def _source(cls, encoding: Encoding) -> pretrained.Source:
-        return pretrained.wordllama()
 
-
-class MiniLM(_Pretrained):
+class MiniLM(Pretrained):
     """The sentence encoder of Reimers and Gurevych (EMNLP 2019), distilled by Wang et al. (NeurIPS 2020)."""
 
     description = "sentence encoder MiniLM, from an installed package"
-
-    @classmethod
-    def _source(cls, encoding: Encoding) -> pretrained.Source:
-        return pretrained.minilm(encoding.max_pieces)
-
-
-class SentenceFolder(_Pretrained):
-    """A sentence encoder in a folder."""
-
-    description = "sentence encoder in a folder of sentence-transformers"
-
-    @classmethod
-    def _source(cls, encoding: Encoding) -> pretrained.Source:
-        return pretrained.sentence_folder(encoding.method, encoding.max_pieces)
 
 
 METHODS: dict[str, type[Method]] = {
@@ -323,9 +306,9 @@ METHODS: dict[str, type[Method]] = {
 
 
 def find_method(name: Any) -> type[Method]:
-    """Return a method by its name, or that of a folder by its path; otherwise raise UnknownNameError."""
-    if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep)):
-        return SentenceFolder
+    """Return a method by its name, or that of a model by its path or library; or raise UnknownNameError."""
+    if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep, ":")):
+        return Pretrained
     check_choice("encoder", name, METHODS)
     return METHODS[name]
 

