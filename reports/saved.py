@@ -42,6 +42,7 @@ def save_pages(path: Path, folder: Path, cells: Sequence[Cell] = ()) -> list[Pat
     modules = {each: declared.module("drawings", each) for each in declared.names("drawings")}
     of_corpora = [each for each, module in modules.items() if hasattr(module, "of_corpus")]
     drawings = [drawing for each in of_corpora for drawing in builder.drawn(each)]
+    folder.mkdir(parents=True, exist_ok=True)
     page = folder / f"{name}-tables.md"
     page.write_text(_page(builder, drawings, name), encoding="utf-8")
     stems = [folder / _FIGURES / f"{name}-{drawing.name}" for drawing in drawings]
