@@ -28,20 +28,14 @@ def command(name: str, as_json: bool) -> None:
     from adbench_text.plugins import registry
 
     check_names("checkable", [name])
-    described = [of_detector(name)] if name in registry.names("detectors") else []
-    described += [of_dataset(name)] if name in registry.names("datasets") else []
+    described = [_of_detector(name)] if name in registry.names("detectors") else []
+    described += [_of_dataset(name)] if name in registry.names("datasets") else []
     blocks = [block for facts in described for block in _BLOCKS[facts["kind"]](facts)]
     show(described[0] if len(described) == 1 else described, blocks, as_json)
 
 
-def of_detector(name: str) -> dict[str, Any]:
-    """Return the facts about a detector, ready for JSON.
-
-    Raises
-    ------
-    PluginError
-        If it cannot be loaded, or fails when it is asked.
-    """
+def _of_detector(name: str) -> dict[str, Any]:
+    """Return the facts about a detector, ready for JSON."""
     from adbench_text.errors import AdbenchTextError
     from adbench_text.isolation import preserved
     from adbench_text.places import as_plugin_error
@@ -76,14 +70,8 @@ def of_detector(name: str) -> dict[str, Any]:
     }
 
 
-def of_dataset(name: str) -> dict[str, Any]:
-    """Return the facts about a dataset, ready for JSON; nothing is downloaded for it.
-
-    Raises
-    ------
-    PluginError
-        If it cannot be loaded.
-    """
+def _of_dataset(name: str) -> dict[str, Any]:
+    """Return the facts about a dataset, ready for JSON; nothing is downloaded for it."""
     from adbench_text.corpora import corpus
     from adbench_text.errors import AdbenchTextError
     from adbench_text.isolation import preserved

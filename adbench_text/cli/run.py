@@ -20,8 +20,10 @@ from adbench_text.cli.options import (
 from adbench_text.escaping import one_line
 
 if TYPE_CHECKING:
+    from adbench_text.cli.progress import Shown
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.progress import Progress
+    from adbench_text.run.result import Result
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
     from adbench_text.sweep.sweep import Sweep
@@ -40,6 +42,7 @@ def _sweeps() -> str:
     return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
 
 
+_OF_ENGINES = ("jobs", "gpu_jobs", "address")  # options that are settings of engines
 _SECTIONS = {
     "Input": (
         *("--sweep", "--dataset", "--text", "--label", "--split", "--inlier"),
@@ -182,25 +185,7 @@ _SECTIONS = {
 @click.option("--verbose", "-v", is_flag=True, help="Print times, memory and all metrics of each cell.")
 @click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
 @tracking_options
-def command(
-    sweep: str | None,
-    jobs: int | str | None,
-    gpu_jobs: int | None,
-    engine: str | None,
-    address: str | None,
-    rerun: bool,
-    retry: str | None,
-    cell_timeout: float | None,
-    cell_memory: float | None,
-    report: bool,
-    trace_every: int,
-    dry_run: bool,
-    quiet: bool,
-    verbose: bool,
-    tracking_uri: str,
-    experiment: str,
-    **options: Any,
-) -> None:
+def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
@@ -209,47 +194,15 @@ def command(
     detector, its hyper-parameters or the seed.
     """
     from adbench_text.cli.progress import Shown, count
-    from adbench_text.cli.ui import links
+    from adbench_text.errors import DetectorError
 
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
     if dry_run:
-        expanded = sweep_of(sweep, options)
-        _print(expanded, expanded.expand())
+        _print(sweep_of(options["sweep"], options))
         return
     with Shown(verbose - quiet, is_debugging()) as progress:
-        expanded = sweep_of(sweep, options, progress.message)
-        cells = expanded.expand()
-        built = engine_of(sweep, engine, {"jobs": jobs, "gpu_jobs": gpu_jobs, "address": address})
-        from adbench_text import interrupts
-        from adbench_text.errors import DetectorError
-        from adbench_text.run.engine import Limits
-        from adbench_text.run.runner import run_sweep
-        from adbench_text.store.store import Store
-
-        def log(corpora: "Mapping[str, Corpus]") -> None:
-            if report:
-                _log_reports(store, corpora, cells, progress)
-
-        try:
-            with interrupts.raised():
-                store = Store(tracking_uri, experiment)
-                results = run_sweep(
-                    *(expanded, cells, store, progress, built),
-                    rerun=rerun,
-                    retry_failed=retry is not None,
-                    limits=Limits(cell_timeout, cell_memory),
-                    trace_every=trace_every,
-                    report=log,
-                )
-        except KeyboardInterrupt:
-            progress.message(
-                "Interrupted. Finished cells are kept; run the same command again to continue.", "error"
-            )
-            raise
-        progress.end()
-        for line in links(store, expanded.datasets):
-            progress.message(line)
+        results = _run(sweep_of(options["sweep"], options, progress.message), options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
@@ -257,14 +210,51 @@ def command(
         )
 
 
-def _print(sweep: "Sweep", cells: "Sequence[Cell]") -> None:
-    """Print cells, and why some of them cannot run."""
+def _run(sweep: "Sweep", options: Mapping[str, Any], progress: "Shown") -> "Sequence[Result]":
+    """Run the cells of a sweep that have not ended; log them and the report to the store."""
+    cells = sweep.expand()
+    engine = engine_of(options["sweep"], options["engine"], {key: options[key] for key in _OF_ENGINES})
+    # slow imports come after the checks that do not need them
+    from adbench_text import interrupts
+    from adbench_text.cli.ui import links
+    from adbench_text.run.engine import Limits
+    from adbench_text.run.runner import run_sweep
+    from adbench_text.store.store import Store
+
+    def log(corpora: "Mapping[str, Corpus]") -> None:
+        if options["report"]:
+            _log_reports(store, corpora, cells, progress)
+
+    try:
+        with interrupts.raised():
+            store = Store(options["tracking_uri"], options["experiment"])
+            results = run_sweep(
+                *(sweep, cells, store, progress, engine),
+                rerun=options["rerun"],
+                retry_failed=options["retry"] is not None,
+                limits=Limits(options["cell_timeout"], options["cell_memory"]),
+                trace_every=options["trace_every"],
+                report=log,
+            )
+    except KeyboardInterrupt:
+        message = "Interrupted. Finished cells are kept; run the same command again to continue."
+        progress.message(message, "error")
+        raise
+    progress.end()
+    for line in links(store, sweep.datasets):
+        progress.message(line)
+    return results
+
+
+def _print(sweep: "Sweep") -> None:
+    """Print the cells of a sweep, and why some of them cannot run."""
     from adbench_text import storage
     from adbench_text.cli.progress import count
     from adbench_text.errors import DataError
     from adbench_text.isolation import preserved
     from adbench_text.run.runner import impossible, load_corpora
 
+    cells = sweep.expand()
     refused: dict[Cell, str] = {}
     try:
         with preserved():

@@ -3,7 +3,6 @@ import errno
 import io
 import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -17,9 +16,9 @@ from pathlib import Path
 
 import psutil
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
+from commands import adbench, dry_run
 
-from adbench_text.cli.main import main
 from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
@@ -53,15 +52,6 @@ def here(shared, tmp_path, monkeypatch) -> Path:
 def store(empty_database, here) -> Path:
     """The default store exists, and is empty."""
     return Path(shutil.copy(empty_database, here / "mlflow.db"))
-
-
-def adbench(*words: str) -> Result:
-    """Run a command; no error shows a traceback."""
-    result = CliRunner().invoke(main, [part for word in words for part in word.split(" ")])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert "Traceback" not in result.output
-    return result
 
 
 def run(*words: str) -> Result:
@@ -136,14 +126,7 @@ def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
     assert run.data.tags["env.device"].startswith("cpu")
     (record,) = cells()
     assert "loss_rtd" not in record
-
-
-def test_a_vocabulary_that_is_not_there_is_an_error_that_names_the_command(store):
-    result = adbench("run -s tiny -d date --inlier sea --contamination 0")
-    assert result.exit_code == 1
-    assert (
-        "Run: adbench-text fetch bert-base-uncased-vocab; or use --set vocabulary=trained." in result.stderr
-    )
+    assert "on tiny, before training" in adbench("report --format html").stdout
 
 
 def test_the_vocabulary_is_fetched_by_its_name(here, monkeypatch, tmp_path):
@@ -189,29 +172,10 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     assert f"| tiny | sea | {float(record['aupr_in']):.1%} |".replace("%", "") in table
 
 
-def test_list(here):
-    detectors, datasets, known = (adbench(f"list {what}") for what in ("detectors", "datasets", "vectors"))
-    lines = dict(line.split(None, 1) for line in detectors.stdout.splitlines() if "  " in line.strip())
-    assert lines["llr"].startswith("Log-likelihood ratio of words")
-    assert lines["counting"].startswith("The share of words that were not seen in training")
-    assert lines["counting"].endswith(" (from toy)")
-    assert "\npyod-knn" in detectors.stdout
-    assert [line.split()[0] for line in datasets.stdout.splitlines()] == [
-        "20news",
-        "agnews",
-        "pydocs",
-        "reuters",
-        "tiny",
-    ]
-    assert "glove-wiki-gigaword-50 " in known.stdout
-    assert "fasttext-local " in known.stdout
-    assert (detectors.stderr, datasets.stderr, known.stderr) == ("", "", "")
-    assert list(here.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     ("kind", "name", "summary"),
     [
+        ("detectors", "counting", "The share of words that were not seen in training"),
         ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
         ("presets", "grid", "of counting: 2 configurations"),
         ("presets", "heavy", "of counting: weight=9"),
@@ -225,11 +189,12 @@ def test_list(here):
         ("datasets", "tiny", ""),
     ],
 )
-def test_lists_are_also_for_programs(kind, name, summary):
+def test_lists_are_for_people_and_programs(here, kind, name, summary):
     rows = json.loads(adbench(f"list {kind} --json").stdout)
     assert any(row["name"] == name and row["summary"].startswith(summary) for row in rows)
-    lines = adbench(f"list {kind}").stdout.splitlines()
-    assert [line.split(None, 1)[0] for line in lines] == [row["name"] for row in rows]
+    listed = adbench(f"list {kind}")
+    assert [line.split(None, 1)[0] for line in listed.stdout.splitlines()] == [row["name"] for row in rows]
+    assert (listed.stderr, list(here.iterdir())) == ("", [])
 
 
 def test_fetch(monkeypatch):
@@ -329,15 +294,6 @@ def test_run_ends_with_the_way_to_the_comparison(store):
     assert "adbench-text ui --tracking-uri sqlite:///other.db, then http" in result.stderr
 
 
-def test_the_main_table_is_in_the_description_of_the_sweep(store):
-    run("-d counting --inlier sea --report")
-    with closing(sqlite3.connect("mlflow.db")) as database:
-        rows = database.execute("SELECT value FROM tags WHERE key = 'mlflow.note.content'").fetchall()
-    description = next(text for (text,) in rows if "| --- |" in text)
-    assert description.startswith("`")
-    assert "| tiny | sea |" in description
-
-
 def test_dry_run_prints_the_cells_and_does_nothing(here):
     result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run")
     assert result.exit_code == 0
@@ -351,76 +307,54 @@ def test_dry_run_prints_the_cells_and_does_nothing(here):
     assert list(here.iterdir()) == []
 
 
-def dry_run(*words: str) -> list[str]:
-    result = adbench("run --dry-run", *words)
-    assert result.exit_code == 0, result.stderr
-    return result.stdout.splitlines()
+SWEEP = """
+dataset = "tiny"
+detector = ["llr", { name = "counting", preset = "heavy" }, { name = "llr", set = { smoothing = 2 } }]
+inlier = "sea"
+contamination = 0.1
+seed = [3]
+set.counting.weight = 5
+"""
 
 
-def test_a_sweep_file_sets_what_options_set_and_options_go_first(here):
-    (here / "sweep.toml").write_text(
-        """
-        dataset = "tiny"
-        detector = ["llr", { name = "counting", preset = "heavy" }]
-        inlier = ["sea"]
-        contamination = 0.1
-        seed = [3]
-        set.llr.smoothing = 5
-        """
-    )
-    assert dry_run("--sweep sweep.toml") == [
-        "llr smoothing=5 on tiny/sea at 10%, seed 3",
-        "counting heavy on tiny/sea at 10%, seed 3",
-    ]
-    options = "-d llr -d counting --inlier law --contamination 0 --seed 1 --set llr.smoothing=2"
-    assert dry_run("--sweep sweep.toml", options) == [
-        "llr smoothing=2 on tiny/law at 0%, seed 1",
-        "counting heavy on tiny/law at 0%, seed 1",
-    ]
-
-
-def test_a_detector_that_is_named_is_chosen_from_the_sweep(here):
-    (here / "sweep.toml").write_text(
-        """
-        dataset = "tiny"
-        detector = ["llr", { name = "counting", preset = "heavy" }, { name = "llr", set = { smoothing = 2 } }]
-        inlier = "sea"
-        contamination = 0
-        """
-    )
-    assert dry_run("--sweep sweep.toml -d llr -d iforest") == [
-        "llr on tiny/sea at 0%, seed 0",
-        "llr smoothing=2 on tiny/sea at 0%, seed 0",
-        "iforest on tiny/sea at 0%, seed 0",
-    ]
-    assert dry_run("--sweep sweep.toml -d c*") == ["counting heavy on tiny/sea at 0%, seed 0"]
-    result = adbench("run --dry-run --sweep sweep.toml -d llr,iforest")
-    assert result.stderr.startswith("iforest default is not in the sweep; it is run as well.\n")
-    assert dry_run("--sweep sweep.toml -d counting:heavy") == ["counting heavy on tiny/sea at 0%, seed 0"]
-    result = adbench("run --dry-run --sweep sweep.toml -d llr:robust")
-    assert result.stdout == "llr robust on tiny/sea at 0%, seed 0\n"
-    assert result.stderr.startswith("llr robust is not in the sweep; it is run as well.\n")
-    result = adbench("run --dry-run --sweep sweep.toml -d pyod-*")
-    assert "No detector of the sweep matches 'pyod-*'. Known: counting, llr." in result.stderr
-    (cell,) = dry_run("--sweep sweep.toml -d llr --preset robust --set smoothing=3")
-    assert cell == "llr robust smoothing=3 on tiny/sea at 0%, seed 0"
-    result = adbench("run --dry-run --sweep sweep.toml -d llr:default")
-    assert result.stdout.startswith("llr on tiny/sea at 0%, seed 0\n")
-    assert "is not in the sweep" not in result.stderr
-
-
-def test_settings_of_a_sweep_belong_to_its_own_detectors(here):
-    (here / "sweep.toml").write_text(
-        """
-        dataset = "tiny"
-        detector = ["llr", "ocsvm"]
-        inlier = "sea"
-        contamination = 0
-        set = { ocsvm.nu = 0.2, smoothing = 5 }
-        """
-    )
-    assert dry_run("--sweep sweep.toml -d llr") == ["llr smoothing=5 on tiny/sea at 0%, seed 0"]
-    assert dry_run("--sweep sweep.toml -d llr:robust") == ["llr robust on tiny/sea at 0%, seed 0"]
+@pytest.mark.parametrize(
+    ("options", "cells", "message"),
+    [
+        (
+            "",
+            [
+                "llr on tiny/sea at 10%, seed 3",
+                "counting heavy weight=5 on tiny/sea at 10%, seed 3",
+                "llr smoothing=2 on tiny/sea at 10%, seed 3",
+            ],
+            "3 cells\n",
+        ),
+        (
+            "-d llr -d iforest --inlier law --contamination 0.075 --seed 1 --set smoothing=7",
+            [
+                "llr smoothing=7 on tiny/law at 7.5%, seed 1",
+                "iforest on tiny/law at 7.5%, seed 1",
+            ],
+            "iforest default is not in the sweep; it is run as well.\n",
+        ),
+        ("-d c* --seed 0", ["counting heavy weight=5 on tiny/sea at 10%, seed 0"], ""),
+        ("-d counting:heavy --preset default", [], "--preset is for all detectors"),
+        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr robust is not in the sweep; it is"),
+        (
+            "-d counting:default",
+            ["counting on tiny/sea at 10%, seed 3"],
+            "counting default is not",
+        ),
+        ("-d counting --preset grid", ["counting grid weight=5 on tiny/sea at 10%, seed 3"], ""),
+        ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
+    ],
+)
+def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, options, cells, message):
+    (here / "sweep.toml").write_text(SWEEP)
+    result = adbench("run --dry-run --sweep sweep.toml", options)
+    assert result.stdout.splitlines() == cells
+    assert message in result.stderr
+    assert ("it is run as well" in result.stderr) == (" is not" in message)
 
 
 def test_a_preset_may_belong_to_one_detector():
@@ -430,15 +364,6 @@ def test_a_preset_may_belong_to_one_detector():
         "llr robust on tiny/sea at 0%, seed 0",
         "iforest on tiny/sea at 0%, seed 0",
     ]
-    for words, message in (
-        ("-d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
-        ("-d lrr:robust", "No detector named 'lrr'. Did you mean 'llr'?"),
-        ("-d llr:robust --preset batch", "give it or -d NAME:PRESET, not both."),
-        ("-d llr:", "No detector named 'llr:'. Did you mean 'llr'?"),
-    ):
-        result = adbench(f"run --dry-run {options} {words}")
-        assert result.exit_code == 2
-        assert message in result.stderr
 
 
 def test_values_of_settings_are_json_where_they_can_be():
@@ -463,12 +388,6 @@ def test_options_may_be_environment_variables(store, monkeypatch):
     assert adbench("report").exit_code == 1  # nothing under the usual name
 
 
-def test_the_data_directory_and_offline_reach_the_whole_program(here):
-    adbench(f"--data-dir {here} --offline list vectors")
-    assert os.environ["ADBENCH_TEXT_DATA"] == str(here)
-    assert os.environ["ADBENCH_TEXT_OFFLINE"] == "1"
-
-
 def test_help_and_version():
     assert "Find out which detector finds the odd documents" in adbench("-h").stdout
     assert adbench("--version").stdout.startswith("adbench-text, version ")
@@ -486,11 +405,6 @@ def test_a_finished_cell_is_run_again_only_if_asked(store):
     assert len(cells()) == 3
     assert len(runs("cell")) == 6
     assert len(runs("sweep")) == 2
-
-
-def test_only_what_is_missing_is_run(store):
-    run("-d counting --inlier sea")
-    assert "3 cells to run, 1 finished before" in run("-d counting --inlier sea --inlier law -d llr").stderr
 
 
 @pytest.mark.parametrize(
@@ -662,45 +576,38 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
             "run -s tiny -d llr --set smoothin=1",
             "No parameter of llr named 'smoothin'. Did you mean 'smoothing'?",
         ),
-        ("run -s tiny -d llr --set llr.smoothin=1", "No parameter of llr named 'smoothin'. Did you mean"),
         (
             "run -s tiny -d llr --set lrl.smoothing=1",
             "No detector in this run named 'lrl'. Did you mean 'llr'?",
         ),
         ("run -s tiny -d llr --set smoothing=-1", "smoothing must be positive, got -1"),
         ("run -s tiny -d llr --set smoothing", "expected KEY=VALUE, got 'smoothing'"),
-        ("run -s tiny -d llr --set =1", "expected KEY=VALUE, got '=1'"),
         ("run -s tiny -d llr --set random_state=1", "use --seed instead"),
         (
             "run -s tiny -d counting --preset hevy",
             "No preset of counting on tiny named 'hevy'. Did you mean 'heavy'?",
         ),
+        ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
+        ("run -s tiny -d llr:", "No detector named 'llr:'. Did you mean 'llr'?"),
+        ("run -s tiny -d llr --test-outliers 1", "test_outliers must be in (0, 1), got 1."),
+        ("run -s tiny -d llr --test-outliers 0", "test_outliers must be in (0, 1), got 0."),
         ("run -s tiny -d ocsvm --encoder sdv", "No encoder named 'sdv'. Did you mean 'svd'?"),
         ("run -s tiny -d date --device gpu", "No device named 'gpu'"),
         ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
         ("run -s tiny -d llr --trace -1", "-1 is not in the range x>=0"),
         ("run -s tiny -d llr --contamination 0.5", "contamination must be in [0, 0.5), got 0.5"),
-        ("run -s tiny -d llr --contamination -0.1", "contamination must be in [0, 0.5), got -0.1"),
-        ("run -s tiny -d llr --contamination nan", "contamination must be in [0, 0.5), got nan"),
         ("run -s tiny -d llr --contamination 5%", "expected numbers such as 0.05 or 0,0.1, got '5%'."),
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
-        ("run -s tiny -d llr --seed 0..3", "or a range such as 0-4, got '0..3'."),
-        ("run -s tiny -d llr --limit 0", "0 is not in the range x>=1"),
-        ("run -s tiny -d llr --jobs -1", "expected a number of at least 0, or auto, got '-1'."),
         ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
         ("run -s tiny -d llr --engine dusk", "No engine named 'dusk'. Did you mean 'dask'?"),
         ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
         ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),
-        ("run -s tiny -d llr --gpu-jobs 0", "0 is not in the range x>=1"),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
-        ("report --format htm", "No format named 'htm'"),
         ("report --metric auc", "'auc' is not one of"),
         ("list detector", "'detector' is not one of"),
         ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
-        ("fetch tiny glove-50", "No dataset, word vectors or vocabulary named 'glove-50'."),
         ("fetch", "Missing argument"),
-        ("ui --port 0", "0 is not in the range"),
         ("rum", "No such command 'rum'"),
         ("--inlier rec run", "It belongs to run: give it after the name of the command."),
         ("--no-clean odd x.txt", "No such option '--no-clean' before the command. It belongs to "),
@@ -769,38 +676,11 @@ def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):
     assert sorted(record["status"] for record in cells()) == ["failed", "ok", "ok", "ok"]
 
 
-@pytest.mark.parametrize(
-    ("text", "code", "message"),
-    [
-        (None, 1, "Cannot read the sweep sweep.toml: No such file"),
-        ("dataset = ", 2, "sweep.toml is not valid TOML"),
-        ("datset = 'tiny'", 2, "named 'datset'. Did you mean 'dataset'?"),
-        ("seed = 'x'", 2, "seed must be a whole number, got 'x'"),
-        ("contamination = 0.7", 2, "contamination must be in [0, 0.5), got 0.7"),
-        ("detector = 'lrl'", 2, "No detector named 'lrl'"),
-        ("detector = { name = 'counting', set = { wait = 1 } }", 2, "No parameter of counting named 'wait'"),
-    ],
-)
-def test_a_bad_sweep_file_is_one_line(text, code, message, here):
-    if text is not None:
-        (here / "sweep.toml").write_text(f"{text}\n")
-    detector = [] if text and "detector" in text else ["-d counting"]
-    dataset = [] if text and "dataset" in text else ["-s tiny"]
-    result = adbench("run --sweep sweep.toml", *detector, *dataset)
-    assert result.exit_code == code
-    assert message in result.stderr
-    assert result.stderr.count("\n") == 1
-    assert [path.name for path in here.iterdir()] == (["sweep.toml"] if text else [])
-
-
 @pytest.mark.parametrize("command", ["run -s tiny -d counting", "report", "ui"])
 @pytest.mark.parametrize(
     ("uri", "message"),
     [
-        ("sqlite:///absent/mlflow.db", "There is no folder "),
-        ("sqlite:///.", "is a folder; name a file in it"),
         ("sqlite:///notes.txt", "notes.txt is not a usable SQLite database"),
-        ("file:///mlruns", "MLflow keeps no runs in plain folders any more"),
         ("http://127.0.0.1:9", "No MLflow server answers at http://127.0.0.1:9 (ConnectionError)"),
     ],
 )
@@ -829,21 +709,14 @@ def test_word_vectors_that_are_missing_exit_with_1_and_name_the_command_that_get
     assert list(here.iterdir()) == []
 
 
-def test_a_report_of_no_store_makes_none(here):
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_report_without_results_is_one_line(exists, here, empty_database):
+    files = [Path(shutil.copy(empty_database, here / "mlflow.db"))] if exists else []
+    place = "of 'adbench-text' in sqlite:///mlflow.db" if exists else "in sqlite:///mlflow.db yet"
     result = adbench("report")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "Error: There are no results in sqlite:///mlflow.db yet; begin with adbench-text run.\n"
-    )
-    assert list(here.iterdir()) == []
-
-
-def test_a_report_of_an_empty_store_is_one_line(store):
-    result = adbench("report")
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == (
-        "Error: There are no results of 'adbench-text' in sqlite:///mlflow.db; begin with adbench-text run.\n"
-    )
+    assert result.stderr == f"Error: There are no results {place}; begin with adbench-text run.\n"
+    assert list(here.iterdir()) == files
 
 
 def test_a_report_of_what_has_no_results_suggests_what_has(store):
@@ -863,51 +736,14 @@ def test_a_report_of_what_has_no_results_suggests_what_has(store):
         assert message in result.stderr
 
 
-@pytest.mark.parametrize(("path", "code"), [("absent/report.md", 1), (".", 2)])
-def test_a_report_that_cannot_be_written_is_one_line(path, code, store):
+@pytest.mark.parametrize(
+    ("option", "code"), [("-o absent/report.md", 1), ("-o .", 2), ("--figures mlflow.db/figures", 1)]
+)
+def test_a_report_that_cannot_be_written_is_one_line(option, code, store):
     run("-d counting --inlier sea")
-    result = adbench(f"report -o {path}")
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert "Error: " in result.stderr.splitlines()[-1]
-
-
-def test_a_deleted_experiment_is_one_line(store):
-    from mlflow import MlflowClient
-
-    run("-d counting --inlier sea")
-    client = MlflowClient(f"sqlite:///{store}")
-    client.delete_experiment(client.get_experiment_by_name("adbench-text/tiny").experiment_id)
-    result = run("-d counting --inlier sea")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1] == (
-        "Error: The experiment 'adbench-text/tiny' was deleted from sqlite:///mlflow.db; "
-        "restore it, or use --experiment."
-    )
-    assert run("-d counting --inlier sea --experiment new").exit_code == 0
-
-
-def test_options_of_the_command_line_go_before_the_sweep_file(tmp_path):
-    path = tmp_path / "sweep.toml"
-    path.write_text(
-        'dataset = "tiny"\ninlier = "sea"\ncontamination = 0\npreset = "paper-grid"\n'
-        'detector = [{ name = "ocsvm", set = { nu = 0.2, encoder = "svd" } }]\n'
-    )
-    from_file = adbench(f"run --dry-run --sweep {path}").stdout.splitlines()
-    assert len(from_file) == 2  # nu and encoder of the grid are overridden, the kernel is not
-    said = adbench(f"run --dry-run --sweep {path} --preset default --set nu=0.3").stdout.splitlines()
-    assert said == ["ocsvm encoder=svd nu=0.3 on tiny/sea at 0%, seed 0"]
-
-
-def test_a_level_is_shown_as_it_is():
-    shown = adbench("run --dry-run -d llr -s tiny --inlier sea --contamination 0.075").stdout
-    assert shown == "llr on tiny/sea at 7.5%, seed 0\n"
-
-
-def test_the_notes_of_a_csv_are_printed_on_stderr(store):
-    adbench("run -s tiny -d counting --inlier sea --contamination 0")
-    result = adbench("report --format csv")
-    assert "edition" not in result.stdout
-    assert "tiny: edition published" in result.stderr
+    result = adbench("report", option)
+    assert result.exit_code == code
+    assert result.stderr.splitlines()[-1].startswith(("Error: Cannot write ", "Error: Invalid value"))
 
 
 def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_path):
@@ -935,14 +771,6 @@ def test_a_table_is_chosen_by_its_name_in_any_format(store):
     wrong = adbench("report -t costs")
     assert wrong.exit_code == 2
     assert "No table named 'costs'. Did you mean 'cost'" in wrong.stderr
-
-
-def test_figures_that_cannot_be_written_are_one_line(store, tmp_path):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
-    (tmp_path / "file").write_text("")
-    result = adbench(f"report --figures {tmp_path / 'file' / 'figures'}")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1].startswith(f"Error: Cannot write {tmp_path / 'file' / 'figures'}: ")
 
 
 def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
@@ -977,18 +805,6 @@ def test_outliers_of_the_test_set_are_thinned(store):
     assert list(Path("figures").glob("roc-tiny-10-outliers-in-the-test-set*"))
 
 
-def test_a_sweep_file_can_thin_the_outliers_of_the_test_set(store):
-    Path("thin.toml").write_text(
-        'detector = "llr"\ndataset = "tiny"\ncontamination = 0\ntest_outliers = 0.2\n'
-    )
-    assert adbench("run --sweep thin.toml --inlier sea --no-report").exit_code == 0
-    adbench("run --sweep thin.toml --inlier sea --no-report --test-outliers 0.1")
-    report = adbench("report --sweep thin.toml --format markdown").stdout
-    assert "tiny, 20% outliers in the test set" in report
-    assert "10% outliers" not in report
-    assert "20% outliers in the test set" in adbench("run --sweep thin.toml --dry-run").stdout
-
-
 def test_a_contamination_that_leaves_no_outlier_is_refused(store):
     message = "contamination 0.01 leaves no outlier beside 20 inliers: their number is rounded down."
     assert message in run("-d llr --contamination 0.01 --dry-run").stdout
@@ -997,26 +813,6 @@ def test_a_contamination_that_leaves_no_outlier_is_refused(store):
     assert message in result.stderr
     statuses = {(row["contamination"], row["status"]) for row in cells()}
     assert statuses == {("0", "ok"), ("0.01", "failed")}
-
-
-@pytest.mark.parametrize(
-    ("share", "message"),
-    [
-        ("0", "test_outliers must be in (0, 1), got 0."),
-        ("1", "test_outliers must be in (0, 1), got 1."),
-        ("0.9", "test_outliers 0.9 asks for 90 outliers beside 10 inliers, but the test set has only 20"),
-        ("0.001", "test_outliers 0.001 leaves no outlier beside 10 inliers."),
-    ],
-)
-def test_a_share_of_test_outliers_that_cannot_be_reached_is_refused(store, share, message):
-    result = run(f"-d llr --test-outliers {share}")
-    assert message in result.stderr
-    if share in "01":
-        assert result.exit_code == 2
-        assert not runs("sweep")
-    else:  # each cell fails by itself
-        assert result.exit_code == 3
-        assert {record["status"] for record in cells()} == {"failed"}
 
 
 def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
@@ -1057,37 +853,14 @@ def test_figures_of_a_store_whose_artifacts_are_gone_say_so(store, here):
     assert "The scores of 3 finished cells cannot be read, so figures are missing" in result.stderr
 
 
-def test_a_damaged_artifact_costs_one_picture_and_a_note(store, here):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
-    scores = sorted(here.glob("mlruns/**/scores.csv"))
-    examples = sorted(here.glob("mlruns/**/examples.json"))
-    assert adbench("report --format html -o whole.html").exit_code == 0
-    scores[0].write_text("")
-    scores[1].write_bytes(bytes(range(256)))
-    examples[0].write_text("null")
-    examples[2].write_text(100_000 * "[")
-    result = adbench("report --format html -o page.html")
-    assert (result.exit_code, result.stdout) == (0, "")
-    assert re.fullmatch(r"Wrote page\.html: html, 3 results, [\d.]+ [kM]B\n", result.stderr)
-    page, whole = (Path(name).read_text() for name in ("page.html", "whole.html"))
-    assert "The scores of 2 finished cells cannot be read" in page
-    assert "The examples of 2 finished cells cannot be read" in page
-    assert "cannot be read" not in whole
-    curves = "ROC curves, tiny"
-    assert whole.count(curves) == page.count(curves) > 0  # with fewer panels
-
-
 def test_latex_is_a_part_of_a_document_or_complete_and_a_page_may_be_short(store, here):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    run("-d counting --inlier sea")
     assert not adbench("report --format latex").stdout.startswith("\\documentclass")
     assert adbench("report --format latex --standalone").stdout.startswith("\\documentclass")
     refused = adbench("report --format csv --standalone")
-    assert refused.exit_code == 2
-    assert "not for csv" in refused.stderr
+    assert (refused.exit_code, "not for csv" in refused.stderr) == (2, True)
     page, short = (adbench(f"report --format html{more}").stdout for more in ("", " --sections none"))
-    assert '<section id="provenance"' in short
-    assert len(short) < len(page) / 3
-    assert not any(f'<section id="{name}"' in short for name in ("tables", "pictures", "heatmaps"))
+    assert len(short) < len(page)
     assert "expected tables, pictures, heatmaps or none, got 'all'" in adbench("report --sections all").stderr
 
 
@@ -1130,7 +903,7 @@ def test_figures_of_a_detector_with_a_long_name_can_be_written(store, here):
     assert max(len(path.name) for path in (here / "figures").iterdir()) < 255
 
 
-def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
+def test_the_report_of_a_sweep_is_in_its_run_and_the_main_table_in_its_description(store):
     assert adbench("run -d llr -s tiny --set background=uniform --contamination 0 --report").exit_code == 0
     from mlflow import MlflowClient
 
@@ -1139,6 +912,7 @@ def test_the_report_of_a_sweep_is_among_the_artifacts_of_its_run(store):
     (run,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
     found = {file.path for file in client.list_artifacts(run.info.run_id)}
     assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
+    assert "| tiny | sea |" in run.data.tags["mlflow.note.content"]
 
 
 def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
@@ -1156,11 +930,3 @@ def test_a_store_where_everything_failed_still_makes_a_page(store):
     page = adbench("report --format html")
     assert page.exit_code == 0, page.stderr
     assert "failed" in page.stdout
-
-
-def test_the_scores_before_a_training_are_shown_beside_those_after_it(store):
-    sizes = "--set vocabulary=trained --set steps=40 --set epochs=99 --set layers=1 --set hidden=16"
-    more = "--set max_length=16 --set n_patterns=3 --inlier sea --contamination 0 --device cpu"
-    assert adbench(f"run -s tiny -d date {sizes} {more}").exit_code == 0
-    page = adbench("report --format html").stdout
-    assert "on tiny, before training" in page

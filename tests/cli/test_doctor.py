@@ -5,10 +5,9 @@ import shutil
 from importlib.metadata import version
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import adbench
 
 from adbench_text import provenance
-from adbench_text.cli.main import main
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
@@ -18,12 +17,6 @@ def no_torch(monkeypatch):
     facts = {"torch": "2.9", "cuda": None, "threads": 2, "gpus": []}
     monkeypatch.setattr(provenance, "devices", lambda: facts)
     return facts
-
-
-def adbench(words: str) -> Result:
-    result = CliRunner().invoke(main, words.split(" "))
-    assert "Traceback" not in result.output
-    return result
 
 
 def test_versions_devices_data_and_store_are_reported(home, here):

@@ -3,20 +3,13 @@
 import json
 
 import pytest
-from click.testing import CliRunner, Result
+from commands import adbench
 
-from adbench_text.cli.main import main
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.documentation import documented, parameters
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
-
-
-def adbench(words: str) -> Result:
-    result = CliRunner().invoke(main, words.split(" "))
-    assert "Traceback" not in result.output
-    return result
 
 
 def test_a_detector_is_described():

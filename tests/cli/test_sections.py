@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from click.shell_completion import ShellComplete
-from click.testing import CliRunner, Result
+from commands import adbench
 
 from adbench_text.cli.main import main
 
@@ -18,15 +17,6 @@ pytestmark = pytest.mark.usefixtures("toy_path", "here")
 @pytest.fixture
 def store(empty_database, here) -> Path:
     return Path(shutil.copy(empty_database, here / "mlflow.db"))
-
-
-def adbench(words: str) -> Result:
-    return CliRunner().invoke(main, words.split(" "))
-
-
-def complete(words: str, incomplete: str) -> list[str]:
-    completion = ShellComplete(main, {}, "adbench-text", "_ADBENCH_TEXT_COMPLETE")
-    return [item.value for item in completion.get_completions(words.split(), incomplete)]
 
 
 def sections(command: str) -> dict[str, list[str]]:
@@ -107,22 +97,6 @@ def test_a_verbose_run_prints_what_was_measured(store):
         2,
         "Error: --quiet and --verbose contradict each other.",
     )
-
-
-@pytest.mark.parametrize(
-    ("words", "incomplete", "names"),
-    [
-        ("run --encoder", "m", ["mean", "max", "minilm"]),
-        ("run --device", "c", ["cpu", "cuda"]),
-        ("run -d counting --preset", "", ["default", "grid", "heavy"]),
-        ("report --table", "c", ["cost"]),
-        ("report --table", "main,r", ["main,ranks"]),
-        ("report --format", "h", ["html"]),
-        ("odd file.txt -d llr --preset", "r", ["robust"]),
-    ],
-)
-def test_a_shell_completes_choices(words, incomplete, names):
-    assert sorted(complete(words, incomplete)) == sorted(names)
 
 
 def test_tables_take_lists_with_commas(store):
