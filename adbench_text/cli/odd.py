@@ -70,7 +70,8 @@ def command(
     different = ranked.different
     explained = different[: max(sum(document.is_odd for document in different), top, 1)]
     ranked.explain(explained)
-    _print(ranked, different[:top], documents, "row" if source.id_column is None else "id")
+    if top:
+        _print(ranked, different[:top], documents, "row" if source.id_column is None else "id")
     _write_table(table, ranked, documents, explained)
     called_odd = _called_odd(ranked)
     _write_page(page, ranked, documents, explained, [summary, *called_odd])

@@ -1,8 +1,7 @@
 """``adbench-text score``: score documents with a model, as JSON lines."""
 
 import json
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +31,9 @@ def command(model: Path, file: str, reading: Mapping[str, Any], alpha: float) ->
     from adbench_text.models.model import Scorer
 
     scorer = Scorer(load(model), alpha)
-    for some, error in _batches(iter(opened(file, reading))):
-        results = scorer.score([document.text for document in some])
-        if some:
-            click.echo("\n".join(map(_line, some, results)))
-        if error is not None:  # after the documents before it
-            raise error
+    for batch in _batches(opened(file, reading)):
+        if results := scorer.score([document.text for document in batch]):
+            click.echo("\n".join(map(_line, batch, results)))
 
 
 def _line(document: "Document", result: "ScoredDocument") -> str:
@@ -45,23 +41,22 @@ def _line(document: "Document", result: "ScoredDocument") -> str:
     return json.dumps({"id": document.id, **values})
 
 
-def _batches(documents: "Iterator[Document]") -> "Iterator[tuple[list[Document], Exception | None]]":
+def _batches(documents: "Iterable[Document]") -> "Iterator[list[Document]]":
     """Yield documents in batches that double: the first answer comes with the first document.
 
-    An error comes with the documents that were read before it.
+    An error in the file comes after the documents before it.
     """
     from adbench_text.errors import AdbenchTextError
 
+    batch: list[Document] = []
     size = 1
-    while True:
-        some: list[Document] = []
-        try:
-            for document in islice(documents, size):
-                some.append(document)  # an error must not lose those before it
-        except AdbenchTextError as error:
-            yield some, error
-            return
-        if not some:
-            return
-        yield some, None
-        size = min(2 * size, _MOST)
+    try:
+        for document in documents:
+            batch.append(document)
+            if len(batch) == size:
+                yield batch
+                batch, size = [], min(2 * size, _MOST)
+    except AdbenchTextError:
+        yield batch
+        raise
+    yield batch

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import sys
+from itertools import islice
 
 import mlflow
 import pandas as pd
@@ -84,12 +85,6 @@ def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_p
     assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""
 
 
-def test_standard_input_is_answered_in_order(adbench):
-    adbench("fit", "normal.csv", "--model", "kept")
-    scored = adbench("score", "kept", "-", stdin="\n".join(NEW[:3]) + "\n")
-    assert [result["id"] for result in lines(scored)] == ["1", "2", "3"]
-
-
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     adbench("fit", "normal.csv", "--model", "kept")
     (tmp_path / "bad.jsonl").write_text(
@@ -106,9 +101,10 @@ def test_batches_double_and_keep_what_came_before_an_error():
         yield from range(8)
         raise DataError("line 9")
 
-    batches = list(score._batches(documents()))
-    assert [batch for batch, _ in batches] == [[0], [1, 2], [3, 4, 5, 6], [7]]
-    assert [str(error) for _, error in batches if error] == ["line 9"]
+    batches = score._batches(documents())
+    assert list(islice(batches, 4)) == [[0], [1, 2], [3, 4, 5, 6], [7]]
+    with pytest.raises(DataError, match="line 9"):
+        next(batches)
 
 
 def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path, monkeypatch):
@@ -219,11 +215,6 @@ def test_what_is_no_list_of_texts_is_refused(home, texts, message):
     for call in (Scorer(model).score, model.detector.decision_function, model.detector.fit, fit_model):
         with pytest.raises(InvalidValueError, match=message):
             call(texts)
-
-
-def test_alpha_is_a_share(home):
-    with pytest.raises(InvalidValueError, match=r"alpha must be in \(0, 1\), got 7"):
-        Scorer(fit_model(SEA), alpha=7)
 
 
 @pytest.mark.parametrize(

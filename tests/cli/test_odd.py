@@ -30,6 +30,12 @@ def write(path, rows, header=("key", "queue", "body")):
     return path
 
 
+def table(path):
+    """Return the rows of a CSV file, by column."""
+    with path.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
 def notes(result):
     """Return the notes except that on near-copies, which the texts about the sea are."""
     return [line for line in result.stderr.splitlines() if "share most of their words" not in line]
@@ -55,13 +61,12 @@ def test_a_session(odd, tmp_path):
         "p is the share of the different documents that score at least as high.",
         "All documents: odd.csv. Page: odd.html.",
     ]
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        table = list(csv.DictReader(stream))
-    assert list(table[0]) == ["rank", "score", "p", "odd", "why", "copy_of", "key", "queue", "body"]
-    assert [row["key"] for row in table][:: len(table) - 1] == ["X1", "X2"]
-    assert len(table) == 153
-    assert {row["copy_of"] for row in table if row["key"] == "X3"} == {"T3"}
-    assert table[0]["body"] == "Preheat the oven,\nbeat <b>the eggs</b>"
+    rows = table(tmp_path / "odd.csv")
+    assert list(rows[0]) == ["rank", "score", "p", "odd", "why", "copy_of", "key", "queue", "body"]
+    assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
+    assert len(rows) == 153
+    assert {row["copy_of"] for row in rows if row["key"] == "X3"} == {"T3"}
+    assert rows[0]["body"] == "Preheat the oven,\nbeat <b>the eggs</b>"
     page = (tmp_path / "odd.html").read_text()
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
@@ -75,45 +80,27 @@ def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path)
     assert rows == [["1", "151", "0.0066", "1"]]  # one row for both, with the number of copies
     assert result.stdout.splitlines()[1].split() == ["rank", "row", "p", "copies", "why", "text"]
     assert "copies <b><bdi>1</bdi></b>" in (tmp_path / "odd.html").read_text()
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        first, second, third = list(csv.DictReader(stream))[:3]
+    first, second, third = table(tmp_path / "odd.csv")[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
     assert first["why"] == second["why"] != ""
     assert "oven" in first["why"]
 
 
-def test_copies_count_once_in_what_is_said_of_p(odd, tmp_path):
+def test_copies_count_once_in_p(odd, tmp_path):
     eggs = "Preheat the oven, beat the eggs"
     write(tmp_path / "a.csv", [[text] for text in [*[eggs] * 300, *dict.fromkeys(SEA[:24])]], ("text",))
     result = odd(tmp_path / "a.csv", "--alpha", 0.04)
-    meaning = "p is the share of the different documents that score at least as high."
-    for said in (result.stdout, (tmp_path / "odd.html").read_text()):
-        assert "Called odd: 1 of 25 different documents and 299 duplicates of them, those with p of" in said
-        assert meaning in said
-        assert "false alarms" not in said
-    assert "About this share is called odd in any file" in (tmp_path / "odd.html").read_text()
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        p = {float(row["p"]) for row in csv.DictReader(stream) if row["odd"] == "1"}
-    assert p == {1 / 25}
-    help_text = " ".join(odd("--help").stdout.split())
-    assert "Share of the different documents that is called odd" in help_text
-    assert "in any file, with or without outliers" in help_text
+    for text in (result.stdout, (tmp_path / "odd.html").read_text()):
+        assert "Called odd: 1 of 25 different documents and 299 duplicates of them, those with p of" in text
+        assert "p is the share of the different documents that score at least as high." in text
+    assert {float(row["p"]) for row in table(tmp_path / "odd.csv") if row["odd"] == "1"} == {1 / 25}
 
 
 def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
     rows = [{"text": text} for text in SEA] + [{"text": "beat the eggs", "note": "breakfast"}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert odd(tmp_path / "a.jsonl").exit_code == 0
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        assert [row["note"] for row in csv.DictReader(stream) if row["note"]] == ["breakfast"]
-
-
-@pytest.mark.parametrize("word", ["İstanbul", "ΟΔΟΣ'Α"])  # two letters in lower case; another one in a text
-def test_letters_that_change_in_lower_case_are_no_obstacle(odd, tmp_path, word):
-    write(tmp_path / "a.csv", [[text] for text in [*SEA, f"{word} oven eggs"]], ("text",))
-    result = odd(tmp_path / "a.csv", "--no-clean", "--top", 1)
-    assert result.exit_code == 0, result.output
-    assert f"{word} oven eggs" in result.stdout
+    assert [row["note"] for row in table(tmp_path / "odd.csv") if row["note"]] == ["breakfast"]
 
 
 def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
@@ -121,9 +108,7 @@ def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
     result = odd(write(tmp_path / "a.csv", rows, ("note", "text")), "--top", 1)
     assert result.exit_code == 0, result.output
     assert not set("\x1b\x07\u202e") & set(result.output)
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        notes = {row["note"] for row in csv.DictReader(stream)}
-    assert notes == {"'=1+1", "'@evil"}
+    assert {row["note"] for row in table(tmp_path / "odd.csv")} == {"'=1+1", "'@evil"}
     assert "\x1b" not in (tmp_path / "odd.html").read_text()
 
 
@@ -195,18 +180,18 @@ def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
     cooks = ["preheat the oven", "beat the eggs", "boil the noodles"]
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *cooks]], ("text",))
     assert odd(tmp_path / "a.csv", "--top", 2, "--alpha", 0.001).exit_code == 0
-    with (tmp_path / "odd.csv").open(newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = table(tmp_path / "odd.csv")
     assert {row["text"] for row in rows[:3]} == set(cooks)
     assert {row["odd"] for row in rows} == {"0"}
     assert [bool(row["why"]) for row in rows] == [True, True, *[False] * (len(rows) - 2)]
 
 
-def test_columns_of_the_file_keep_their_values_beside_ours(odd, tmp_path):
+def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_unasked(odd, tmp_path):
     rows = [(n, text) for n, text in enumerate(SEA)]
-    assert odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine").exit_code == 0
-    with (tmp_path / "mine.csv").open(newline="") as stream:
-        assert {int(row["input_score"]) for row in csv.DictReader(stream)} == set(range(150))
+    result = odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine", "--top", 0)
+    assert result.exit_code == 0, result.output
+    assert len(result.stdout.splitlines()) == 4
+    assert {int(row["input_score"]) for row in table(tmp_path / "mine.csv")} == set(range(150))
 
 
 @pytest.mark.parametrize(

@@ -121,14 +121,6 @@ def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
     assert "Two datasets have the name 'files:tickets.csv'; rename one of the files." in result.stderr
 
 
-def test_without_classes_the_way_to_odd_is_named(home, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write(tmp_path / "tickets.csv")
-    result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "files:tickets.csv", "--text", "body"])
-    assert result.exit_code == 2
-    assert "adbench-text odd tickets.csv" in result.stderr
-
-
 @pytest.mark.parametrize("option", ["--text", "--label", "--split"])
 def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
     result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "pydocs", option, "nonsense", "--dry-run"])

@@ -35,10 +35,6 @@ def test_the_odd_one_is_first_with_its_words():
     ]
 
 
-def test_no_language_is_proposed_for_words_of_none():
-    assert ranked(["qqx wvk", "wvk zzj", "zzj qqx"]).other_language is None
-
-
 def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
     path = tmp_path / "de.vec"
     path.write_text("schiff 1 0\nanker 1 0.1\nsturm 1 0.2\ngericht 0 1\n")

@@ -1,8 +1,8 @@
-import numpy as np
+"""A saved model as a model of MLflow."""
+
 import pandas as pd
 import pytest
 
-from adbench_text.calibration import p_values
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, save
 from adbench_text.models.pyfunc import _load_pyfunc
@@ -18,11 +18,6 @@ def folder(tmp_path_factory):
     fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
     model = Model(fitted, "llr", fitted.decision_scores_, "leave-one-out", Training.of(TRAIN, "sea"))
     return save(model, tmp_path_factory.mktemp("models") / "model")
-
-
-def test_the_p_value_is_a_share_of_the_calibration_scores():
-    calibration = np.array([3.0, 1.0, 2.0, 2.0])
-    np.testing.assert_array_equal(p_values(np.array([0, 1, 2, 2.5, 4]), calibration), [1, 1, 0.8, 0.4, 0.2])
 
 
 def test_a_table_of_texts_becomes_a_table_of_scores(folder):
