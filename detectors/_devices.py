@@ -1,9 +1,11 @@
-"""Where a network is computed, and in which precision."""
+"""Where a network is computed, in which precision, and its weights as arrays, to be saved and read back."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
 from adbench_text.checks import Choice
 from adbench_text.errors import InvalidValueError
@@ -48,3 +50,30 @@ def describe(device: torch.device) -> str:
     if device.type == "cuda":
         return torch.cuda.get_device_name(device)
     return f"cpu, {torch.get_num_threads()} threads"
+
+
+def weights_of(network: nn.Module) -> dict[str, NDArray[Any]]:
+    """Return the weights of a network by name; shared weights once."""
+    return {name: weight.detach().cpu().numpy() for name, weight in network.named_parameters()}
+
+
+@torch.no_grad()
+def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
+    """Put saved weights into a network of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If names or shapes are others.
+    """
+    parameters = dict(network.named_parameters())
+    shapes, saved = ({name: tuple(w.shape) for name, w in each.items()} for each in (parameters, weights))
+    if shapes != saved:
+        raise ValueError("the saved weights are not those of this network")
+    for name, weight in parameters.items():
+        weight.copy_(torch.from_numpy(weights[name]))
+
+
+def device_to_load_on(name: str) -> torch.device:
+    """Return the device of a saved detector: the CPU if the GPU used in training is not available."""
+    return find_device("auto" if name == "cuda" else name)

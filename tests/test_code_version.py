@@ -19,7 +19,7 @@ def test_the_code_of_a_detector_is_its_folder_and_the_shared_files_that_it_impor
     names = {
         name.removeprefix("adbench_text.detectors.") for name in code_of(registry.detector("cvdd")).files
     }
-    assert names == {"_batches", "_devices", "_weights", "cvdd", "cvdd.contexts", "cvdd.scoring"}
+    assert names == {"_batches", "_devices", "cvdd", "cvdd.contexts", "cvdd.scoring"}
 
 
 def versions() -> dict[str, str]:

@@ -34,8 +34,14 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor
 
 from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
-from adbench_text.detectors._devices import DEVICE, describe, find_device
-from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
+from adbench_text.detectors._devices import (
+    DEVICE,
+    describe,
+    device_to_load_on,
+    find_device,
+    load_weights,
+    weights_of,
+)
 from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, Training, phases, train
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError

@@ -42,23 +42,38 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
-from adbench_text.checks import check_shapes, seed_or_draw
-from adbench_text.detectors._devices import describe, find_device, find_dtype
-from adbench_text.detectors._weights import device_to_load_on, load_weights, weights_of
+from adbench_text.checks import Choice, Number, Range, Whole, check_shapes, seed_or_draw
+from adbench_text.detectors._devices import (
+    DEVICE,
+    PRECISION,
+    describe,
+    device_to_load_on,
+    find_device,
+    find_dtype,
+    load_weights,
+    weights_of,
+)
 from adbench_text.detectors.date.checkpoints import checkpoint_path
-from adbench_text.detectors.date.corruption import mask_patterns
-from adbench_text.detectors.date.networks import build
-from adbench_text.detectors.date.scoring import rmd_scores, token_scores, window_scores
-from adbench_text.detectors.date.settings import PL_RMD, RANGES, check_settings
+from adbench_text.detectors.date.corruption import (
+    LearnedGenerator,
+    RandomGenerator,
+    count_patterns,
+    mask_patterns,
+)
+from adbench_text.detectors.date.electra import Discriminator, Embeddings, Objective, Shape
+from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import State
 from adbench_text.text import wordpiece
-from adbench_text.text.wordpiece import BERT
+from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
+
+_GENERATORS = {"random": 0, "small": 16, "large": 64}  # width of the learned ones
+_PL_RMD = "pl_rmd"
 
 # At most a fifth of the default's steps: 11 epochs of batches twice as large instead of 30.
 _FAST = {
@@ -143,7 +158,29 @@ class DATE(TextDetector):
     True
     """
 
-    ranges = RANGES
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "vocabulary": Choice((TRAINED, BERT)),
+        "vocabulary_size": Whole(100),
+        "max_length": Whole(1),
+        "n_patterns": Whole(0),
+        "mask_share": Number("(0, 1)"),
+        "generator": Choice(_GENERATORS),
+        "rtd_weight": Number("[0, inf)"),
+        "rmd_weight": Number("[0, inf)"),
+        "mlm_weight": Number("[0, inf)"),
+        "score": Choice((*SCORES, _PL_RMD)),
+        "steps": Whole(1),
+        "epochs": Whole(1),
+        "batch_size": Whole(1),
+        "learning_rate": Number("(0, inf)"),
+        "embedding_learning_rate": Number("(0, inf)", nullable=True),
+        "weight_decay": Number("[0, inf)"),
+        "dropout": Number("[0, 1)"),
+        "layers": Whole(1),
+        "hidden": Whole(4),
+        "device": DEVICE,
+        "precision": PRECISION,
+    }
     computes_with = TextDetector.computes_with | {"tokenizers"}
     test_settings: ClassVar[Mapping[str, Any]] = {
         "vocabulary": "trained",
@@ -219,9 +256,42 @@ class DATE(TextDetector):
         }
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range."""
+        """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
         super().check_params()
-        check_settings(self)
+        if self.hidden % 4:
+            raise InvalidValueError(f"hidden must be a multiple of 4, got {self.hidden}.")
+        rates = ["learning_rate"]
+        if self.embedding_learning_rate is not None:
+            rates.append("embedding_learning_rate")
+        for name in rates:
+            # Each step multiplies a weight by 1 - shrinkage.
+            shrinkage = getattr(self, name) * self.weight_decay
+            if shrinkage >= 1:
+                raise InvalidValueError(f"{name} * weight_decay must be below 1, got {shrinkage:g}.")
+        self._check_patterns()
+        needed = "rmd_weight" if self.score == _PL_RMD else "rtd_weight"
+        if not getattr(self, needed):
+            raise InvalidValueError(
+                f"score={self.score!r} needs a positive {needed}, got 0: nothing else learns this score."
+            )
+
+    def _check_patterns(self) -> None:
+        if not self.n_patterns:
+            if self.rmd_weight:
+                raise InvalidValueError(
+                    f"n_patterns=0 leaves RMD no pattern to recognise, got rmd_weight={self.rmd_weight:g}; "
+                    "set rmd_weight=0 too."
+                )
+            return
+        mask = f"mask_share={self.mask_share} of max_length={self.max_length}"
+        if int(self.mask_share * self.max_length) < 1:
+            raise InvalidValueError(f"{mask} masks no position; raise one of them.")
+        possible = count_patterns(self.max_length, self.mask_share)
+        if possible < self.n_patterns:
+            raise InvalidValueError(
+                f"n_patterns must be at most {possible}, the number of different patterns for {mask}, "
+                f"got {self.n_patterns}."
+            )
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Cut the words of a corpus into BERT's pieces, once for all its splits."""
@@ -250,7 +320,7 @@ class DATE(TextDetector):
         # What the generator replaces masked tokens by for ``pl_rmd``, the same for every document
         shape = max(self.n_patterns, 1), self.max_length + 2
         self._noise = torch.rand(shape, generator=random).to(self._device)
-        self._objective = build(self, self._pieces, self._device, seed)
+        self._objective = self._build(self._pieces, seed)
         windows = self._windows(texts)
         # A large corpus reaches `steps` first, a small one `epochs`.
         n_steps = min(self.steps, self.epochs * math.ceil(len(windows) / self.batch_size))
@@ -269,8 +339,32 @@ class DATE(TextDetector):
         )
         train(self._objective, windows, training, self.observer, checkpoint_path(self, texts))
 
+    def _build(self, pieces: WordPiece, seed: int) -> Objective:
+        """Return the networks, with weights drawn by a seed."""
+        # The initial weights come from the global generator of torch; the fork leaves its state as it was.
+        with torch.random.fork_rng([]):
+            torch.default_generator.manual_seed(seed)
+            return self._networks(pieces).to(self._device)
+
+    def _networks(self, pieces: WordPiece) -> Objective:
+        # Two positions more than pieces: [CLS] and [SEP].
+        embeddings = Embeddings(pieces.size, self.max_length + 2)
+        shape = Shape(self.hidden, self.layers, feed_forward=4 * self.hidden, dropout=self.dropout)
+        # Without patterns the RMD head has one output, whose loss has weight 0.
+        discriminator = Discriminator(embeddings, shape, max(self.n_patterns, 1))
+        generator: nn.Module
+        if self.generator == "random":
+            generator = RandomGenerator(wordpiece.FIRST, pieces.size)
+        else:
+            # The depth, inner width and dropout of the paper's ablation.
+            small = Shape(_GENERATORS[self.generator], layers=1, feed_forward=1024, dropout=0.1)
+            # Masks that are drawn for each batch may hold any number of tokens.
+            most = int(self.mask_share * self.max_length) if self.n_patterns else None
+            generator = LearnedGenerator(embeddings, small, pieces.mask, most)
+        return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
+
     def _get_state(self) -> State:
-        trained = self.vocabulary == wordpiece.TRAINED
+        trained = self.vocabulary == TRAINED
         return {
             "pieces": np.array(self._pieces.pieces, dtype=object) if trained else None,
             "patterns": self._patterns,
@@ -281,9 +375,7 @@ class DATE(TextDetector):
     def _set_state(self, state: State) -> None:
         self._device = device_to_load_on(self.device)
         self._pieces = (
-            wordpiece.from_pieces(state["pieces"])
-            if self.vocabulary == wordpiece.TRAINED
-            else wordpiece.bert()
+            wordpiece.from_pieces(state["pieces"]) if self.vocabulary == TRAINED else wordpiece.bert()
         )
         patterns = state["patterns"]
         check_shapes(state, noise=f"{max(self.n_patterns, 1)} {self.max_length + 2}")
@@ -292,7 +384,7 @@ class DATE(TextDetector):
         self._patterns = None if patterns is None else torch.from_numpy(patterns).to(self._device)
         self._noise = torch.from_numpy(state["noise"]).to(self._device)
         # Drawn as in a fit; then all weights are replaced.
-        self._objective = build(self, self._pieces, self._device, seed=0)
+        self._objective = self._build(self._pieces, seed=0)
         load_weights(self._objective, state["networks"])
 
     def _windows(self, texts: Sequence[str]) -> Windows:
@@ -301,7 +393,7 @@ class DATE(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         windows = self._windows(texts)
         self._objective.eval()
-        if self._patterns is not None and self.score == PL_RMD:
+        if self._patterns is not None and self.score == _PL_RMD:
             of_window = rmd_scores(self._objective, windows, self._patterns, self._noise)
         else:
             of_window = window_scores(self._objective.discriminator, windows, self.score)
@@ -320,9 +412,9 @@ class DATE(TextDetector):
             If the score is ``pl_rmd``, which judges complete documents, or as `decision_function`.
         """
         texts = self._check_fitted(texts)
-        if self.score == PL_RMD:
+        if self.score == _PL_RMD:
             raise InvalidValueError(
-                f"score={PL_RMD!r} judges complete documents; tokens have no scores. Use another score."
+                f"score={_PL_RMD!r} judges complete documents; tokens have no scores. Use another score."
             )
         self._objective.eval()
         of_text = token_scores(self._objective.discriminator, self._windows(texts), self.score)

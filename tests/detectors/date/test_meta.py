@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from adbench_text.detectors.date import DATE, corruption, networks
+from adbench_text.detectors.date import DATE, corruption
 from adbench_text.detectors.date.corruption import mask_patterns
 from adbench_text.detectors.date.electra import Embeddings, Losses, Shape, is_real
 from adbench_text.detectors.date.training import Training, _backward, _Progress
@@ -35,7 +35,7 @@ def losses_of_a_step(monkeypatch: pytest.MonkeyPatch, dtype: torch.dtype, **sett
     monkeypatch.setattr(torch, "Generator", Draws)
     pieces = wordpiece.train(TEXTS, 60)
     detector = DATE(layers=2, hidden=32, max_length=32, **settings)
-    objective = networks._networks(detector, pieces).to(META).to(dtype).train()
+    objective = detector._networks(pieces).to(META).to(dtype).train()
     windows = Windows(pieces.encode(TEXTS), pieces, 32).to(META)
     patterns = None
     if detector.n_patterns:
