@@ -3,7 +3,7 @@
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -181,8 +181,8 @@ def command(
 
         files = _written(lambda: save(records, saved, expected), saved)
         news.append(f"Wrote {files[0]}, {files[1]} and {count(len(files) - 2, 'figure')}")
-    if not quiet:
-        _print_notes(news)
+    for note in () if quiet else news:
+        click.echo(printable(note), err=True)
 
 
 def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
@@ -245,11 +245,6 @@ def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str
         if name not in present:
             raise UnknownNameError(f"{kind}{place}", name, present)
     return names
-
-
-def _print_notes(notes: Iterable[str]) -> None:
-    for note in notes:
-        click.echo(printable(note), err=True)
 
 
 def _write_report(text: str, path: Path | None) -> None:

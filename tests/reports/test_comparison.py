@@ -423,11 +423,6 @@ def test_what_lacks_the_lowest_level_is_named_with_the_table_that_has_it():
     assert not any("'levels'" in note for note in notes(*both))
 
 
-def test_with_one_level_there_is_no_second_table():
-    report = build([record(level=0.05)], "auroc")
-    assert [table.title for table in report.tables] == ["AUROC (%), 5% of outliers in the training data"]
-
-
 # Published figures
 
 
