@@ -180,7 +180,8 @@ def test_what_the_code_imports_is_declared():
     from importlib.metadata import packages_distributions
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    lists = [project["dependencies"], project["optional-dependencies"]["distributed"]]
+    extras = project["optional-dependencies"]
+    lists = [project["dependencies"], extras["distributed"], extras["encoders"]]
     declared = {dependency.split(">")[0].lower() for each in lists for dependency in each}
     imported = set()
     for folder in FOLDERS:
