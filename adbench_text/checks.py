@@ -68,9 +68,10 @@ class Number(Range):
     def _accepts(self, value: Any) -> bool:
         if isinstance(value, bool) or not isinstance(value, Real):
             return False
+        number: Any = value
         low, high = map(float, self._interval[1:-1].split(","))
-        above = low <= value if self._interval[0] == "[" else low < value
-        below = value <= high if self._interval[-1] == "]" else value < high
+        above = low <= number if self._interval[0] == "[" else low < number
+        below = number <= high if self._interval[-1] == "]" else number < high
         try:
             return bool(above and below and math.isfinite(value))
         except OverflowError:  # a whole number beyond the range of floats

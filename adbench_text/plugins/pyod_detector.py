@@ -280,7 +280,8 @@ def _put_together(value: Any) -> Any:
     tag = value[_KIND]
     if tag in _SEQUENCES:
         whole = value.get("whole")
-        return _SEQUENCES[tag](map(_put_together, value["items"]) if whole is None else _put_together(whole))
+        items = [_put_together(item) for item in value["items"]] if whole is None else _put_together(whole)
+        return _SEQUENCES[tag](items)
     if tag == "objects":
         array = np.empty(len(value["items"]), dtype=object)
         array[:] = [_put_together(item) for item in value["items"]]

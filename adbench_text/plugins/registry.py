@@ -142,8 +142,12 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         load = lambda: _only_class(kind, importlib.import_module(module))  # noqa: E731
     public = [node.name for node in classes if not node.name.startswith("_")]
     return Plugin(
-        *(kind, str(declared[0]) if declared else name),
-        *((ast.get_docstring(tree) or "").partition("\n")[0], load, module, place),
+        kind,
+        str(declared[0]) if declared else name,
+        (ast.get_docstring(tree) or "").partition("\n")[0],
+        load,
+        module,
+        place,
         is_family=is_family,
         class_name=public[0] if len(public) == 1 and not is_family else "",
         constants=_constants(tree),

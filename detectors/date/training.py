@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -137,7 +138,7 @@ def adamw(objective: Objective, training: Training) -> AdamW:
     token = objective.discriminator.encoder.embeddings.token.weight
     token_rate = training.embedding_learning_rate or training.learning_rate
     others = [p for p in objective.parameters() if p is not token]
-    groups = [{"params": [token], "lr": token_rate}, {"params": others}]
+    groups: list[dict[str, Any]] = [{"params": [token], "lr": token_rate}, {"params": others}]
     return AdamW(groups, training.learning_rate, BETAS, EPS, training.weight_decay, amsgrad=True, fused=True)
 
 
