@@ -27,37 +27,17 @@ _PARTS = ("training", "test")
 
 @dataclass(frozen=True)
 class Corpus:
-    """A cleaned corpus.
-
-    Parameters
-    ----------
-    name : str
-        Name of the dataset.
-    classes : tuple of str
-        Class names.
-    train, test : Documents
-        The published parts.
-    edition : str
-        The edition of the dataset, for people; a limit is part of it.
-    is_published : bool, default False
-        Whether this is the complete published corpus.
-    limit : int, optional
-        Maximum number of documents per class in each part; None if there is none.
-    n_empty : int, default 0
-        Number of documents of the dataset that are left out because cleaning removes all their words.
-    originals : sequence of str
-        The test documents as they were written, for readers; empty if they are not available.
-    """
+    """A cleaned corpus."""
 
     name: str
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # their names
     train: Documents
     test: Documents
-    edition: str
-    is_published: bool = False
-    limit: int | None = None
-    n_empty: int = 0
-    originals: Sequence[str] = ()
+    edition: str  # of the dataset, for people; a limit is part of it
+    is_published: bool = False  # whether this is the complete published corpus
+    limit: int | None = None  # maximum number of documents per class in each part
+    n_empty: int = 0  # documents left out because cleaning removes all their words
+    originals: Sequence[str] = ()  # test documents as they were written; empty if not available
 
     def __post_init__(self) -> None:
         for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
@@ -111,20 +91,7 @@ class Corpus:
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        From `adbench_text.plugins.registry.dataset`.
-    limit : int, optional
-        Maximum number of documents per class in each part.
-
-    Raises
-    ------
-    DataError
-        If a file is missing or damaged, or a class is empty after cleaning.
-    """
+    """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning."""
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.npz"

@@ -16,21 +16,6 @@ LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.
 class Split:
     """One one-vs-rest split.
 
-    Parameters
-    ----------
-    train : list of str
-        Training documents, in the order in which a detector sees them.
-    train_outlier : bool array of shape (n_train,)
-        Which of them are outliers mixed in; for diagnostics only, no detector sees it.
-    test : sequence of str
-        Test documents.
-    outlier : bool array of shape (n_test,)
-        Which of them are outliers.
-    pool : sequence of str
-        Training documents of the other classes, from which `contaminate` draws.
-
-    Examples
-    --------
     >>> from adbench_text.plugins.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
     >>> test = Documents(["cold rain", "warm sand"], np.array([0, 1]))
@@ -44,10 +29,11 @@ class Split:
     1
     """
 
-    train: list[str]
-    train_outlier: NDArray[np.bool_]
+    train: list[str]  # in the order in which a detector sees them
+    train_outlier: NDArray[np.bool_]  # (n_train,), the outliers mixed in; no detector sees it
     test: Sequence[str]
-    outlier: NDArray[np.bool_]
+    outlier: NDArray[np.bool_]  # (n_test,), the outliers of the test documents
+    # training documents of the other classes, from which `contaminate` draws
     pool: Sequence[str] = field(repr=False)
 
 
@@ -94,11 +80,6 @@ def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.i
 
     All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
     outliers of a lower one.
-
-    Raises
-    ------
-    InvalidValueError
-        If the share is out of range, there are too few outliers for it, or it leaves none.
     """
     check_test_outliers(share)
     places = np.flatnonzero(outlier)
@@ -121,24 +102,9 @@ def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.i
 def contaminate(split: Split, contamination: float, seed: int) -> Split:
     """Mix outliers into the training documents and shuffle them; the test documents stay as they are.
 
-    Source: DATE section 4.3: the outliers come from the training part of the other classes,
-    pooled. The draw is seeded, and for one seed a higher level contains the outliers of a
-    lower one, so that levels differ only by the outliers that are added.
-
-    Parameters
-    ----------
-    split : Split
-        A clean split from `one_vs_rest`.
-    contamination : float
-        Share of outliers in the resulting training set, in [0, 0.5).
-    seed : int
-        Seed of the draw and of the order.
-
-    Raises
-    ------
-    InvalidValueError
-        If the share is out of range, the other classes have too few documents, or no outlier is drawn: the
-        results would be those of clean data.
+    Source: DATE section 4.3: the outliers come from the training part of the other classes, pooled, and make
+    up the share `contamination` of the result. The draw is seeded, and for one seed a higher level contains
+    the outliers of a lower one, so that levels differ only by the outliers that are added.
     """
     n = n_outliers(len(split.train), contamination)
     if contamination > 0 and n == 0:

@@ -17,54 +17,30 @@ _LONG = 10.0  # seconds; values that cells of a split share take less than this
 
 @dataclass(frozen=True)
 class Limits:
-    """What a cell may use; None for no limit.
+    """What a cell may use; None for no limit."""
 
-    Parameters
-    ----------
-    seconds : float, optional
-        Wall time, with training and scoring.
-    megabytes : float, optional
-        Resident memory of the process of the cell, in 10^6 bytes, with its libraries and the corpus.
-    """
-
-    seconds: float | None = None
+    seconds: float | None = None  # wall time of training and scoring together
+    # resident memory of the cell's process, with libraries and corpus, in 10^6 bytes
     megabytes: float | None = None
 
 
 @dataclass(frozen=True)
 class Work:
-    """Cells to run.
+    """Cells to run, and what an engine calls meanwhile."""
 
-    Parameters
-    ----------
-    cells : sequence of Cell
-        Cells that share a split should be neighbours: they run in one process, one after the
-        other, and share the values computed from the split's texts.
-    corpora : mapping of str to Corpus
-        The corpus of each dataset.
-    progress : Progress, optional
-    limits : Limits, optional
-    trace_every : int
-        See `adbench_text.run.evaluate.evaluate`.
-    definitions : mapping of Cell to mapping, optional
-        See `adbench_text.sweep.construct.definition`; other machines compare them with their own.
-    seconds : callable, optional
-        Returns how long similar cells took; an engine that runs one cell after the other need not know it.
-    claim : callable, optional
-        Called with each cell before it begins. It returns whether the cell may run; None while another run
-        holds it.
-    keep : callable, optional
-        Called with each result, before the process that made it begins with another cell.
-    """
-
+    # cells of one split should be neighbours: one process runs them, so they share values
     cells: Sequence[Cell]
-    corpora: Mapping[str, Corpus]
+    corpora: Mapping[str, Corpus]  # by dataset
     progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)
-    trace_every: int = 0
+    trace_every: int = 0  # see `scored`
+    # see `construct.definition`; other machines compare them with their own
     definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
+    # how long similar cells took; not needed to run one cell after the other
     seconds: Callable[[], Mapping[Cell, float]] = dict
+    # called before a cell begins: may it run? None while another run holds it
     claim: Callable[[Cell], bool | None] = lambda cell: True
+    # called with each result, before its process begins with another cell
     keep: Callable[[Result], object] = lambda result: None
 
     def may_use_gpu(self, cell: Cell) -> bool:
@@ -72,10 +48,7 @@ class Work:
         return self.definitions.get(cell, {}).get("detector.device", "cpu") != "cpu"
 
     def longest_first(self) -> list[Cell]:
-        """Return the cells in the order in which several processes end soonest.
-
-        Long cells come first. The others follow by split, so that they can share values; long splits first.
-        """
+        """Return the cells so that several processes end soonest: long cells, then splits, longest first."""
         expected = self.seconds()
 
         def seconds(cells: Sequence[Cell]) -> float:
@@ -92,10 +65,7 @@ class Engine(Protocol):
     """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords."""
 
     def check(self, limits: Limits) -> None:
-        """Raise an error if it cannot run cells, or not with these limits.
-
-        It is called first: preparing the documents may take minutes.
-        """
+        """Raise an error if it cannot run cells, or not with these limits; called before all else."""
 
     def run(self, work: Work) -> Generator[Result]:
         """Run cells and yield each result as it is finished.

@@ -37,10 +37,7 @@ _SILENT = Progress()
 
 
 def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
-    """Return the result of a cell: fit its detector on its split, score the test texts, measure the scores.
-
-    See `scored` and `measured`. They run in different processes if the detector is of another package.
-    """
+    """Return the result of a cell: fit its detector on its split, score the test texts, measure."""
     return measured(scored(cell, corpus, progress, trace_every), corpus)
 
 
@@ -48,19 +45,9 @@ def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_eve
 def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
     """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
-    A detector that fails gives a result with the reason. Its changes to the texts and those that
-    `adbench_text.isolation.preserved` names are undone after the cell. The global random generators are
-    seeded with the seed of the cell.
-
-    Parameters
-    ----------
-    cell : Cell
-    corpus : Corpus
-    progress : Progress
-        Receives the steps of a training.
-    trace_every : int
-        Number of training steps between two measurements of the test AUROC, 0 for none. They are a
-        diagnostic: they change nothing, and nothing is chosen by them.
+    A detector that fails gives a result with the reason. What `isolation.preserved` names is put back after
+    the cell. The global random generators are seeded with the seed of the cell. `trace_every` is the number
+    of training steps between two measurements of the test AUROC, 0 for none; it is a diagnostic.
     """
     started = time.time()
     costs: dict[str, float] = {}
@@ -97,8 +84,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
 def measured(result: Result, corpus: Corpus) -> Result:
     """Return a result of `scored` with the numbers of documents, and the metrics.
 
-    The split is drawn anew: nothing but the scores is taken from the process that made them. Scores that
-    cannot be measured give a failed result with the reason.
+    The split is drawn anew: nothing but the scores is taken from the process that made them.
     """
     try:
         split, documents = split_of(result.cell, corpus)

@@ -25,16 +25,7 @@ _LONGEST = 4000  # characters; a page with longer texts would be unreadable
 
 
 def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[tuple[str, int]]:
-    """Return the reason and the place in the test set of each chosen document, without duplicates.
-
-    Parameters
-    ----------
-    outlier : bool array of shape (n_test,)
-    scores : float array of shape (n_test,)
-        Abnormality.
-    n : int
-        Maximum number of documents for each reason.
-    """
+    """Return reason and place of each chosen document of a test set, at most `n` for each reason."""
     order = np.argsort(scores, kind="stable")
     candidates = {
         "missed outlier": order[outlier[order]],
@@ -56,11 +47,10 @@ def examples_of(
     scores: Scores,
     documents: NDArray[np.int64] | None = None,
 ) -> list[Example]:
-    """Return test documents of a one-vs-rest split with the score of each word.
+    """Return test documents of a split, as they were written, with the score of each word.
 
-    The list is empty if the detector has no scores of words in its configuration. `scores` are of these
-    `documents`, by their places in the test part of the corpus; of all if None. The documents are as they
-    were written, if the corpus has the originals.
+    The list is empty if the detector has no scores of words. `documents` are the places of the scored
+    documents in the test part of the corpus; None for all of it.
     """
     test = corpus.test if documents is None else corpus.test.take(documents)
     texts, labels = test.texts, test.labels
@@ -94,13 +84,7 @@ def to_json(examples: Sequence[Example]) -> str:
 
 
 def from_json(text: str) -> list[Example]:
-    """Return the examples that `to_json` wrote.
-
-    Raises
-    ------
-    ValueError
-        If the text was not written by `to_json`.
-    """
+    """Return the examples that `to_json` wrote; raise ValueError for any other text."""
     try:
         return [_example(entry) for entry in json.loads(text)]
     except (AttributeError, TypeError, OverflowError, RecursionError) as error:

@@ -71,37 +71,10 @@ def run_sweep(
     trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
 ) -> list[Result]:
-    """Run the cells of a sweep that have not ended yet, and log each as soon as it has.
+    """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
 
-    Parameters
-    ----------
-    sweep : Sweep
-    cells : sequence of Cell
-        ``sweep.expand()``.
-    store : ResultStore
-    progress : Progress
-    engine : Engine
-    rerun : bool
-        Run cells again that have ended.
-    retry_failed : bool
-        Run cells again that have failed.
-    limits : Limits, optional
-        Of each cell.
-    trace_every : int
-        See `adbench_text.run.evaluate.evaluate`.
-    report : callable
-        Called once all cells are logged, within the sweep, with the corpora of the datasets that were run.
-
-    Returns
-    -------
-    list of Result
-        Of the cells that were run, in the order in which they ended; see `Result.without_data`.
-
-    Raises
-    ------
-    TrackingError
-        If the store is lost and does not come back. Results that are not logged then are kept: they are
-        logged by the next sweep.
+    `report` is called once all cells are logged, within the sweep, with the corpora of the datasets that were
+    run. It raises TrackingError if the store is lost for good; the next sweep logs what is kept.
     """
     engine.check(limits)
     corpora = load_corpora(sweep, progress)
@@ -201,13 +174,8 @@ def prepare(
 ) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
     """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
 
-    Returns
-    -------
-    definitions : dict of Cell to dict of str to str
-        See `adbench_text.sweep.construct.definition`.
-    failed : list of Result
-        Of cells whose detector cannot be identified: they are not run, because the store could not tell
-        them apart. Each reason is one message.
+    Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
+    they are not run, because the store could not distinguish them.
     """
     configured: dict[tuple[str, str], list[Cell]] = defaultdict(list)
     for cell in cells:

@@ -153,7 +153,7 @@ class Worker:
     def measure(self, result: Result, corpus: Corpus) -> Result:
         """Return a result with its metrics, measured by this process, which must be idle.
 
-        The process gets the scores as plain numbers: an object of a plug-in would load its code there.
+        It gets the scores as plain numbers: an object of a plug-in would load its code there.
         """
         scores = None if result.scores is None else np.array(result.scores, dtype=np.float64)
         costs = {str(name): float(value) for name, value in result.metrics.items()}

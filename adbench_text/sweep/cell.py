@@ -15,45 +15,23 @@ IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contami
 class Cell:
     """One training and one test of a detector: the smallest unit that is run and logged.
 
-    Parameters
-    ----------
-    detector : str
-        Name of the detector.
-    preset : str
-        Name of the preset that the settings come from.
-    settings : mapping
-        Hyper-parameters that differ from the detector's defaults.
-    dataset, inlier : str
-        The one-vs-rest split.
-    contamination : float
-        Share of outliers in the training data.
-    seed : int
-        Seed of the contamination and of the detector.
-    n_configurations : int
-        Number of configurations of the preset on the dataset; more than one make it a grid.
-    test_outliers : float, optional
-        Share that the outliers of the test set are thinned to; all of them are kept if None.
-
-    Examples
-    --------
-    >>> from adbench_text.sweep.cell import Cell
     >>> cell = Cell("ocsvm", "default", {"nu": 0.2}, "pydocs", "numpy", 0.05, seed=0)
     >>> print(cell)
     ocsvm nu=0.2 on pydocs/numpy at 5%, seed 0
-    >>> cell.configuration
-    'nu=0.2'
     >>> print(Cell("llr", "robust", {"cap": 3}, "pydocs", "numpy", 0, seed=1))
     llr robust on pydocs/numpy at 0%, seed 1
     """
 
     detector: str
-    preset: str
-    settings: Mapping[str, Any] = field(hash=False)
+    preset: str  # that the settings come from
+    settings: Mapping[str, Any] = field(hash=False)  # that differ from the detector's defaults
     dataset: str
     inlier: str
-    contamination: float
-    seed: int
+    contamination: float  # share of outliers in the training data
+    seed: int  # of the contamination and of the detector
+    # of the preset on the dataset; several make a grid
     n_configurations: int = field(default=1, compare=False)
+    # share that the outliers of the test set are thinned to; None keeps all
     test_outliers: float | None = None
 
     @property
@@ -74,10 +52,7 @@ class Cell:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """The values of `IDENTITY` as text, and `test_outliers` (empty if None).
-
-        They identify the cell, whatever the code and the corpus.
-        """
+        """The values of `IDENTITY` and `test_outliers` as text: what names the cell, whatever its code."""
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
         texts = {name: numbers.get(name) or str(getattr(self, name)) for name in IDENTITY}
         return identity_of(texts | {TEST_OUTLIERS: text_of_share(self.test_outliers)})

@@ -22,15 +22,7 @@ _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 
 def build_detector(cell: Cell) -> "TextDetector":
-    """Return the cell's detector, unfitted and with checked hyper-parameters.
-
-    Raises
-    ------
-    UnknownNameError, InvalidValueError
-        If the name or the value of a setting is wrong.
-    PluginError
-        If the detector's class raises any other error.
-    """
+    """Return the cell's detector, unfitted and with checked hyper-parameters."""
     detector = registry.detector(cell.detector)
     accepted = parameters(detector)
     for name in cell.settings:
@@ -63,13 +55,7 @@ def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
 
 
 def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a detector's named configurations for a dataset, the defaults among them.
-
-    Raises
-    ------
-    PluginError
-        If the detector's method raises any error, or returns anything else.
-    """
+    """Return a detector's named configurations for a dataset, the defaults among them."""
     with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
         named = detector.presets(dataset)
         if not isinstance(named, Mapping):
@@ -79,13 +65,7 @@ def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict
 
 
 def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that can change scores: all except those that only move the threshold.
-
-    Raises
-    ------
-    InvalidValueError
-        If the detector rejects one of the latter.
-    """
+    """Return the settings that can change scores; check the others, which only move the threshold."""
     of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
     if of_threshold:
         listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
@@ -96,13 +76,7 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return everything that determines the result of a cell, as text for MLflow's params.
 
-    Two cells with equal definitions have equal results; see `cell_id`. `identity` is what `identified`
-    returns for the configuration, if it is known.
-
-    Raises
-    ------
-    PluginError
-        If a method of the detector raises an error.
+    Two cells with equal definitions have equal results. `identity` is that of `identified`, if it is known.
     """
     record = {
         "detector": cell.detector,
@@ -121,13 +95,7 @@ def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = 
 
 
 def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
-    """Return the part of a `definition` that all cells of a configuration share.
-
-    Raises
-    ------
-    PluginError
-        If a method of the detector raises an error.
-    """
+    """Return the part of a `definition` that all cells of a configuration share."""
     kind = detector.implementation
     with as_plugin_error(f"{cell.detector} cannot be identified", kind.__module__):
         regime, is_oracle = detector.regime, detector.is_oracle

@@ -60,13 +60,7 @@ def names() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """Return the file of a built-in sweep, or the path that is given instead of a name.
-
-    Raises
-    ------
-    UnknownNameError
-        If it is neither the name of a built-in sweep nor looks like a path.
-    """
+    """Return the file of a built-in sweep, or the path that is given instead of a name."""
     if name in names():
         return Path(str(files("adbench_text.reports").joinpath("sweeps").joinpath(f"{name}.toml")))
     path = Path(name)
@@ -76,20 +70,7 @@ def find(name: str) -> Path:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the content of a sweep file.
-
-    Returns
-    -------
-    dict
-        Values by key. Keys that may have several values have lists; each detector is a `DetectorChoice`.
-
-    Raises
-    ------
-    DataError
-        If the file cannot be read.
-    InvalidValueError, UnknownNameError
-        If it is not valid TOML, has an unknown key, or a value of the wrong type.
-    """
+    """Return the values of a sweep file by key: lists where there may be several."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -23,26 +23,9 @@ def expand(
     """Return the names that texts stand for, each once.
 
     A text is a name, a list such as ``"llr,ocsvm"``, a pattern of the shell such as ``"pyod-*"``, or
-    ``"all"``. A name that does not exist is returned as it is: whoever uses it reports it.
+    ``"all"``. A name that does not exist is returned as it is: the code that uses it reports it. `choices`
+    returns all names, by default those of the plug-ins; `place` is where they come from, for messages.
 
-    Parameters
-    ----------
-    kind : str
-        ``"detector"``, ``"dataset"``, or what messages call another kind.
-    texts : iterable of str
-    choices : callable, optional
-        Returns all names; by default those of the plug-ins of the kind.
-    place : str, default ""
-        Where the names come from, for messages; for example ``" with results in sqlite:///mlflow.db"``.
-
-    Raises
-    ------
-    InvalidValueError
-        If a pattern matches nothing, a name in a list is empty, or a name is one of the other kind.
-
-    Examples
-    --------
-    >>> from adbench_text.sweep.names import expand
     >>> expand("detector", ["llr,ocsvm", "pyod-k*", "llr"])
     ['llr', 'ocsvm', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
     """
@@ -74,13 +57,7 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
 
 
 def stands_for_several(text: str) -> bool:
-    """Return whether a text may stand for several names.
-
-    Examples
-    --------
-    >>> [stands_for_several(text) for text in ("llr", "llr,ocsvm", "pyod-*", "all", "files:a,b.csv")]
-    [False, True, True, True, False]
-    """
+    """Return whether a text may stand for several names."""
     if text.startswith(registry.OWN):
         return False
     return text == ALL or "," in text or bool(_PATTERN.search(text))
@@ -105,14 +82,9 @@ def wrong_kind(name: str, kind: str) -> InvalidValueError:
 def choices_of(
     entries: Iterable[str | DetectorChoice], note: Callable[[str], object]
 ) -> list[DetectorChoice]:
-    """Return a choice for each detector that names or choices stand for.
+    """Return a choice for each detector that names (as `expand` takes them, or ``"llr:robust"``) stand for.
 
-    Parameters
-    ----------
-    entries : iterable of str or DetectorChoice
-        The name of each is a text as `expand` takes it; ``"llr:robust"`` is a detector with a preset.
-    note : callable
-        Receives a message on detectors that a pattern matches and that cannot be loaded; they are left out.
+    `note` gets a message on detectors that a pattern matches and that cannot be loaded; they are left out.
     """
     choices = []
     for entry in entries:
@@ -152,18 +124,7 @@ def _loadable(text: str, names: Sequence[str], note: Callable[[str], object]) ->
 
 
 def parse_seeds(text: str) -> list[int] | None:
-    """Return the numbers of a list or range, None if the text is neither.
-
-    Raises
-    ------
-    InvalidValueError
-        If a range ends before it begins, or is too long.
-
-    Examples
-    --------
-    >>> parse_seeds("0-3,7"), parse_seeds("five")
-    ([0, 1, 2, 3, 7], None)
-    """
+    """Return the numbers of a list or range such as ``"0-3,7"``, None if the text is neither."""
     if not _RANGES.fullmatch(text):
         return None
     numbers: list[int] = []

@@ -37,18 +37,6 @@ def _check_share(share: float, check: Callable[[float], None]) -> None:
 class DetectorChoice:
     """A detector of a sweep, with the name of a preset and settings that override it.
 
-    Parameters
-    ----------
-    name : str
-        Name of the detector.
-    preset : str, optional
-        Named configuration; the detector's defaults if None.
-    settings : mapping, optional
-        Hyper-parameters that override the preset.
-
-    Examples
-    --------
-    >>> from adbench_text.sweep.sweep import DetectorChoice
     >>> choice = DetectorChoice("ocsvm", "paper-grid", {"encoder": "svd"})
     >>> choice.label
     'paper-grid encoder=svd'
@@ -91,30 +79,8 @@ class DetectorChoice:
 class Sweep:
     """The grid of cells that one ``adbench-text run`` covers.
 
-    Parameters
-    ----------
-    detectors : sequence of DetectorChoice
-    datasets : sequence of str
-    inliers : sequence of str
-        Inlier classes; empty for all of each dataset.
-    contamination : sequence of float
-        Shares of outliers in the training data, each in [0, 0.5).
-    seeds : sequence of int
-    limit : int or None
-        Maximum number of documents per class, for a quick look.
-    test_outliers : float or None
-        Share that the outliers of each test set are thinned to, in (0, 1).
-
-    Examples
-    --------
-    >>> from adbench_text.sweep.sweep import DetectorChoice, Sweep
-    >>> sweep = Sweep(
-    ...     detectors=[DetectorChoice("llr"), DetectorChoice("llr", settings={"smoothing": 5})],
-    ...     datasets=["pydocs"],
-    ...     inliers=["numpy"],
-    ...     contamination=[0, 0.05],
-    ... )
-    >>> for cell in sweep.expand():
+    >>> choices = [DetectorChoice("llr"), DetectorChoice("llr", settings={"smoothing": 5})]
+    >>> for cell in Sweep(choices, datasets=["pydocs"], inliers=["numpy"], contamination=[0, 0.05]).expand():
     ...     print(cell)
     llr on pydocs/numpy at 0%, seed 0
     llr smoothing=5 on pydocs/numpy at 0%, seed 0
@@ -124,20 +90,14 @@ class Sweep:
 
     detectors: Sequence[DetectorChoice]
     datasets: Sequence[str]
-    inliers: Sequence[str] = ()
-    contamination: Sequence[float] = LEVELS
+    inliers: Sequence[str] = ()  # classes; empty for all of each dataset
+    contamination: Sequence[float] = LEVELS  # shares of outliers in the training data, each in [0, 0.5)
     seeds: Sequence[int] = (0,)
-    limit: int | None = None
-    test_outliers: float | None = None
+    limit: int | None = None  # maximum number of documents per class, for a quick look
+    test_outliers: float | None = None  # share that the outliers of each test set are thinned to, in (0, 1)
 
     def expand(self) -> list[Cell]:
-        """Return all cells; those that share their training texts are neighbours.
-
-        Raises
-        ------
-        UnknownNameError, InvalidValueError
-            For the first name, value or setting that is wrong.
-        """
+        """Return all cells; those that share their training texts are neighbours."""
         for level in self.contamination:
             _check_share(level, check_contamination)
         if self.test_outliers is not None:
@@ -189,11 +149,6 @@ def choose(
 
     A setting ``nu`` goes to every detector with a hyper-parameter of that name, ``ocsvm.nu`` to
     ``ocsvm`` only. A choice's own preset and settings take precedence, unless `override` is True.
-
-    Raises
-    ------
-    UnknownNameError
-        If none of the detectors has the hyper-parameter.
     """
     choices = [DetectorChoice(d) if isinstance(d, str) else d for d in detectors]
     accepted = {choice.name: parameters(registry.detector(choice.name)) for choice in choices}

@@ -45,18 +45,11 @@ class Dask:
 
     Each cell runs in a process of its own below a worker, as on one machine. Cells on a GPU go to workers
     that were started with ``--resources GPU=1``; if there are such workers, the others take the other cells.
-
-    Parameters
-    ----------
-    address : str, optional
-        Of the scheduler, such as ``tcp://10.0.0.1:8786``; if None, that of Dask's own configuration,
-        ``scheduler-address`` or the environment variable DASK_SCHEDULER_ADDRESS.
-    gpu_jobs : int
-        Number of cells that share a GPU.
     """
 
+    # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
     address: str | None = None
-    gpu_jobs: int = 1
+    gpu_jobs: int = 1  # cells that share a GPU
 
     def __post_init__(self) -> None:
         check_whole("gpu_jobs", self.gpu_jobs, 1)

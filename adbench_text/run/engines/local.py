@@ -22,19 +22,10 @@ from adbench_text.sweep.cell import Cell
 
 @dataclass(frozen=True)
 class Local:
-    """Runs cells on this machine.
+    """Runs cells on this machine."""
 
-    Parameters
-    ----------
-    jobs : int
-        Number of worker processes; 0 to run everything in this process, for a debugger: without limits, and
-        what a detector changes in the process reaches the figures of the others.
-    gpu_jobs : int
-        Number of cells that share a GPU.
-    """
-
-    jobs: int = 1
-    gpu_jobs: int = 1
+    jobs: int = 1  # worker processes; 0 runs all in this one, for a debugger: without limits or isolation
+    gpu_jobs: int = 1  # cells that share a GPU
 
     def __post_init__(self) -> None:
         check_whole("jobs", self.jobs, 0)
