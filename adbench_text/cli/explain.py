@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.own_text import alpha_option, check_outputs, document_options, opened
+from adbench_text.cli.own_text import alpha_option, check_outputs, document_options, opened, write_page
 
 
 @click.command("explain")
@@ -23,8 +23,7 @@ def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
     from adbench_text.plugins.scores import N_WHY, odd_words
-    from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
-    from adbench_text.storage import atomic_path
+    from adbench_text.reports.formats._heatmap import PageDocument
 
     check_outputs(file, output)
     fitted = load(model)
@@ -48,6 +47,5 @@ def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str
         f"Odd at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that score at "
         "least as high.",
     ]
-    with atomic_path(output) as temporary:
-        temporary.write_text(page_of_documents(summary, shown, scorer.centre), encoding="utf-8")
+    write_page(output, summary, shown, scorer.centre)
     click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adbench_text.cli.options import tracking_uri_option
 from adbench_text.cli.own_text import (
     announced,
     detector_options,
@@ -32,12 +33,7 @@ if TYPE_CHECKING:
     "--log-model", "registered", metavar="NAME", help="Register the model in MLflow under this name."
 )
 @click.option("--alias", help="Alias of the registered model, such as winner.")
-@click.option(
-    "--tracking-uri",
-    envvar="MLFLOW_TRACKING_URI",
-    default="sqlite:///mlflow.db",
-    help="Address of the MLflow store.",
-)
+@tracking_uri_option()
 def command(
     file: str,
     model: Path,

@@ -14,22 +14,12 @@ _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vector
 
 
 class Name(click.ParamType[str]):
-    """A name that the shell can complete; the command checks it.
-
-    Parameters
-    ----------
-    kind : str
-        A kind of plug-in, or ``"inliers"``, ``"sweeps"``, ``"vectors"``, ``"fetchable"``, ``"checkable"``,
-        ``"encoders"``, ``"presets"``, ``"settings"``, ``"devices"``.
-    several : bool, default False
-        Whether the option takes lists with commas too.
-    """
+    """A name of a kind that the shell can complete, or `several` with commas; the command checks it."""
 
     name = "name"
 
     def __init__(self, kind: str, several: bool = False) -> None:
-        self.kind = kind
-        self.several = several
+        self.kind, self.several = kind, several
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str

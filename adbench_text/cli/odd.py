@@ -15,8 +15,10 @@ from adbench_text.cli.own_text import (
     document_options,
     language_notes,
     opened,
+    write_page,
 )
 from adbench_text.cli.progress import count
+from adbench_text.cli.show import echo
 
 if TYPE_CHECKING:
     from adbench_text.documents.ranking import OddDocuments, RankedDocument
@@ -129,7 +131,6 @@ def _print(
     """Print documents as a table that fits the terminal; a column without values is left out."""
     from shutil import get_terminal_size
 
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -151,11 +152,7 @@ def _print(
     for row in zip(*filled.values(), strict=True):
         texts = [one_line(value[:500]) for value in row]
         table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
-    console = Console(width=get_terminal_size((110, 24)).columns + 1, color_system=None)
-    with console.capture() as capture:
-        console.print(table)
-    for line in capture.get().splitlines():
-        click.echo(line.rstrip())
+    echo([table], get_terminal_size((110, 24)).columns + 1)
 
 
 def _write_table(
@@ -200,8 +197,7 @@ def _write_page(
     explained: "Sequence[RankedDocument]",
     summary: list[str],
 ) -> None:
-    from adbench_text.reports.formats._heatmap import PageDocument, page_of_documents
-    from adbench_text.storage import atomic_path
+    from adbench_text.reports.formats._heatmap import PageDocument
 
     shown = []
     for each in explained:
@@ -215,5 +211,4 @@ def _write_page(
         ]
         shown.append(PageDocument(facts, ranked.why(each), own.text, ranked.words(each)))
     summary = [*summary, "About this share is called odd in any file, with or without outliers."]
-    with atomic_path(path) as temporary:
-        temporary.write_text(page_of_documents(summary, shown, ranked.centre), encoding="utf-8")
+    write_page(path, summary, shown, ranked.centre)

@@ -126,10 +126,10 @@ class Address(click.ParamType[str]):
         return [rv]
 
 
-def tracking_options(command: Any, *, several: bool = False) -> Any:
-    """Add ``--tracking-uri`` and ``--experiment`` to a command; `several` allows many addresses."""
+def tracking_uri_option(*, several: bool = False) -> Callable[[Any], Any]:
+    """Return the option ``--tracking-uri``; `several` allows many addresses."""
     default = "sqlite:///mlflow.db"
-    uri = click.option(
+    return click.option(
         "--tracking-uri",
         *(["tracking_uris"] if several else []),
         type=Address(),
@@ -138,10 +138,14 @@ def tracking_options(command: Any, *, several: bool = False) -> Any:
         default=[default] if several else default,
         help="Address of the MLflow store." + (" May be given several times." if several else ""),
     )
+
+
+def tracking_options(command: Any, *, several: bool = False) -> Any:
+    """Add ``--tracking-uri`` and ``--experiment`` to a command."""
     experiment = click.option(
         "--experiment", default="adbench-text", help="Prefix of the names of the MLflow experiments."
     )
-    return uri(experiment(command))
+    return tracking_uri_option(several=several)(experiment(command))
 
 
 def _print_note(text: str) -> None:

@@ -1,6 +1,6 @@
 """What the commands for a user's own documents share."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
@@ -16,6 +16,7 @@ from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
     from adbench_text.documents.reading import DocumentFile
+    from adbench_text.reports.formats._heatmap import PageDocument
 
 _PATIENCE = 1.0  # seconds
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
@@ -148,6 +149,15 @@ def opened(file: str, reading: Mapping[str, Any]) -> "DocumentFile":
     for note in documents.notes:
         click.echo(f"Note: {printable(note)}", err=True)
     return documents
+
+
+def write_page(path: Path, summary: Sequence[str], shown: "Sequence[PageDocument]", centre: float) -> None:
+    """Write a page of documents, their words coloured by what they score above the centre."""
+    from adbench_text.reports.formats._heatmap import page_of_documents
+    from adbench_text.storage import atomic_path
+
+    with atomic_path(path) as temporary:
+        temporary.write_text(page_of_documents(summary, shown, centre), encoding="utf-8")
 
 
 def check_outputs(file: str, *outputs: Path) -> None:

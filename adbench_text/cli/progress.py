@@ -41,12 +41,8 @@ def count(n: int, noun: str = "cell") -> str:
 class Shown(Progress):
     """Shows the progress of a sweep to the user.
 
-    Parameters
-    ----------
-    verbosity : int, default 0
-        -1 for results and errors only, without a live bar; 1 for all that was measured of each cell.
-    debug : bool, default False
-        Show the traceback of each failed cell.
+    With a verbosity of -1 it shows results and errors only, without a live bar; with 1 all that was measured
+    of each cell. `debug` adds the traceback of each failed cell.
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:

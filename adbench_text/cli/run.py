@@ -77,11 +77,7 @@ _SECTIONS = {
 @click.option(
     "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
 )
-@names_option(
-    "--inlier",
-    "inliers",
-    help="Inlier classes.  [default: each in turn]",
-)
+@names_option("--inlier", "inliers", help="Inlier classes.  [default: each in turn]")
 @click.option(
     "--contamination",
     "levels",
@@ -127,12 +123,7 @@ _SECTIONS = {
     metavar=f"[{'|'.join(DEVICES)}]",
     help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
-@click.option(
-    "--sweep",
-    type=Name("sweeps"),
-    cls=LazyHelp,
-    text=_sweeps,
-)
+@click.option("--sweep", type=Name("sweeps"), cls=LazyHelp, text=_sweeps)
 @click.option(
     "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
 )

@@ -22,10 +22,14 @@ def show(facts: Any, blocks: Iterable["RenderableType"], as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(facts, indent=2, default=str))
         return
+    columns = get_terminal_size((_IN_A_PIPE, 24)).columns
+    echo(blocks, columns if columns == _IN_A_PIPE else min(columns, _WIDEST))
+
+
+def echo(blocks: Iterable["RenderableType"], width: int) -> None:
+    """Print blocks without colours, and without spaces at the ends of lines."""
     from rich.console import Console
 
-    columns = get_terminal_size((_IN_A_PIPE, 24)).columns
-    width = columns if columns == _IN_A_PIPE else min(columns, _WIDEST)
     console = Console(width=width, color_system=None)
     with console.capture() as captured:
         for block in blocks:

@@ -37,30 +37,12 @@ class LabelledFiles(Dataset):
 
     A class of fewer than 20 documents (with words) is left out. Without a column that splits them, 70 % of
     the documents of each class are for training, drawn with seed 0.
-
-    Parameters
-    ----------
-    path : str
-        See `adbench_text.documents.reading.DocumentFile`.
-    text : str, optional
-        Column of the text; by default guessed.
-    label : str, optional
-        Column of the classes; by default one of the name ``label``, ``class`` or ``category``.
-    split : str, optional
-        Column that says ``train`` or ``test`` of each document.
-
-    Raises
-    ------
-    DataError
-        If the file is missing or damaged, or fewer than two classes are large enough.
-    InvalidValueError
-        If there is no column of classes, or a value of `split` is neither ``train`` nor ``test``.
     """
 
-    path: str
-    text: str | None = None
-    label: str | None = None
-    split: str | None = None
+    path: str  # see `DocumentFile`
+    text: str | None = None  # column of the text; by default guessed
+    label: str | None = None  # column of the classes; by default one of `_LABELS`
+    split: str | None = None  # column with train or test
     name: str = field(init=False)  # type: ignore[misc]  # a constant of the class in other datasets
     source = "a file of the user"
     licence = "unknown"

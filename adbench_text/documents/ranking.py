@@ -202,70 +202,29 @@ class _Distinct(NamedTuple):
 
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document among the others.
+    """A document among the others."""
 
-    Attributes
-    ----------
-    place : int
-        In the input, from 0 on.
-    rank : int
-        1 for the most abnormal; copies of a document share its rank.
-    score : float
-        Abnormality, by detectors that were fitted without the document.
-    p : float
-        Share of the different documents that score at least as high; copies count once.
-    is_odd : bool
-        Whether `p` is at most alpha.
-    copy_of : int or None
-        Place of the first document with the same words.
-    n_copies : int
-        Number of later documents with the same words.
-    """
-
-    place: int
-    rank: int
-    score: float
-    p: float
-    is_odd: bool
-    copy_of: int | None = None
-    n_copies: int = 0
+    place: int  # in the input, from 0 on
+    rank: int  # 1 for the most abnormal; copies of a document share its rank
+    score: float  # abnormality, by detectors that were fitted without the document
+    p: float  # share of the different documents that score at least as high; copies count once
+    is_odd: bool  # whether p is at most alpha
+    copy_of: int | None = None  # place of the first document with the same words
+    n_copies: int = 0  # number of later documents with the same words
 
 
 @dataclass(frozen=True)
 class OddDocuments:
-    """Documents ranked against each other, the most abnormal first.
+    """Documents ranked against each other, the most abnormal first."""
 
-    Attributes
-    ----------
-    detector : str
-        Name and configuration: ``"llr (robust)"``.
-    method : str
-        How a document is left out of what its detector learns: ``"leave-one-out"`` or
-        ``"cross-fitted over 10 folds"``.
-    alpha : float
-        Largest `p` of a document that is called odd.
-    documents : list of RankedDocument
-        All documents with a word in them.
-    empty : list of int
-        Places of the documents without.
-    other_language : str or None
-        The likely language, if only few of the words are common in the given one.
-    typical : list of int
-        Places of the documents with the lowest scores: 50, or a tenth of the different ones if that is less.
-    near_copies : list of int
-        Those of them that share most of their words with another document: near-copies make each other look
-        typical.
-    seconds : float
-    """
-
-    detector: str
-    method: str
-    alpha: float
-    documents: list[RankedDocument]
-    empty: list[int]
-    other_language: str | None
-    typical: list[int]
-    near_copies: list[int]
+    detector: str  # name and configuration: "llr (robust)"
+    method: str  # how a document is left out of what its detector learns, as in `LeftOut`
+    alpha: float  # largest p of a document that is called odd
+    documents: list[RankedDocument]  # all with a word in them
+    empty: list[int]  # places of the documents without
+    other_language: str | None  # the likely one, if only few of the words are common in the given one
+    typical: list[int]  # places of the documents with the lowest scores, at most `_MOST_TYPICAL`
+    near_copies: list[int]  # those of them that share most of their words with another document
     seconds: float
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)

@@ -34,57 +34,18 @@ _KIND_OF_SUFFIX = {
 
 
 class Document(NamedTuple):
-    """A document as it was written.
+    """A document as it was written."""
 
-    Attributes
-    ----------
-    id : str
-        From its column; otherwise its number, from 1 on.
-    text : str
-    fields : dict of str to object
-        All columns of its row.
-    place : str
-        Where it is, for messages: ``"tickets.csv, line 12"``.
-    """
-
-    id: str
+    id: str  # from its column; otherwise its number, from 1 on
     text: str
-    fields: dict[str, Any]
-    place: str
+    fields: dict[str, Any]  # all columns of its row
+    place: str  # for messages: "tickets.csv, line 12"
 
 
 class DocumentFile:
-    """A file of documents; they are read one at a time, once.
+    """A file of documents, a folder of text files, or ``"-"`` for standard input; it is read once.
 
-    Parameters
-    ----------
-    path : str
-        A file, a folder of text files, or ``"-"`` for standard input.
-    text : str, optional
-        Column of the text; by default the one of that name, or the only one that looks like text.
-    id : str, optional
-        Column of the identifiers, empty to number the documents; by default the column ``id`` or ``file``,
-        if there is one.
-    kind : {"csv", "tsv", "jsonl", "parquet", "lines", "folder"}, optional
-        By default what the suffix says; for standard input JSON lines if the first character is ``{``,
-        otherwise plain lines, one document each.
-    encoding : str
-
-    Attributes
-    ----------
-    columns : list of str
-        Of the first row.
-    text_column : str
-    id_column : str or None
-    notes : list of str
-        About files of a folder that are left out.
-
-    Raises
-    ------
-    DataError
-        If the file is missing, empty or damaged.
-    InvalidValueError
-        If a column is missing, that of the text or the kind cannot be guessed, or the encoding is not known.
+    Columns and kind that are not given are guessed; an empty `id` numbers the documents.
     """
 
     def __init__(
@@ -95,7 +56,7 @@ class DocumentFile:
         kind: str | None = None,
         encoding: str = "utf-8",
     ) -> None:
-        self.notes: list[str] = []
+        self.notes: list[str] = []  # about files of a folder that are left out
         source = _rows(path, kind, encoding, self.notes)
         # A given column needs no look ahead: a pipe gets its first answer with its first document.
         first = list(islice(source, 1 if text else _N_LOOKED_AT))

@@ -170,13 +170,7 @@ def load(folder: Path | str) -> Model:
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Return the content of ``model.json`` in a folder.
-
-    Raises
-    ------
-    ModelError
-        If there is no model, or its description is damaged or of a newer format.
-    """
+    """Return the content of ``model.json``; raise ModelError if it is damaged or of a newer format."""
     path = folder / _DESCRIPTION
     if not path.is_file():
         raise ModelError(

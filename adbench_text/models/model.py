@@ -21,28 +21,12 @@ ALPHAS = (0.01, 0.05, 0.1)
 
 @dataclass(frozen=True)
 class Training:
-    """Facts about the training documents, which a model does not contain.
-
-    Attributes
-    ----------
-    n_documents : int
-    digest : str
-        Digest of the documents and their order.
-    source : str
-        Name of the dataset or file.
-    options : dict of str to object
-        How the source was read, such as its language and the number of copies left out; values of JSON.
-
-    Examples
-    --------
-    >>> Training.of(["one", "two"], source="numbers.csv", options={"column": "text"}).n_documents
-    2
-    """
+    """Facts about the training documents, which a model does not contain."""
 
     n_documents: int
-    digest: str
-    source: str
-    options: dict[str, Any] = field(default_factory=dict)
+    digest: str  # of the documents and their order
+    source: str  # name of the dataset or file
+    options: dict[str, Any] = field(default_factory=dict)  # how it was read, in values of JSON
 
     @classmethod
     def of(cls, texts: list[str], source: str, options: dict[str, Any] | None = None) -> "Training":
@@ -81,24 +65,12 @@ class Model:
 
 
 class ScoredDocument(NamedTuple):
-    """The result of a document; `score` and `p` are None where it has no words.
-
-    Attributes
-    ----------
-    score : float or None
-        Abnormality.
-    p : float or None
-        Share of normal documents that score at least as high.
-    is_odd : bool
-        Whether `p` is at most alpha.
-    why : list of str
-        The words that make an odd document odd, the strongest first.
-    """
+    """The result of a document; `score` and `p` are None where it has no words."""
 
     score: float | None
-    p: float | None
-    is_odd: bool
-    why: list[str]
+    p: float | None  # share of normal documents that score at least as high
+    is_odd: bool  # whether p is at most alpha
+    why: list[str]  # the words that make an odd document odd, the strongest first
 
 
 class Scorer:

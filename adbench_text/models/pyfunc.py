@@ -17,32 +17,15 @@ ALPHA = 0.01
 
 
 class Predictor:
-    """Scores texts with a model.
-
-    Parameters
-    ----------
-    model : Model
-    """
+    """Scores texts with a model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
-        """Score texts.
+        """Return score, p-value, whether it is at most alpha, and why, for each text in the column ``text``.
 
-        Parameters
-        ----------
-        model_input : DataFrame
-            The texts, in the column ``text``.
-        params : dict, optional
-            ``alpha``: the largest p-value of an odd text, in (0, 1); 0.01 by default.
-
-        Returns
-        -------
-        DataFrame
-            With the columns ``score``, ``p`` (the p-value), ``odd`` (whether it is at most alpha) and ``why``
-            (the words that make an odd text odd), and the index of the input. A text without words has no
-            score: `score` and `p` are None, so these columns are of the type object.
+        `params` may have ``alpha``. A text without words has None as its score and p-value.
         """
         import pandas as pd
 
