@@ -38,11 +38,8 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the share of all scores that are at least as high, for each score.
 
-    These are ranks, uniform with and without outliers: they do not show how many documents are outliers. That
-    takes scores of normal documents (`p_values`).
+    These are ranks, uniform with and without outliers: they do not show how many documents are outliers.
 
-    Examples
-    --------
     >>> p_values_within(np.array([1.0, 4.0, 2.0, 2.0]))
     array([1.  , 0.25, 0.75, 0.75])
     """
@@ -53,8 +50,6 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
 def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:
     """Return the score above which a document has a p-value of at most alpha; None with too few scores.
 
-    Examples
-    --------
     >>> threshold(np.arange(1.0, 100.0), 0.05)
     95.0
     """

@@ -167,16 +167,9 @@ def seed_or_draw(seed: int | None) -> int:
 def check_shapes(arrays: Mapping[str, Any], **expected: str) -> None:
     """Raise InvalidValueError unless arrays, such as those of a state that is read back, fit each other.
 
-    Parameters
-    ----------
-    arrays : mapping of str to array
-    **expected : str
-        The shape of each array: its dimensions by name or as numbers, separated by spaces. A dimension has
-        the same length wherever it is named.
+    The shape of each is given by its dimensions, names or numbers, separated by spaces. A dimension has the
+    same length wherever it is named.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> check_shapes({"idf": np.ones(2), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
     Traceback (most recent call last):
         ...

@@ -30,18 +30,6 @@ def listing(names: Iterable[str], most: int = 30) -> str:
 class UnknownNameError(InvalidValueError):
     """A name is not known; the message suggests the nearest known name.
 
-    Parameters
-    ----------
-    kind : str
-        Kind of thing that has the name, for example ``"detector"``.
-    name : str
-        The name that was given.
-    known : iterable of str
-        All valid names.
-
-    Examples
-    --------
-    >>> from adbench_text.errors import UnknownNameError
     >>> print(UnknownNameError("detector", "lrr", ["cvdd", "date", "llr"]))
     No detector named 'lrr'. Did you mean 'llr'? Known: cvdd, date, llr.
     """

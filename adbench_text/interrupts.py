@@ -14,13 +14,7 @@ _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP
 
 
 class Ended(KeyboardInterrupt):
-    """A signal asks the program to end.
-
-    Attributes
-    ----------
-    exit_code : int
-        128 and the number of the signal, as shells have it.
-    """
+    """A signal asks the program to end; its exit code is 128 and the number of the signal, as in shells."""
 
     def __init__(self, number: int) -> None:
         super().__init__(signal.Signals(number).name)

@@ -81,15 +81,7 @@ class Metric:
 
 
 def auroc(outlier: "Labels", scores: "Scores") -> float:
-    """Return the area under the ROC curve, in [0, 1].
-
-    Parameters
-    ----------
-    outlier : bool array of shape (n,)
-        Which texts are outliers, at least one of each kind.
-    scores : float array of shape (n,)
-        Abnormality.
-    """
+    """Return the area under the ROC curve, in [0, 1]."""
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(outlier, scores))
@@ -117,13 +109,9 @@ def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
 def fpr95(outlier: "Labels", scores: "Scores") -> float:
     """Return the false positive rate at a true positive rate of 95 %, with outliers as the positive class.
 
-    At a threshold t, every text with a score of t or more counts as an outlier. The result is the smallest
-    share of inliers that count as outliers, among the thresholds that find at least 95 % of the outliers.
-    Texts of equal score are on the same side of every threshold; nothing is interpolated. It is 0 if the
-    highest 95 % of the outliers are above all inliers, and 1 if all scores are equal.
+    It is the smallest share of inliers at or above a threshold that at least 95 % of the outliers reach.
+    Texts of equal score are on the same side of every threshold; nothing is interpolated.
 
-    Notes
-    -----
     Source: Hendrycks, Mazeika and Dietterich, "Deep Anomaly Detection with Outlier Exposure", ICLR 2019
     (FPR95). In Liang, Li and Srikant, "Enhancing the Reliability of Out-of-distribution Image
     Detection in Neural Networks" (ODIN), ICLR 2018, the positive class is the inliers.

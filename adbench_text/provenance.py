@@ -53,9 +53,9 @@ print(json.dumps({
 
 
 def devices() -> dict[str, Any]:
-    """Return the devices that torch sees; ``problem`` if torch cannot be imported.
+    """Return the devices that torch sees, found by another process: torch takes seconds to import.
 
-    Another process looks: torch takes seconds to import.
+    ``problem`` is there if torch cannot be imported.
     """
     done = subprocess.run([sys.executable, "-c", _DEVICES], capture_output=True, text=True, check=False)
     if done.returncode:
@@ -75,10 +75,7 @@ def visible_gpus() -> list[str]:
 
 @cache
 def git_commit() -> str:
-    """Return the commit of this code, with ``-dirty`` after changes; in words if it is unknown.
-
-    An installed package names the commit of the checkout that it was built from.
-    """
+    """Return the commit of this code, or that an installed package was built from; in words if unknown."""
     root = Path(__file__).resolve().parents[1]
     if not (root / ".git").exists():
         return COMMIT.read_text().strip() if COMMIT.is_file() else "unknown (installed without git)"

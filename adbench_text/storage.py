@@ -74,21 +74,8 @@ def is_file(path: Path) -> bool:
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary path beside `path` to write to; move it to `path` only if the block succeeds.
 
-    Parameters
-    ----------
-    path : Path
-        Its folder is created if it does not exist.
+    The folder is created. DataError is raised if the file cannot be written; an older one is kept then.
 
-    Raises
-    ------
-    DataError
-        If the file cannot be written. An older file at `path` is kept.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from adbench_text.storage import atomic_path
     >>> path = Path(tempfile.mkdtemp()) / "results.csv"
     >>> with atomic_path(path) as temporary:
     ...     _ = temporary.write_text("auroc")
@@ -264,13 +251,8 @@ class RemoteFile:
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.
 
-        An existing file is not verified; compare its `file_digest` with the digest for that.
-
-        Raises
-        ------
-        DataError
-            If the file is missing and cannot be downloaded, or the download is too large, too slow or
-            not the published file. In that case nothing is kept.
+        An existing file is not verified. DataError is raised if the file cannot be downloaded, or the
+        download is too large, too slow or not the published file; then nothing is kept.
         """
         local = self.local
         if self.is_here:
@@ -350,18 +332,11 @@ class _Download:
 
 
 def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:
-    """Return the digest of a file; it is cached until the file changes.
+    """Return the digest of a file, by a name of `hashlib`; it is cached until the file changes.
 
     A change shows in the size, the inode, or the times of modification and of the last change of the file's
-    status. The last one cannot be set back by a program.
-
-    Parameters
-    ----------
-    path : Path
-    algorithm : str
-        A name that `hashlib` has.
-    unpack : bool
-        Of a gzipped file, digest the content: it stays the same if the file is packed again.
+    status. The last one cannot be set back by a program. With `unpack` it is the digest of the content of a
+    gzipped file: it stays the same if the file is packed again.
     """
     resolved = path.resolve()
     key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]

@@ -59,13 +59,7 @@ def weights_of(network: nn.Module) -> dict[str, NDArray[Any]]:
 
 @torch.no_grad()
 def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> None:
-    """Put saved weights into a network of the same shape.
-
-    Raises
-    ------
-    ValueError
-        If names or shapes are others.
-    """
+    """Put saved weights into a network of the same shape; raise ValueError for others."""
     parameters = dict(network.named_parameters())
     shapes, saved = ({name: tuple(w.shape) for name, w in each.items()} for each in (parameters, weights))
     if shapes != saved:

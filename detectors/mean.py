@@ -82,13 +82,7 @@ class Mean(Composite):
         return self._mean([member.decision_scores_ for member in self._members])
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of words of the first member that has them, in its units.
-
-        Raises
-        ------
-        DetectorError
-            If no member has them.
-        """
+        """Return the scores of words of the first member that has them, in its units."""
         checked = self._check_fitted(texts)
         return self._first_with_words(lambda member: member.token_scores(checked))
 

@@ -242,28 +242,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         raise DetectorError(f"{type(self).__name__} has no scores that are chosen by the test labels.")
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the scores of the words of each text, where the method has them.
-
-        Raises
-        ------
-        DetectorError
-            If it has none.
-        """
+        """Return the scores of the words of each text; raise DetectorError if the method has none."""
         raise DetectorError(f"{type(self).__name__} scores a text as a unit; it has no scores of words.")
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of training documents, as they add up to ``decision_scores_``.
-
-        Parameters
-        ----------
-        places : sequence of int
-            Which of the training documents.
-
-        Raises
-        ------
-        DetectorError
-            If the method has none.
-        """
+        """Return the scores of the words of training documents, as they add up to ``decision_scores_``."""
         texts = self._texts_of_training()
         return self.token_scores([texts[place] for place in places])
 
@@ -356,18 +339,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def fitted_state(self, compute_scores: bool = True) -> State:
         """Return everything that was learned, to be saved; see `adbench_text.plugins.scores`.
 
-        The hyper-parameters and the training documents are no part of it.
-
-        Parameters
-        ----------
-        compute_scores : bool, default True
-            Whether to compute ``decision_scores_`` if nothing has asked for them so far. Without them a
-            detector that is read back has no threshold.
-
-        Raises
-        ------
-        DetectorError
-            If the detector cannot be saved.
+        The hyper-parameters and the training documents are no part of it. Without `compute_scores` it has
+        ``decision_scores_`` only if something asked for them; a saved detector without them has no threshold.
         """
         self._check_is_fitted()
         return {

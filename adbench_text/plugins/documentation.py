@@ -34,29 +34,15 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A hyper-parameter of a detector.
-
-    Parameters
-    ----------
-    name : str
-    default : object
-    type, meaning : str
-        As the docstring of its class, or of a class it inherits from, states them; empty if none does.
-    range : str
-        Values that it may have; empty if that is not known.
-    nullable : bool
-        Whether it may be None.
-    choices : sequence of str
-        The names that it may have; empty if it is no choice.
-    """
+    """A hyper-parameter of a detector."""
 
     name: str
     default: Any
-    type: str
-    meaning: str
-    range: str
-    nullable: bool
-    choices: Sequence[str]
+    type: str  # as the docstring of its class, or of a base, states it
+    meaning: str  # likewise
+    range: str  # values that it may have; empty if that is not known
+    nullable: bool  # whether it may be None
+    choices: Sequence[str]  # names that it may have; empty if it is no choice
 
 
 def parameters(detector: "type[TextDetector]") -> list[Parameter]:
@@ -76,7 +62,7 @@ def parameters(detector: "type[TextDetector]") -> list[Parameter]:
 
 
 def documented(kind: type) -> dict[str, Entry]:
-    """Return the entries for all parameters of a class and of the classes it inherits from, by name.
+    """Return the entries for all parameters of a class and of its bases, by name.
 
     An entry that only refers to another class ("See `TextDetector`.") gives way to that class's own.
     """
@@ -94,22 +80,7 @@ def documented(kind: type) -> dict[str, Entry]:
 
 
 def parsed(docstring: str) -> Iterator[Entry]:
-    """Yield the entries of the section "Parameters"; several names in one entry become one each.
-
-    Examples
-    --------
-    >>> for entry in parsed('''Summary.
-    ...
-    ... Parameters
-    ... ----------
-    ... low, high : float, default 1
-    ...     Ends of the interval,
-    ...     both positive.
-    ... '''):
-    ...     print(entry)
-    Entry(name='low', type='float, default 1', meaning='Ends of the interval, both positive.')
-    Entry(name='high', type='float, default 1', meaning='Ends of the interval, both positive.')
-    """
+    """Yield the entries of the section "Parameters"; several names in one entry become one each."""
     lines = inspect.cleandoc(docstring).splitlines()
     titles = [i for i in range(len(lines) - 1) if lines[i].strip() and _UNDERLINE.fullmatch(lines[i + 1])]
     begin = next((i for i in titles if lines[i].strip() == "Parameters"), None)
@@ -140,8 +111,6 @@ def citations(kind: type, module_docstring: str = "") -> list[str]:
     A detector that no publication contains states what to cite: in the attribute ``citation`` of its class,
     or the constant ``CITATION`` of its module.
 
-    Examples
-    --------
     >>> citations(object, "Isolation Forest on document vectors (Liu et al., 2008).")
     ['Liu et al., 2008']
     """

@@ -36,13 +36,7 @@ _VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
 
 
 def adapted(kind: Any) -> type[TextDetector]:
-    """Return a detector class with our interface; one of ours is returned as it is.
-
-    Parameters
-    ----------
-    kind : type or function
-        Returns an unfitted detector, given its hyper-parameters as keyword arguments.
-    """
+    """Return a detector class with our interface for a class, or a function that returns a detector."""
     if inspect.isclass(kind) and issubclass(kind, TextDetector):
         return kind
     return _vector_adapter(kind) if _is_pyod(kind) and _takes_a_matrix(kind) else _adapter(kind)

@@ -61,36 +61,9 @@ _TRUSTED = frozenset(
 
 
 class WrappedDetector(TextDetector):
-    """Base of adapters: the hyper-parameters of a class of another package beside ours.
+    """Base of adapters: the hyper-parameters of a class of another package, `wrapped`, beside ours.
 
-    Parameters
-    ----------
-    **params
-        Ours, and those of `wrapped` by their own names.
-
-    Attributes
-    ----------
-    wrapped : type
-        The class of the other package.
-    fixed : frozenset of str
-        Its hyper-parameters that are not offered.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> class Longest:
-    ...     def __init__(self, limit=10):
-    ...         self.limit = limit
-    >>> class LongestDetector(WrappedDetector):
-    ...     wrapped = Longest
-    ...
-    ...     def _fit(self, texts):
-    ...         self._detector = self.wrapped(**self._own_defaults() | self._params)
-    ...
-    ...     def _score(self, texts):
-    ...         return np.array([max(len(text) - self._detector.limit, 0) for text in texts])
-    >>> LongestDetector(limit=3).fit(["one", "two"]).decision_function(["three", "six"])
-    array([2., 0.])
+    The hyper-parameters in `fixed` are not offered.
     """
 
     wrapped: type[Any]

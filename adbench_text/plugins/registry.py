@@ -56,31 +56,21 @@ _OURS = "adbench-text"
 
 @dataclass(frozen=True)
 class Plugin:
-    """A plug-in that is not loaded yet.
-
-    Attributes
-    ----------
-    place : str
-        What is loaded, and the package that it belongs to, for messages.
-    problem : str
-        Why its file cannot be read; empty if nothing is wrong.
-    class_name, constants
-        The class that a file of ours is about, and the literal constants of its module, read without import.
-    claimants : tuple of str
-        Places of all plug-ins that claim its name; of its own alone, if nothing is wrong.
-    """
+    """A plug-in that is not loaded yet."""
 
     kind: str
     name: str
     summary: str
     load: Callable[[], Any]
     module: str
-    place: str
+    place: str  # what is loaded, and its package, for messages
     package: str = _OURS
-    problem: str = ""
+    problem: str = ""  # why its file cannot be read
     is_family: bool = False
-    class_name: str = ""
+    class_name: str = ""  # of the class that a file of ours is about
+    # literal constants of its module, read without import
     constants: Mapping[str, Any] = field(default_factory=dict)
+    # places of all plug-ins that claim its name; its own alone if nothing is wrong
     claimants: tuple[str, ...] = ()
 
     @property
@@ -265,15 +255,7 @@ def _summary(loaded: Any, origin: str) -> str:
 
 
 def load(kind: str, name: str) -> Any:
-    """Load the plug-in of this name: a detector class, a dataset, or a module of reports.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is none of that name.
-    PluginError
-        If it exists but cannot be imported, or if there are several.
-    """
+    """Load the plug-in of this name: a detector class, a dataset, or a module of reports."""
     known = plugins(kind)
     if name in known:
         known[name].check_name()

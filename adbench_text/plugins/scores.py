@@ -39,11 +39,6 @@ class Estimator:
     """A fitted object of a library in a state, which is saved in a file of its own.
 
     Only objects whose classes the detector lists in `TextDetector.trusted_types` are read back.
-
-    Attributes
-    ----------
-    value : object
-        For example a fitted estimator of scikit-learn.
     """
 
     value: Any
@@ -59,13 +54,7 @@ class TokenScore(NamedTuple):
 
 
 def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
-    """Return documents as a list.
-
-    Raises
-    ------
-    InvalidValueError
-        If `texts` is a bare string, a table, empty, or holds anything but strings.
-    """
+    """Return documents as a list; raise InvalidValueError if they are none, or no sequence of strings."""
     if isinstance(texts, str | bytes):
         raise InvalidValueError("texts must be a sequence of strings, got one bare string; put it in a list.")
     # a table would be read as the names of its columns
@@ -86,13 +75,7 @@ def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str
 
 
 def check_scores(scores: Any, n_texts: int) -> Scores:
-    """Return scores as float64 of shape (n_texts,).
-
-    Raises
-    ------
-    DetectorError
-        If there are not `n_texts` of them, or any is NaN or infinite.
-    """
+    """Return scores as float64 of shape (n_texts,); raise DetectorError if one is missing or not finite."""
     try:
         checked = np.array(scores, dtype=np.float64)  # a copy: the detector may change its own array later
     except (TypeError, ValueError) as error:
@@ -108,13 +91,7 @@ def check_scores(scores: Any, n_texts: int) -> Scores:
 def original_words(text: str, cleaner: "Cleaner", scored: Sequence[TokenScore]) -> list[TokenScore]:
     """Return the scores of the words of a document, with their places in the original.
 
-    Parameters
-    ----------
-    text : str
-        The original.
-    cleaner : Cleaner
-    scored : sequence of TokenScore
-        Of tokens of the cleaned document, in order; a word of several tokens has their highest score.
+    `scored` are tokens of the cleaned document, in order; a word of several tokens has their highest score.
     """
     words, position = [], 0
     for place in cleaner.places(text):
@@ -131,10 +108,7 @@ def original_words(text: str, cleaner: "Cleaner", scored: Sequence[TokenScore]) 
 
 
 def centre(documents: Sequence[Sequence[TokenScore]]) -> float:
-    """Return the score above which a word speaks for odd, from the words of some typical documents.
-
-    It is 0 where scores have both signs, and otherwise their median.
-    """
+    """Return the score above which a word speaks for odd: 0 if there are both signs, else the median."""
     scores = np.array([word.score for words in documents for word in words])
     if not len(scores) or (scores.min() < 0 < scores.max()):
         return 0.0

@@ -47,8 +47,7 @@ def check(
 ) -> Iterator[Outcome]:
     """Check rules one after the other; after an essential one that is broken, skip the rest.
 
-    The global state of the process is restored after each. `module` is that of the plug-in, for file and
-    line of its errors.
+    `module` is that of the plug-in, for file and line of its errors.
     """
     is_broken = False
     for rule in rules:

@@ -276,18 +276,8 @@ class CVDD(TextDetector):
         """Return the words that describe each context (section 5.2).
 
         Of the `n_texts` training documents nearest to a context, the `n_attended` words that its head
-        attends to most; of these the `n_words` that occur in most documents.
-
-        Raises
-        ------
-        DetectorError
-            If the detector was loaded: the training documents are not saved.
-
-        Returns
-        -------
-        DataFrame
-            With columns ``context`` and ``rank``, from 1, ``word``, and ``texts``, the number of
-            nearest documents that contain it.
+        attends to most; of these the `n_words` that occur in most documents. The columns are ``context`` and
+        ``rank``, from 1, ``word``, and ``texts``, the number of nearest documents that contain it.
         """
         self._check_is_fitted()
         if self._training_texts is None:

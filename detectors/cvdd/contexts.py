@@ -26,23 +26,9 @@ _SETTLED = 5  # epochs whose mean loss is compared with that of as many before
 
 
 class Bags:
-    """Documents as bags of words with vectors.
+    """Documents as bags of words, from their counts (n_texts, n_words) and vectors (n_words, d).
 
-    Parameters
-    ----------
-    counts : csr_array of shape (n_texts, n_words)
-        Number of times that each word occurs in each document.
-    vocabulary : object array of shape (n_words,)
-        The words.
-    table : float32 array of shape (n_words, d)
-        Their vectors.
-    device : torch.device
-        Where batches are made.
-
-    Attributes
-    ----------
-    lengths : int64 array of shape (n_texts,)
-        Different words of each document.
+    `lengths` are the numbers of different words of each document; batches are made on `device`.
     """
 
     def __init__(
@@ -95,14 +81,7 @@ class Attended(NamedTuple):
 class ContextNetwork(nn.Module):
     """Self-attention with several heads over frozen word vectors, and a context vector for each head.
 
-    Parameters
-    ----------
-    contexts : float tensor of shape (R, d)
-        Where the context vectors start.
-    attention_size : int
-        Inner width of the attention.
-    random : torch.Generator
-        Draws its weights.
+    `contexts` (R, d) are where the context vectors start, `attention_size` the inner width of the attention.
     """
 
     def __init__(self, contexts: Tensor, attention_size: int, random: torch.Generator) -> None:
@@ -195,27 +174,14 @@ def phases(alpha_schedule: str, epochs: int, learning_rate: float) -> list[Phase
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of a training.
+    """Settings of a training."""
 
-    Parameters
-    ----------
-    phases : sequence of Phase
-        One for each epoch.
-    batch_size : int
-    orthogonality_weight, weight_decay : float
-    tolerance : float
-        Epochs of one phase end early when the mean loss of the last five of them is within this share
-        of that of the five before; 0 for never.
-    seed : int
-        Of the batches.
-    """
-
-    phases: Sequence[Phase]
+    phases: Sequence[Phase]  # one for each epoch
     batch_size: int
     orthogonality_weight: float
     weight_decay: float
-    tolerance: float
-    seed: int
+    tolerance: float  # a phase ends early when the mean loss of five epochs falls by less than this share
+    seed: int  # of the batches
 
 
 def train(
@@ -225,13 +191,7 @@ def train(
     training: Training,
     observer: Observer | None = None,
 ) -> None:
-    """Train a network on the documents of these rows, each with a word; all are on one device.
-
-    Raises
-    ------
-    DetectorError
-        If the loss is not finite.
-    """
+    """Train a network on the documents of these rows, each with a word; all are on one device."""
     epochs = list(training.phases)
     optimizer = torch.optim.Adam(network.parameters(), weight_decay=training.weight_decay, fused=True)
     batches = training_batches(bags.lengths[rows], training.batch_size, training.seed)

@@ -404,12 +404,7 @@ class DATE(TextDetector):
         """Return the abnormality of each word of each document: the mean of its word pieces.
 
         A document's score is the mean over its pieces and [SEP]; that of a document of several windows the
-        mean of theirs, each over its pieces.
-
-        Raises
-        ------
-        InvalidValueError
-            If the score is ``pl_rmd``, which judges complete documents, or as `decision_function`.
+        mean of theirs, each over its pieces. ``pl_rmd`` judges complete documents: it has no scores of words.
         """
         texts = self._check_fitted(texts)
         if self.score == _PL_RMD:

@@ -43,13 +43,7 @@ def checkpoint_path(detector: "DATE", texts: list[str]) -> Path | None:
 
 
 class Checkpoint:
-    """File from which an interrupted training resumes.
-
-    Parameters
-    ----------
-    path : Path or None
-        None for a training without checkpoints: nothing is read, due or written.
-    """
+    """File from which an interrupted training resumes; with None for its path, nothing is read or written."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

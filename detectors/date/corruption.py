@@ -13,20 +13,10 @@ from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init
 
 
 def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
-    """Draw K different patterns over the tokens after [CLS], each masking the same share of them.
+    """Draw K different patterns over [CLS], `length` tokens and [SEP]: (K, length + 2), True where masked.
 
-    Source: section 3.1. Pattern positions are absolute: a short document sees the beginning of each.
-
-    Returns
-    -------
-    bool tensor of shape (n_patterns, length + 2)
-        False for [CLS] and for the [SEP] of a full window; of the `length` tokens between
-        ``int(share * length)`` are True in each row.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than `n_patterns` different ones.
+    Source: section 3.1. ``int(share * length)`` of the tokens between are masked in each. Pattern positions
+    are absolute: a short document sees the beginning of each.
     """
     if count_patterns(length, share) < n_patterns:
         raise ValueError(f"n_patterns must be at most {count_patterns(length, share)}, got {n_patterns}")
@@ -63,14 +53,7 @@ class RandomGenerator(nn.Module):
 class LearnedGenerator(nn.Module):
     """A small masked language model, whose embeddings are the discriminator's (section 4.4).
 
-    Parameters
-    ----------
-    embeddings : Embeddings
-    shape : Shape
-    mask_id : int
-        The id of [MASK].
-    most : int, optional
-        Maximum number of masked tokens in a window.
+    `mask_id` is the id of [MASK], `most` the maximum number of masked tokens in a window.
     """
 
     def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int, most: int | None = None) -> None:

@@ -15,21 +15,13 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True)
 class Shape:
-    """Sizes of a transformer encoder (section 4.2).
-
-    Parameters
-    ----------
-    hidden, layers, heads, feed_forward : int
-        Width, depth, attention heads and inner width.
-    dropout : float
-        Share of activations dropped in training, in [0, 1).
-    """
+    """Sizes of a transformer encoder (section 4.2)."""
 
     hidden: int = 256
     layers: int = 4
     heads: int = 4
     feed_forward: int = 1024
-    dropout: float = 0.0
+    dropout: float = 0.0  # share of activations dropped in training, in [0, 1)
 
 
 class Embeddings(nn.Module):
@@ -172,15 +164,8 @@ class Losses(NamedTuple):
 class Objective(nn.Module):
     """DATE's loss (section 3.4): weighted sum of RTD, RMD and, with a learned generator, MLM.
 
-    Parameters
-    ----------
-    generator : nn.Module
-        Maps ids and lengths, what is masked (B, L) and noise (B, L) in [0, 1) to replaced ids (B, L)
-        and to the summed MLM loss, None if there is nothing to learn.
-    discriminator : Discriminator
-        Maps ids and lengths to a `Judgement`.
-    rtd_weight, rmd_weight, mlm_weight : float
-        Weights of the losses; 50, 100 and 1 in the paper.
+    `generator` maps ids and lengths, what is masked (B, L) and noise (B, L) in [0, 1) to replaced ids (B, L)
+    and to the summed MLM loss, None if there is nothing to learn.
     """
 
     def __init__(
@@ -208,14 +193,8 @@ class Objective(nn.Module):
     ) -> Losses:
         """Corrupt ids (B, L) and return the losses of the discriminator's judgement.
 
-        Parameters
-        ----------
-        ids : int tensor of shape (B, L)
-        lengths : int tensor of shape (B,)
-        corruption : Corruption
-        scored : float tensor of shape (3,), optional
-            By how many tokens, windows and masked tokens to divide the sums: those of this batch,
-            unless it is a part of a larger one.
+        `scored` are the numbers of tokens, windows and masked tokens to divide the sums by: those of this
+        batch, unless it is a part of a larger one.
         """
         masked, pattern, noise = corruption
         # Replaced ids are integers: no gradient of RTD or RMD can reach the generator through them.

@@ -34,19 +34,7 @@ SCORES = {
 
 
 def window_scores(discriminator: Discriminator, windows: Windows, score: str) -> NDArray[np.float64]:
-    """Return how abnormal each window is: the mean over its tokens, [CLS] left out.
-
-    Parameters
-    ----------
-    discriminator : Discriminator
-    windows : Windows
-    score : {"pl", "mp", "ne"}
-
-    Returns
-    -------
-    float64 array of shape (n_windows,)
-        At least 0.
-    """
+    """Return how abnormal each window is, at least 0: the mean over its tokens, [CLS] left out."""
     normality_of, most = SCORES[score]
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
@@ -63,19 +51,8 @@ def rmd_scores(
 ) -> NDArray[np.float64]:
     """Return how abnormal each window is by the general pseudo-label score (eq. 6), K passes.
 
-    Parameters
-    ----------
-    objective : Objective
-    windows : Windows
-    patterns : bool tensor of shape (K, max_length + 2)
-        Each is applied to every window in turn.
-    noise : float tensor of shape (K, max_length + 2)
-        What the generator replaces by; the same for every window.
-
-    Returns
-    -------
-    float64 array of shape (n_windows,)
-        1 - the mean probability that the RMD head gives to the pattern applied, in [0, 1].
+    It is 1 - the mean probability that the RMD head gives to the pattern applied, in [0, 1]. Patterns and
+    noise, what the generator replaces by, are of shape (K, max_length + 2), and the same for every window.
     """
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:

@@ -30,33 +30,17 @@ _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for th
 
 @dataclass(frozen=True)
 class Training:
-    """Settings of a training.
-
-    Parameters
-    ----------
-    steps, batch_size : int
-    learning_rate, weight_decay : float
-    patterns : bool tensor of shape (K, max_length + 2), or None
-        Mask patterns, on the device; None draws masks for each batch.
-    mask_share : float
-        For the latter: the chance of a token to be masked.
-    seed : int
-        Of everything random: what is drawn in step t is a function of it and t.
-    dtype : torch.dtype
-        What the networks compute in.
-    embedding_learning_rate : float, optional
-        Learning rate of the token embeddings, if it is not `learning_rate`.
-    """
+    """Settings of a training."""
 
     steps: int
     batch_size: int
     learning_rate: float
     weight_decay: float
-    patterns: Tensor | None
-    mask_share: float
-    seed: int
-    dtype: torch.dtype
-    embedding_learning_rate: float | None = None
+    patterns: Tensor | None  # of masks, (K, max_length + 2), on the device; None draws masks for each batch
+    mask_share: float  # for the latter: the chance of a token to be masked
+    seed: int  # what is drawn in step t is a function of it and t
+    dtype: torch.dtype  # what the networks compute in
+    embedding_learning_rate: float | None = None  # of the token embeddings, if it is not `learning_rate`
 
     def seed_of(self, step: int) -> int:
         """Return the seed of what is drawn in a step."""
@@ -89,25 +73,11 @@ def train(
     observer: Observer | None = None,
     checkpoint: Path | None = None,
 ) -> None:
-    """Train the networks of an objective on windows; all are on one device.
+    """Train the networks of an objective, with weights in fp32, on windows; all are on one device.
 
-    Parameters
-    ----------
-    objective : Objective
-        The networks; their weights are in fp32.
-    windows : Windows
-    training : Training
-    observer : Observer, optional
-        Receives the losses, and looks at the networks between the steps.
-    checkpoint : Path, optional
-        File to which the state is written every minute. A training that finds it resumes there, with the
-        result of an uninterrupted one; it reports the earlier losses again, but does not repeat the
-        trace. Removed at the end.
-
-    Raises
-    ------
-    DetectorError
-        If the loss is not finite, or a single window is too large for the memory.
+    `checkpoint` is a file to which the state is written every minute. A training that finds it resumes there,
+    with the result of an uninterrupted one; it reports the earlier losses again, but does not repeat the
+    trace. It is removed at the end.
     """
     optimizer = adamw(objective, training)
     progress = _Progress(windows.device)

@@ -16,20 +16,6 @@ class Windows:
 
     A document longer than that gets several, each beginning 80 % of a window after the one before; the
     last ends with the document. An empty document gets one without pieces.
-
-    Attributes
-    ----------
-    max_length : int
-    n_pieces : int64 array of shape (n_texts,)
-        Pieces of each document.
-    lengths : int64 array of shape (n_windows,)
-        Tokens of each window, [CLS] and [SEP] among them.
-    padded : int64 array of shape (n_windows,)
-        The width of a batch in which a window is the longest.
-    text : int64 array of shape (n_windows,)
-        Number of the document that each belongs to, ascending.
-    begin : int64 array of shape (n_windows,)
-        Place of its first piece in its document.
     """
 
     def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
@@ -37,16 +23,17 @@ class Windows:
         # 80 % of all tokens of a window are more than its pieces where these are 3 or fewer: without the
         # minimum some pieces would be in no window.
         stride = min(int(STRIDE * (max_length + 2)), max_length)
-        self.n_pieces = n_pieces = np.diff(pieces.ends)
+        self.n_pieces = n_pieces = np.diff(pieces.ends)  # of each document
         # -(-a // b) rounds up. The released code starts windows as long as they begin inside the document.
         n_windows = 1 + np.maximum(0, -(-(n_pieces - max_length) // stride))
-        self.text = np.repeat(np.arange(len(n_pieces)), n_windows)
+        self.text = np.repeat(np.arange(len(n_pieces)), n_windows)  # the document of each window
         first = np.cumsum(n_windows) - n_windows
-        # Number of the window within its document, times the stride.
+        # Place of its first piece in its document: its number there, times the stride.
         self.begin = (np.arange(len(self.text)) - first[self.text]) * stride
         held = np.minimum(n_pieces[self.text] - self.begin, max_length)
         self.lengths = held + 2
-        # Few different widths: the CPU's matrix kernels are compiled again for each
+        # The width of a batch in which it is the longest; few different ones: the CPU's matrix kernels are
+        # compiled again for each.
         self.padded = np.minimum(-(-self.lengths // _ROUND) * _ROUND, max_length + 2)
         ends = np.cumsum(self.lengths)
         self._starts = ends - self.lengths

@@ -358,11 +358,6 @@ class LLR(TextDetector):
         """Return the negative evidence of every word; its shrunk mean is the score of the document.
 
         The coherence belongs to the document, not to its words, and is left out.
-
-        Raises
-        ------
-        DetectorError
-            With `batch_rounds`: the evidence of a word depends on the batch.
         """
         if self.batch_rounds:
             raise DetectorError("With batch_rounds llr has no scores of words: they depend on the batch.")

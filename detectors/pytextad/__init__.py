@@ -56,13 +56,7 @@ def __getattr__(name: str) -> Any:
 
 @cache
 def member(name: str) -> Any:
-    """Return the text detector around PyTextAD's detector of this name.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        If PyTextAD, or a package that it needs, is not installed.
-    """
+    """Return the text detector around PyTextAD's detector of this name."""
     module, class_name, adapter = _MEMBERS[name]
     with redirect_stdout(sys.stderr):
         wrapped = getattr(importlib.import_module(f"pytextad.models.{module}"), class_name)
