@@ -62,18 +62,9 @@ def of_sweep(
 class Builder:
     """Builds reports from records, which are arranged once; each figure is drawn once.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        From `adbench_text.store.store.Store.cells`, oldest first; not empty.
-    metric : str
-        The metric of the figures, and of the tables unless another is asked for.
-    store : Results, optional
-        Keeps the scores, curves and examples that some tables and figures need.
-    cells : sequence of Cell
-        The cells of the sweep that the records belong to, if any: a note names those that were not run.
-    notes : sequence of str
-        Notes on the records; see `held_records`.
+    `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. `metric` is that of
+    the figures, and of the tables unless another is asked for. `store` keeps scores, curves and examples.
+    `cells` are those of the sweep that the records belong to: a note names what was not run.
     """
 
     def __init__(
@@ -96,21 +87,11 @@ class Builder:
         pictures: bool = False,
         sections: Sequence[str] = SECTIONS,
     ) -> Report:
-        """Return a report.
+        """Return a report of the named tables, of the brief ones without names; what is empty is left out.
 
-        Parameters
-        ----------
-        tables : sequence of str
-            Names of tables, those of the brief report if empty; a table without content is left out.
-        metric : str, optional
-            The metric of the tables.
-        only : bool
-            True if the user named the tables: a format for programs then contains only these, and a note
-            explains each that is left out.
-        pictures : bool
-            Whether pictures and heat maps are shown; the main tables of the other metrics come with them.
-        sections : sequence of str
-            Parts of `SECTIONS` that come after the result, the main table and the provenance.
+        `only` is True if the user named them: a format for programs has no other table then, and a note
+        explains each that is left out. With `pictures` come pictures, heat maps, and the main tables of the
+        other metrics. `sections` come after the result, the main table and the provenance.
         """
         has_tables = "tables" in sections
         chosen = list(tables or declared.brief_tables())[: None if has_tables else 1]

@@ -23,23 +23,18 @@ MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outlier
 
 @dataclass(frozen=True)
 class Column:
-    """One configuration of a detector, or a complete preset (`configuration` is None then).
+    """One configuration of a detector, or a complete preset, which may have one for each dataset.
 
-    A preset may have one configuration for each dataset. Where it has several for one dataset, it
-    is a grid and its column an oracle: the column takes the best of them per split. A single
-    configuration can be an oracle as well.
-
-    Results of other code or other libraries have a column of their own: `generation` 0 is the
-    newest, `differs` names the difference from it.
+    A preset that has several for one dataset is a grid and its column an oracle: it takes the best per split.
     """
 
     detector: str
     preset: str
-    configuration: str | None
+    configuration: str | None  #: None for a complete preset
     is_oracle: bool = False
     regime: str | None = None
-    generation: int = 0
-    differs: str = OLDER_CODE
+    generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
+    differs: str = OLDER_CODE  #: from the newest
 
     @property
     def block(self) -> tuple[bool, str]:
@@ -69,32 +64,12 @@ class Column:
 class Cells:
     """The newest record of each cell, arranged for all tables and figures of a report.
 
-    Parameters
-    ----------
-    records : sequence of Record
-        From `adbench_text.store.store.Store.cells`, oldest first; not empty.
-    promised : sequence of Cell
-        The cells of the sweep that the records belong to: only its inlier classes are rows then. Empty
-        for all classes of each dataset.
-
-    Attributes
-    ----------
-    records : list of Record
-        The newest of each cell.
-    n_superseded : int
-        Number of the older ones.
-    columns : list of Column
-    editions : dict of str to str
-        Label of each `Record.dataset_digest`: the dataset's name, numbered where there are several editions.
-    corpora : dict of str to str
-        Label of each `Record.corpus`: its edition, with the share of outliers in a thinned test set.
-    levels : list of float
-        Contamination levels, the lowest first.
-    table : DataFrame
-        A row for each cell and metric: ``cell`` (place in `records`), ``column`` (place in `columns`),
-        ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``, ``n_configurations`` (that a split should
-        have), ``metric`` (a name of `METRICS` or `MEASURED`) and ``value`` (as it is stored; NaN if the
-        cell does not have it).
+    `records` are not empty, and the oldest come first. Where `promised` has the cells of a sweep, only its
+    inlier classes are rows. `columns` are in the order of a report; `editions` and `corpora` are labels by
+    `Record.dataset_digest` and `Record.corpus`. `table` has a row for each cell and metric: ``cell`` (place
+    in `records`), ``column`` (place in `columns`), ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``,
+    ``n_configurations`` (that a split should have), ``metric`` (a name of `METRICS` or `MEASURED`) and
+    ``value`` (as it is stored; NaN if the cell does not have it).
     """
 
     def __init__(self, records: Sequence[Record], promised: Sequence[Cell] = ()) -> None:

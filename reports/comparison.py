@@ -25,26 +25,11 @@ _LEAST = 3  # configurations of one detector, which are compared with each other
 
 
 class Corpus:
-    """A corpus of a comparison, and its figures.
+    """A corpus of a comparison, and its figures; its rows are the inlier classes `inliers`.
 
-    Attributes
-    ----------
-    digest, dataset : str
-        `Record.corpus`, and the name of the dataset.
-    label : str
-        Its name in tables, with `Mark.OTHER_EDITION` if it is listed beside published figures of another
-        edition.
-    inliers : list of str
-        Its rows: all classes of the dataset, or those of the sweep.
-    levels : list of float
-        The contamination levels that it has results at, the lowest first.
-    records : list of Record
-    published : dict of str to dict of str to float
-        Figures of the paper for this corpus: detector -> inlier class -> percent.
-    is_thinned : bool
-        Whether the outliers of the test sets were thinned; no published figure is of such.
-    is_published : bool
-        Whether it is the complete published edition.
+    `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
+    `published` are the figures of the paper: detector -> inlier class -> percent; there are none of a thinned
+    test set.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -151,23 +136,7 @@ class Corpus:
 
 
 class Comparison:
-    """The figures of one metric.
-
-    Parameters
-    ----------
-    cells : Cells
-    metric : str
-        A name of `adbench_text.metrics.METRICS`.
-
-    Attributes
-    ----------
-    columns : list of Column
-    fair : list of Column
-        Those that were not chosen on the test labels.
-    corpora : list of Corpus
-    levels : list of float
-        Contamination levels, the lowest first.
-    """
+    """The figures of one metric; `fair` are the columns that were not chosen on the test labels."""
 
     def __init__(self, cells: Cells, metric: str) -> None:
         self.cells, self.metric = cells, METRICS[metric]
@@ -285,19 +254,9 @@ class Comparison:
         has_means: bool = False,
         **more: Any,
     ) -> Table:
-        """Return a table with groups of rows for each corpus, which begin with its label.
+        """Return a table with the groups of rows that `groups_of` returns for each corpus, its label first.
 
-        Parameters
-        ----------
-        title : str
-        header : sequence of str
-            Without the column of the datasets.
-        groups_of : callable
-            Returns the groups of a corpus.
-        has_means : bool, default False
-            Whether the last row of each group summarises the others.
-        **more
-            Other attributes of `Table`.
+        With `has_means`, the last row of each group summarises the others; `more` are attributes of `Table`.
         """
         rows: list[list[Entry]] = []
         starts: set[int] = set()

@@ -18,40 +18,18 @@ from adbench_text.plugins import registry
 
 @dataclass(frozen=True)
 class Format:
-    """A format of reports.
+    """A format of reports: its function, and the constants that it declares, in capitals."""
 
-    Attributes
-    ----------
-    render : callable
-        Takes a report, and the width of the terminal if there is one; returns the text.
-    has_pictures : bool
-        Whether pictures and heat maps are shown (``HAS_PICTURES``).
-    has_notes : bool
-        Whether the notes are shown (``HAS_NOTES``); otherwise the command line prints them on stderr.
-    has_all_tables : bool
-        Whether it shows all tables unless some are named (``HAS_ALL_TABLES``).
-    suffix : str
-        Of the files that are logged with a sweep (``SUFFIX``); empty if none are.
-    standalone : callable, optional
-        Returns the report as a complete document, where `render` returns a part of one.
-    """
-
-    render: Callable[..., str]
-    has_pictures: bool = False
-    has_notes: bool = True
-    has_all_tables: bool = False
-    suffix: str = ""
-    standalone: Callable[..., str] | None = None
+    render: Callable[..., str]  #: takes a report, and the width of a terminal or None; returns text
+    has_pictures: bool = False  #: whether pictures and heat maps are shown
+    has_notes: bool = True  #: otherwise the command line prints the notes on stderr
+    has_all_tables: bool = False  #: whether it shows all tables unless some are named
+    suffix: str = ""  #: of the files that are logged with a sweep; empty if none are
+    standalone: Callable[..., str] | None = None  #: a complete document, `render` a part
 
 
 def report_format(name: str) -> Format:
-    """Return the format of this name.
-
-    Raises
-    ------
-    UnknownNameError, PluginError
-        See `adbench_text.plugins.registry.load`.
-    """
+    """Return the format of this name; errors are those of `adbench_text.plugins.registry.load`."""
     loaded = registry.load("reports", name)
     return Format(
         loaded.render,
@@ -103,13 +81,7 @@ def brief_tables() -> list[str]:
 
 
 def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
-    """Return the tables to show: the chosen ones, otherwise all or the brief ones.
-
-    Raises
-    ------
-    UnknownNameError
-        If there is no table of that name.
-    """
+    """Return the tables to show: the chosen ones, otherwise all or the brief ones."""
     for name in chosen:
         if name not in constants("tables"):
             raise UnknownNameError("table", name, names("tables"))

@@ -152,17 +152,11 @@ def _note(part: str, missing: str, records: Sequence[Record]) -> str:
         dict.fromkeys(f"{record.detector} on {record.dataset}/{record.inlier}" for record in records)
     )
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
-    return (
+    note = (
         f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "
-        f"the artifacts of the store were moved, deleted or damaged.{_place(records[0])}"
+        "the artifacts of the store were moved, deleted or damaged."
     )
-
-
-def _place(record: Record) -> str:
-    """Return where the artifacts of a cell should be; an empty text if the store does not say it."""
-    if not record.artifact_uri:
-        return ""
-    return (
-        f" Only the folder or the server of the store is read; those of the run {record.run_id} are at "
-        f"{without_password(record.artifact_uri)}."
-    )
+    if uri := records[0].artifact_uri:
+        note += " Only the folder or the server of the store is read; those of the run "
+        note += f"{records[0].run_id} are at {without_password(uri)}."
+    return note

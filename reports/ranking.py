@@ -27,28 +27,10 @@ class Ranking:
     splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
     published one, otherwise the one with most figures; thinned test sets only if there are no others.
 
-    Attributes
-    ----------
-    metric : Metric
-        The metric that ranks them.
-    columns : list of Column
-        The ranked ones.
-    left_out : list of Column
-        Columns that lack some of the splits.
-    by_batch : list of Column
-        Columns that use the unlabelled test batch.
-    other_editions : list of str
-        Labels of the corpora that do not count.
-    splits : list of (str, str)
-        Label of the corpus, and inlier class.
-    figures : float64 array of shape (n_splits, n_columns)
-        In percent, mean over the seeds.
-    merits : float64 array of shape (n_splits, n_columns)
-        The figures, negative if lower ones are better.
-    resampling : Resampling or None
-        Resamples of the test documents; None where the scores are not available.
-    evidence : Evidence or None
-        Scores, curves and examples of the cells; None where they are not available.
+    `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
+    are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
+    `left_out` lack some of them. `by_batch` use the unlabelled test batch. Without `resampling` or `evidence`
+    there are no intervals or examples.
     """
 
     def __init__(

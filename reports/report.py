@@ -32,36 +32,17 @@ class Mark(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of a table.
+    """One entry of a table."""
 
-    Attributes
-    ----------
-    words : str
-        The label, the figure as digits, or why there is none; without spread and numbers of cells.
-    kind : Kind
-    value : float or None
-        The figure itself.
-    decimals : int or None
-        Number of decimals of a figure whose words are digits alone; None if they have other signs.
-    spread : float or None
-        Standard deviation over the seeds.
-    n_cells, n_expected : int
-        Number of cells behind the figure, and how many there should be.
-    is_unequal : bool
-        Whether one side of a difference was chosen on the test labels, and the other was not.
-    best : bool
-        Whether no other entry of the row is better.
-    """
-
-    words: str
+    words: str  #: the label, the figure as digits, or why there is none; without spread and numbers of cells
     kind: Kind = Kind.LABEL
-    value: float | None = None
-    decimals: int | None = None
-    spread: float | None = None
-    n_cells: int = 1
-    n_expected: int = 1
-    is_unequal: bool = False
-    best: bool = False
+    value: float | None = None  #: the figure itself
+    decimals: int | None = None  #: of a figure whose words are digits alone; None if they have other signs
+    spread: float | None = None  #: standard deviation over the seeds
+    n_cells: int = 1  #: behind the figure
+    n_expected: int = 1  #: how many there should be
+    is_unequal: bool = False  #: one side of a difference was chosen on the test labels, the other was not
+    best: bool = False  #: no other entry of the row is better
 
     @property
     def is_complete(self) -> bool:
@@ -125,28 +106,6 @@ def significant(value: float, digits: int = 3) -> Entry:
 class Table:
     """A table; its header has as many entries as each row.
 
-    Attributes
-    ----------
-    title : str
-    header : list of str
-    rows : list of list of Entry
-    group_starts : set of int
-        Rows that begin a group.
-    n_labels : int
-        Number of columns, from the left, that name the row.
-    blocks : list of (str, int)
-        Titles over neighbouring columns after the labels, each with their number; empty for none.
-    summaries : set of int
-        Rows that summarise the others of their group, such as a mean.
-    header_marks : frozenset of Mark
-        The signs in the header that need a note.
-    notes : list of str
-        What a reader of this table must know; they are under it.
-    is_ranked : bool
-        Whether the notes on the ranking belong to it.
-    metric : Metric or None
-        The metric that its figures are of, if the notes on that belong to it.
-
     Examples
     --------
     >>> from adbench_text.reports.report import Entry, Table, figure
@@ -161,14 +120,15 @@ class Table:
     title: str
     header: list[str]
     rows: list[list[Entry]]
-    group_starts: set[int] = field(default_factory=set)
-    n_labels: int = 2
+    group_starts: set[int] = field(default_factory=set)  #: rows that begin a group
+    n_labels: int = 2  #: number of columns, from the left, that name the row
+    #: Titles over neighbouring columns after the labels, each with their number; empty for none.
     blocks: list[tuple[str, int]] = field(default_factory=list)
-    summaries: set[int] = field(default_factory=set)
-    header_marks: frozenset[Mark] = frozenset()
-    notes: list[str] = field(default_factory=list)
-    is_ranked: bool = False
-    metric: Metric | None = None
+    summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
+    header_marks: frozenset[Mark] = frozenset()  #: the signs in the header that need a note
+    notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
+    is_ranked: bool = False  #: whether the notes on the ranking belong to it
+    metric: Metric | None = None  #: that its figures are of, if the notes on that belong to it
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -234,25 +194,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A drawn figure.
+    """A drawn figure."""
 
-    Attributes
-    ----------
-    name : str
-        Of its file, without a suffix.
-    title, caption : str
-        The caption describes the figure in words, also for those who do not see it.
-    svg : str
-        The picture as an ``<svg>`` element.
-    width : float
-        Of the picture, in inches.
-    """
-
-    name: str
+    name: str  #: of its file, without a suffix
     title: str
-    caption: str
-    svg: str
-    width: float
+    caption: str  #: describes it in words, also for those who do not see it
+    svg: str  #: an ``<svg>`` element
+    width: float  #: in inches
 
 
 @dataclass(frozen=True)
@@ -265,31 +213,15 @@ class Heatmap:
 
 @dataclass(frozen=True)
 class Report:
-    """Tables, the same figures as one table for programs, notes, pictures and heat maps.
-
-    Attributes
-    ----------
-    tables : list of Table
-    wide : Table or None
-        All figures in one table, for programs; without it programs get the other tables.
-    notes : list of str
-        Those that belong to no table; failures last.
-    pictures : sequence of Picture
-    heatmaps : sequence of Heatmap
-        Pictures and heat maps are for formats that can show them.
-    headlines : sequence of str
-        The result in a sentence for each dataset; it is above the tables.
-    provenance : sequence of (str, str)
-        Where the results come from: name and value, in order.
-    """
+    """Tables, the same figures as one table for programs, notes, pictures and heat maps."""
 
     tables: list[Table]
-    wide: Table | None
-    notes: list[str]
-    pictures: Sequence[Picture] = ()
+    wide: Table | None  #: all figures in one table, for programs; without it they get the other tables
+    notes: list[str]  #: those that belong to no table; failures last
+    pictures: Sequence[Picture] = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
-    headlines: Sequence[str] = ()
-    provenance: Sequence[tuple[str, str]] = ()
+    headlines: Sequence[str] = ()  #: the result in a sentence for each dataset, above the tables
+    provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
 
     @property
     def every_note(self) -> list[str]:

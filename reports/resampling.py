@@ -51,17 +51,12 @@ class Resampling:
         self._counts: dict[str, NDArray[np.uint8] | None] = {}
         self._values: dict[tuple[str, ...], Array | None] = {}
 
-    @property
-    def is_possible(self) -> bool:
-        """Whether the metric can be computed of resamples."""
-        return self._metric.of_counts is not None
-
     def mean(self, records: Sequence[Record]) -> Array | None:
         """Return the mean over cells, one of each split, in percent, for each resample.
 
         None if the scores of a cell cannot be read.
         """
-        values = [self.values(record) for record in records] if self.is_possible else [None]
+        values = [self.values(record) for record in records]
         present = [value for value in values if value is not None]
         if not present or len(present) < len(values):
             return None
@@ -186,8 +181,5 @@ def estimate(value: float, resampled: Array) -> Estimate:
 
 def corrected(estimates: Sequence[Estimate | None]) -> list[float | None]:
     """Return the p-values after Holm's correction, in the order of the estimates; None for None."""
-    places = [i for i, each in enumerate(estimates) if each is not None]
-    p_values = {i: each.p for i, each in enumerate(estimates) if each is not None}
-    order = sorted(places, key=p_values.__getitem__)
-    by_place = dict(zip(order, significance.holm([p_values[i] for i in order]), strict=True))
-    return [by_place.get(i) for i in range(len(estimates))]
+    p_values = iter(significance.holm([each.p for each in estimates if each is not None]))
+    return [None if each is None else next(p_values) for each in estimates]

@@ -59,13 +59,7 @@ def _page(builder: Builder, drawings: Sequence[Drawing], name: str) -> str:
 
 
 def read_cells(path: Path) -> list[Record]:
-    """Return the cells of a CSV, as ``report --cells --format csv`` and `save` write them.
-
-    Raises
-    ------
-    DataError
-        If a column is missing, or a value is not what it should be.
-    """
+    """Return the cells of a CSV, as ``report --cells --format csv`` and `save` write them."""
     try:
         with path.open(newline="", encoding="utf-8") as file:
             return [_record(row) for row in csv.DictReader(file)]

@@ -28,25 +28,13 @@ ALPHA = 0.05  # level of the tests
 
 
 class Pair(NamedTuple):
-    """Two detectors compared over the same splits.
+    """Two detectors compared over the same splits."""
 
-    Attributes
-    ----------
-    first, second : int
-        Their columns; ``first < second``.
-    difference : float
-        Median over the splits of the first's figure minus the second's.
-    p : float
-        Of Wilcoxon's two-sided signed-rank test, in [0, 1].
-    p_holm : float
-        The same, corrected for the number of pairs, in [0, 1].
-    """
-
-    first: int
+    first: int  #: its column, before that of the second
     second: int
-    difference: float
-    p: float
-    p_holm: float
+    difference: float  #: median over the splits of the first's figure minus the second's
+    p: float  #: of Wilcoxon's two-sided signed-rank test
+    p_holm: float  #: the same, corrected for the number of pairs
 
 
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
@@ -68,22 +56,13 @@ def friedman(figures: ArrayLike) -> float:
 def wilcoxon_holm(figures: ArrayLike) -> list[Pair]:
     """Compare each pair of detectors over two splits or more, corrected for the number; smallest p first."""
     checked = np.asarray(figures, dtype=np.float64)
-    compared = []
-    for first, second in combinations(range(checked.shape[1]), 2):
-        differences = checked[:, first] - checked[:, second]
-        compared.append((_signed_rank_p(differences), first, second, float(np.median(differences))))
-    compared.sort(key=lambda pair: pair[0])
-    corrected = holm([pair[0] for pair in compared])
-    return [
-        Pair(first, second, difference, p, p_holm)
-        for (p, first, second, difference), p_holm in zip(compared, corrected, strict=True)
-    ]
-
-
-def _signed_rank_p(differences: NDArray[np.float64]) -> float:
-    if not differences.any():
-        return 1.0  # SciPy divides by zero here
-    return float(stats.wilcoxon(differences).pvalue)
+    pairs = list(combinations(range(checked.shape[1]), 2))
+    differences = [checked[:, first] - checked[:, second] for first, second in pairs]
+    # SciPy divides by zero where all are zero
+    p_values = [float(stats.wilcoxon(each).pvalue) if each.any() else 1.0 for each in differences]
+    medians = [float(np.median(each)) for each in differences]
+    compared = zip(pairs, medians, p_values, holm(p_values), strict=True)
+    return sorted((Pair(*pair, *of_pair) for pair, *of_pair in compared), key=lambda pair: pair.p)
 
 
 def lowest_possible_p(n_splits: int, n_pairs: int) -> float:
@@ -100,13 +79,13 @@ def lowest_possible_p(n_splits: int, n_pairs: int) -> float:
     return min(1.0, n_pairs * 2.0 ** (1 - n_splits))
 
 
-def holm(ordered: Sequence[float]) -> list[float]:
-    """Correct p-values, smallest first: the smallest of m times m, the next times m - 1, and so on."""
-    corrected: list[float] = []
-    for place, p in enumerate(ordered):
-        least = corrected[-1] if corrected else 0.0
-        corrected.append(max(least, min(1.0, (len(ordered) - place) * p)))
-    return corrected
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Correct p-values: the smallest of m times m, the next times m - 1, and so on."""
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(order))
+    ordered = np.asarray(p_values, dtype=np.float64)[order] * np.arange(len(order), 0, -1)
+    corrected[order] = np.maximum.accumulate(np.minimum(ordered, 1.0))
+    return corrected.tolist()
 
 
 def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = ALPHA) -> list[list[int]]:

@@ -43,23 +43,12 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Scale:
-    """The scores that the shades represent, common to all documents of a heat map.
+    """The scores that the shades represent, common to all documents of a heat map."""
 
-    Attributes
-    ----------
-    centre : float
-        A word above it is red, a word below it is blue.
-    odd, typical : float
-        Distance from the centre with the deepest red and blue, 0 if there is no such word. Evidence for odd
-        is often the weaker one.
-    digits : int
-        Decimals that give the largest end three significant digits.
-    """
-
-    centre: float
-    odd: float
-    typical: float
-    digits: int
+    centre: float  #: a word above it is red, a word below it is blue
+    odd: float  #: distance from the centre with the deepest red, 0 if there is no such word
+    typical: float  #: the same of blue; evidence for odd is often the weaker one
+    digits: int  #: decimals that give the largest end three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
@@ -173,37 +162,18 @@ def _digits(largest: float) -> int:
 
 
 class PageDocument(NamedTuple):
-    """A document of the page of own documents.
+    """A document of the page of own documents."""
 
-    Attributes
-    ----------
-    facts : sequence of (str, str)
-        What is known about it, in order: ``[("rank", "1"), ("id", "X4"), ("p", "0.0016")]``.
-    why : sequence of str
-        The words that make it odd.
-    text : str
-        As it was written.
-    words : sequence of TokenScore
-        In the order of the text; empty if the detector has no scores of words.
-    """
-
-    facts: Sequence[tuple[str, str]]
-    why: Sequence[str]
-    text: str
-    words: Sequence[TokenScore]
+    facts: Sequence[tuple[str, str]]  #: in order: ``[("rank", "1"), ("id", "X4"), ("p", "0.0016")]``
+    why: Sequence[str]  #: the words that make it odd
+    text: str  #: as it was written
+    words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
 
 
 def page_of_documents(summary: Sequence[str], documents: Sequence[PageDocument], middle: float) -> str:
-    """Return a page of a user's own documents.
+    """Return a page of a user's own documents, the most odd first; those without room are counted.
 
-    Parameters
-    ----------
-    summary : sequence of str
-        Sentences above the documents.
-    documents : sequence of PageDocument
-        The most odd first; those that the page has no room for are counted.
-    middle : float
-        Score of a word that is evidence neither for odd nor for typical.
+    The sentences of `summary` are above them. A word with the score `middle` is neither odd nor typical.
     """
     cut = [_cut(document.text, _N_CHARACTERS_OF_DOCUMENT) for document in documents]
     sizes = np.cumsum([len(text) for text, _ in cut])
