@@ -115,8 +115,7 @@ def sqlite_file(uri: str) -> Path | None:
 def mlflow_uri(uri: str) -> str:
     """Return an address as MLflow needs it: that of a SQLite file is quoted and absolute where necessary.
 
-    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters. Raises TrackingError if the
-    path cannot be written as an address.
+    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
     """
     from sqlalchemy.engine import URL, make_url
 
@@ -156,13 +155,7 @@ def _check_sqlite(uri: str, writes: bool) -> None:
 
 
 def sqlite_tables(path: Path) -> set[str]:
-    """Return the names of the tables of a SQLite database; none if there is no file.
-
-    Raises
-    ------
-    TrackingError
-        If the file is no database, or another process does not let go of it.
-    """
+    """Return the names of the tables of a SQLite database; none if there is no file."""
     if not path.exists():
         return set()
     try:

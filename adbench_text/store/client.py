@@ -93,10 +93,7 @@ class StoreClient:
             raise as_tracking_error(error, self._uri) from error
 
     def experiment_id(self, name: str) -> str:
-        """Return the id of an experiment, which is created if it does not exist.
-
-        TrackingError is raised if it was deleted, or its artifacts cannot be written through this address.
-        """
+        """Return the id of an experiment, which is created if it does not exist."""
         if name not in self._experiments:
             self._experiments[name] = self._experiment_id(name)
         return self._experiments[name]

@@ -27,27 +27,7 @@ _WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # errors of som
 
 
 class Journal:
-    """A folder with one file per result that is not logged yet.
-
-    Parameters
-    ----------
-    folder : Path
-        It is created at the first use.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> temporary = TemporaryDirectory()
-    >>> folder = Path(temporary.name) / "mlflow.db.cells"
-    >>> journal = Journal(folder)
-    >>> journal.claim("c0ffee")
-    True
-    >>> journal.write("c0ffee", {"auroc": 0.9})
-    >>> [entry for _, entry in Journal(folder).entries()]
-    [{'auroc': 0.9}]
-    >>> journal.remove("c0ffee")
-    >>> temporary.cleanup()
-    """
+    """A folder with one file per result that is not logged yet; it is created at the first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -112,10 +92,7 @@ class Journal:
         self.release(key)
 
     def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the entries of this process, and those of processes that have ended; they are claimed.
-
-        Files that are damaged are removed: their cells are run again.
-        """
+        """Yield and claim the entries of this process and of those that have ended; remove damaged ones."""
         for path in sorted(self.folder.glob("*.json")):
             key = path.stem
             if not self._take(key):

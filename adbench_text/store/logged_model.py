@@ -40,30 +40,8 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     which is stored with it, and the packages that it needs, in the versions that are installed here.
 
     The version belongs to a run in the experiment ``adbench-text models``, with the command line, the
-    dataset, the settings and the thresholds.
-
-    Parameters
-    ----------
-    folder : path
-        A folder that `adbench_text.models.save` wrote.
-    name : str
-        Of the registered model, created if it does not exist.
-    tracking_uri : str
-        Address of the store.
-    alias : str, optional
-        Name that points to this version from now on, such as ``"winner"``.
-
-    Returns
-    -------
-    str
-        Address of the version, ``models:/name@alias`` or ``models:/name/version``.
-
-    Raises
-    ------
-    ModelError
-        If there is no model in the folder, or this package is not installed.
-    TrackingError
-        If the store cannot be used.
+    dataset, the settings and the thresholds. An alias points to this version from now on. The address of the
+    version is returned: ``models:/name@alias`` or ``models:/name/version``.
     """
     folder = Path(folder).expanduser()
     description = read_description(folder)

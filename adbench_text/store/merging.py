@@ -19,30 +19,15 @@ from adbench_text.store.store import Store
 
 @dataclass(eq=False)
 class Merged:
-    """The finished cells of a source, counted.
-
-    Attributes
-    ----------
-    source : Store
-    copied, present : int
-        Cells that were copied, and cells that the target had finished before.
-    repeated : int
-        Cells that are taken from another source, whose result is newer or the same.
-    outdated : int
-        Cells that failed in the target after they ended well in the source.
-    without_artifacts : int
-        Copied cells whose artifacts could not be read.
-    refused : list of str
-        Why artifacts of these cells were not read, where their addresses are the reason.
-    """
+    """The finished cells of a source, counted."""
 
     source: Store
     copied: int = 0
-    present: int = 0
-    repeated: int = 0
-    outdated: int = 0
-    without_artifacts: int = 0
-    refused: list[str] = field(default_factory=list)
+    present: int = 0  # the target had finished them before
+    repeated: int = 0  # taken from another source, whose result is newer or the same
+    outdated: int = 0  # failed in the target after they ended well in the source
+    without_artifacts: int = 0  # copied, but their artifacts could not be read
+    refused: list[str] = field(default_factory=list)  # why artifacts were not read, if for their address
 
 
 def merge(
@@ -54,24 +39,10 @@ def merge(
 ) -> list[Merged]:
     """Copy the finished cells of several stores into one, each once; return what was copied from each.
 
-    Of equal definitions the newest counts, as in a report. Failed cells are not copied.
-
-    Parameters
-    ----------
-    sources : sequence of Store
-    target : Store
-    begin : callable
-        Receives the number of cells to copy; returns what is called after each.
-    wait : callable
-        Called if this merge has to wait for another one of this machine into the same store.
-    note : callable
-        Receives a message on each run of a source that somebody changed, which is not copied, and one on
-        results that contradict each other.
-
-    Raises
-    ------
-    TrackingError
-        If a source is the target or has no results, or a store cannot be used.
+    Of equal definitions the newest counts, as in a report. `begin` receives the number of cells to copy, and
+    returns what is called after each. `wait` is called if another merge of this machine into the same store
+    is running. `note` receives a message on each run that somebody changed, which is not copied, and one on
+    results that contradict each other. TrackingError is raised if a source is the target or has no results.
     """
     for source in sources:
         if is_same(source, target):
@@ -122,7 +93,6 @@ def _bare(uri: str) -> str:
 
 
 def _finished(source: Store, note: Callable[[str], object]) -> list[Record]:
-    """Return the finished cells of a source."""
     datasets = source.datasets()
     if not datasets:
         raise TrackingError(f"There are no results of {source.experiment!r} in {source.shown}.")

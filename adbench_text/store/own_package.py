@@ -27,13 +27,7 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: adbench-text\nRoot-Is-Purelib: true\nTa
 
 
 def write_wheel(folder: Path) -> Path:
-    """Write a wheel of this package into a folder; return its path.
-
-    Raises
-    ------
-    ModelError
-        If this package is not installed: nothing states what it needs.
-    """
+    """Write a wheel of this package into a folder; return its path."""
     installed = _distribution()
     full_name = f"adbench_text-{installed.version}"
     contents = {name: path.read_bytes() for name, path in _files().items()}
@@ -58,10 +52,7 @@ def write_wheel(folder: Path) -> Path:
 
 
 def requirements(others: Iterable[str]) -> list[str]:
-    """Return what this package depends on, and other packages, with the versions that are installed here.
-
-    A package that is not installed has no version.
-    """
+    """Return what this package depends on, and other packages, with the versions installed here, if any."""
     declared = _distribution().requires or ()
     names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
     return [_pinned(name) for name in dict.fromkeys([*names, *others])]

@@ -1,8 +1,8 @@
 """A stored cell, as the store gives it back."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
@@ -29,84 +29,49 @@ _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 _LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
 
 
+_T = TypeVar("_T")
+
+
+class _Entry(Generic[_T]):
+    """An entry of the definition of a record, as an attribute of it."""
+
+    def __init__(self, name: str, read: Callable[[str], _T]) -> None:
+        self._name, self._read = name, read
+
+    def __get__(self, record: "Record", kind: type["Record"]) -> _T:
+        return self._read(record.definition[self._name])
+
+
 @dataclass(frozen=True)
 class Record:
-    """A finished or failed cell.
+    """A finished or failed cell."""
 
-    Attributes
-    ----------
-    definition : mapping of str to str
-        Everything that decides the result, as text; see `adbench_text.sweep.construct.definition`.
-    cell : str
-        Digest of the definition.
-    metrics : mapping of str to float
-        See `adbench_text.run.result.Result`; the last value of a curve as well.
-    status : str
-        ``"ok"`` or ``"failed"``.
-    reason : str
-        Why the cell failed; empty if it did not.
-    edition, documents : str
-        The edition of the corpus and its numbers of documents, for people.
-    is_published : bool
-        Whether the corpus is the complete published one.
-    classes : tuple of str
-        The classes of the corpus, in its order; empty in older runs.
-    limit : int or None
-        Maximum number of documents per class.
-    n_configurations : int
-        Number of configurations that the preset has on the dataset.
-    started : int
-        Milliseconds since the epoch.
-    run_id, artifact_uri : str
-        The MLflow run.
-    made_by : mapping of str to str
-        The ``version`` of adbench-text, the ``commit``, the ``command`` and the ``machine``, where the run
-        has them.
-    older : tuple of Record
-        Older results of the same definition; see `newest_of`.
-    """
-
+    # everything that decides the result, as text; see `adbench_text.sweep.construct.definition`
     definition: Mapping[str, str] = field(repr=False)
-    cell: str
-    metrics: Mapping[str, float] = field(repr=False)
-    status: str
-    reason: str = ""
-    edition: str = ""
-    documents: str = ""
-    is_published: bool = False
-    classes: tuple[str, ...] = ()
-    limit: int | None = None
-    n_configurations: int = 1
-    started: int = 0
+    cell: str  # digest of the definition
+    metrics: Mapping[str, float] = field(repr=False)  # of `Result`; the last value of a curve as well
+    status: str  # "ok" or "failed"
+    reason: str = ""  # why the cell failed
+    edition: str = ""  # of the corpus, for people
+    documents: str = ""  # their numbers, for people
+    is_published: bool = False  # whether the corpus is the complete published one
+    classes: tuple[str, ...] = ()  # of the corpus, in its order; empty in older runs
+    limit: int | None = None  # maximum number of documents per class
+    n_configurations: int = 1  # that the preset has on the dataset
+    started: int = 0  # milliseconds since the epoch
     run_id: str = ""
     artifact_uri: str = ""
-    made_by: Mapping[str, str] = field(default_factory=dict, repr=False)
-    older: tuple["Record", ...] = field(default=(), repr=False)
+    made_by: Mapping[str, str] = field(default_factory=dict, repr=False)  # see `MADE_BY`
+    older: tuple["Record", ...] = field(default=(), repr=False)  # see `newest_of`
 
-    @property
-    def detector(self) -> str:
-        """Name of the detector."""
-        return self.definition["detector"]
-
-    @property
-    def preset(self) -> str:
-        """Name of the preset, with the settings on top of it."""
-        return self.definition["preset"]
-
-    @property
-    def configuration(self) -> str:
-        """Settings that differ from the detector's defaults, in one line."""
-        return self.definition["configuration"]
-
-    @property
-    def dataset(self) -> str:
-        """Name of the dataset."""
-        return self.definition["dataset"]
-
-    @property
-    def dataset_digest(self) -> str:
-        """Digest of the corpus."""
-        return self.definition["dataset_digest"]
+    detector = _Entry("detector", str)
+    preset = _Entry("preset", str)  # with the settings on top of it
+    configuration = _Entry("configuration", str)  # settings that differ from the defaults, in one line
+    dataset = _Entry("dataset", str)
+    dataset_digest = _Entry("dataset_digest", str)
+    inlier = _Entry("inlier", str)
+    contamination = _Entry("contamination", float)
+    seed = _Entry("seed", int)
 
     @property
     def test_outliers(self) -> float | None:
@@ -118,21 +83,6 @@ class Record:
     def corpus(self) -> str:
         """Digest of the corpus, with the share of outliers in a thinned test set."""
         return f"{self.dataset_digest}{of_test_set(self.test_outliers)}"
-
-    @property
-    def inlier(self) -> str:
-        """The inlier class of the split."""
-        return self.definition["inlier"]
-
-    @property
-    def contamination(self) -> float:
-        """Share of outliers in the training data."""
-        return float(self.definition["contamination"])
-
-    @property
-    def seed(self) -> int:
-        """Seed of the contamination and of the detector."""
-        return int(self.definition["seed"])
 
     @property
     def regime(self) -> str | None:
@@ -239,13 +189,7 @@ def tag_of(run: StoredRun, tag: str, store_name: str) -> str:
 
 
 def record_of(run: StoredRun, store_name: str) -> Record:
-    """Return the record of a run of a cell; `store_name` is for messages.
-
-    Raises
-    ------
-    TrackingError
-        If somebody removed from the run what a report needs, or changed its definition or its metrics.
-    """
+    """Return the record of a run of a cell; raise TrackingError if somebody changed the run."""
     params, metrics = definition_of(run.params, run.tags), run.metrics
     tags = {name.removeprefix(TAG): v for name, v in run.tags.items() if name.startswith(TAG)}
     absent = [name for name in _NEEDED_PARAMS if name not in params]

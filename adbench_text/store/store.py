@@ -49,21 +49,10 @@ _PAGE = 5000  # runs asked for at once
 
 
 class Store:
-    """An MLflow store, reachable and ready.
+    """An MLflow store, reachable and ready; otherwise TrackingError is raised.
 
-    Parameters
-    ----------
-    uri : str, optional
-        See `tracking_uri`.
-    experiment : str, default "adbench-text"
-        What the names of the experiments begin with; the dataset follows.
-    create : bool, default True
-        Make the database if it is not there. Without it an absent one is an error, and it is only read.
-
-    Raises
-    ------
-    TrackingError
-        If the store cannot be reached or used.
+    `experiment` is what the names of the experiments begin with; the dataset follows. With `create` the
+    database is made if it is not there. Without it an absent one is an error, and it is only read.
     """
 
     def __init__(

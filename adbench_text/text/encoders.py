@@ -56,20 +56,10 @@ class Encoding:
 
 
 class Method(ABC):
-    """A way from texts to vectors, fitted on training texts.
+    """A way from texts to vectors, fitted on training texts."""
 
-    Attributes
-    ----------
-    description : str
-        Its description in the help of the command line.
-    needs_vectors : bool
-        Whether it uses word vectors.
-    is_pretrained : bool
-        Whether it is a pre-trained model.
-    """
-
-    description: ClassVar[str]
-    needs_vectors: ClassVar[bool] = True
+    description: ClassVar[str]  # in the help of the command line
+    needs_vectors: ClassVar[bool] = True  # of words
     is_pretrained: ClassVar[bool] = False
 
     @classmethod  # noqa: B027  # a subclass need not define it
@@ -318,13 +308,6 @@ class Encoder:
 
     Calling it with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
     without one known word is the zero vector.
-
-    Examples
-    --------
-    >>> encoding = Encoding("svd", vectors="", normalize=True, svd_components=2, seed=0)
-    >>> encoder = fit_encoder(encoding, ["ship and crew", "ship and sail", "crew and sail"])
-    >>> encoder(["the crew of the ship", "court"]).shape
-    (2, 2)
     """
 
     def __init__(self, encoding: Encoding, training: HashedTexts) -> None:

@@ -12,22 +12,9 @@ _LINE_END = ord("\n")
 
 
 class PackedTexts(Sequence[str]):
-    r"""Texts in UTF-8, one after the other in an array; a text becomes a string each time it is read.
+    """Texts in UTF-8, one after the other in an array; a text becomes a string each time it is read.
 
     If the array is mapped from a file, all processes that map it share its memory.
-
-    Parameters
-    ----------
-    data : uint8 array
-        Bytes of all texts.
-    begins, ends : int64 array of shape (n,)
-        Where each text begins and ends in `data`.
-
-    Examples
-    --------
-    >>> texts = PackedTexts.of_lines(np.frombuffer("fog\nsnow\nrain".encode(), np.uint8))
-    >>> texts[1], list(texts.take(np.array([2, 0])))
-    ('snow', ['rain', 'fog'])
     """
 
     def __init__(self, data: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> None:

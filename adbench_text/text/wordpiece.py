@@ -50,35 +50,10 @@ class Piece(NamedTuple):
 
 
 class WordPiece:
-    """A vocabulary of word pieces, lower-case; made by `bert` or `train`.
-
-    Parameters
-    ----------
-    tokenizer : tokenizers.Tokenizer
-    digest : str
-        Of its file, if it has one.
-
-    Attributes
-    ----------
-    size : int
-        Number of pieces.
-    pad, unknown, cls, sep, mask : int
-        Ids of the special pieces; `pad` is 0.
-
-    Raises
-    ------
-    DataError
-        If a special piece is missing, or [PAD] is not the first.
-
-    Examples
-    --------
-    >>> pieces = train(["sail sails sailing"] * 10, size=100)
-    >>> [piece.n_pieces for piece in pieces.words("sail sails")], len(pieces.encode(["sail sails"]).ids)
-    ([1, 1], 2)
-    """
+    """A vocabulary of word pieces, lower-case; made by `bert` or `train`."""
 
     def __init__(self, tokenizer: "Tokenizer", digest: str = "") -> None:
-        self._tokenizer, self.digest = tokenizer, digest
+        self._tokenizer, self.digest = tokenizer, digest  # of its file, if it has one
         self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
         self.size = tokenizer.get_vocab_size()
         ids = []
@@ -131,34 +106,22 @@ class WordPiece:
         return words
 
 
-def from_pieces(pieces: Iterable[str]) -> WordPiece:
+def from_pieces(pieces: Iterable[str], digest: str = "") -> WordPiece:
     """Return the vocabulary of these pieces, numbered in their order."""
-    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}))
+    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}), digest)
 
 
-def _tokenizer(vocabulary: dict[str, int] | None) -> "Tokenizer":
+def _tokenizer(vocabulary: dict[str, int]) -> "Tokenizer":
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    unknown = "[UNK]"
-    model = (
-        models.WordPiece(unk_token=unknown)
-        if vocabulary is None
-        else models.WordPiece(vocabulary, unk_token=unknown, max_input_chars_per_word=100)
-    )
-    tokenizer = Tokenizer(model)
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     return tokenizer
 
 
 def bert() -> WordPiece:
-    """Return BERT's vocabulary.
-
-    Raises
-    ------
-    DataError
-        If its file is not in the data directory, or is not a vocabulary; this function downloads nothing.
-    """
+    """Return BERT's vocabulary from its file in the data directory; nothing is downloaded."""
     path = BERT_FILE.local
     if not BERT_FILE.is_here:
         raise DataError(
@@ -178,17 +141,11 @@ def _bert(digest: str) -> WordPiece:
     pieces = lines[:-1] if not lines[-1] else lines
     if len(set(pieces)) != len(pieces):
         raise DataError(f"{path} is not a vocabulary: a word piece occurs twice.")
-    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}), digest[:16])
+    return from_pieces(pieces, digest[:16])
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
-    """Train a vocabulary of at most `size` pieces on documents; the same documents give the same one.
-
-    Raises
-    ------
-    InvalidValueError
-        If there is no word in the documents.
-    """
+    """Train a vocabulary of at most `size` pieces on documents; the same documents give the same one."""
     return _train((HashedTexts(tuple(texts)), size))
 
 
@@ -198,7 +155,7 @@ def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
 
     texts, size = corpus_and_size
     counts = Counter(without_surrogates(word) for text in texts for word in text.split())
-    tokenizer = _tokenizer(None)
+    tokenizer = _tokenizer({})
     forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
     for word, count in counts.items():
         for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):

@@ -27,12 +27,8 @@ _END_OF_MARKS = 0x1F000  # those above belong to no letter
 def word_pattern(without: str = "") -> re.Pattern[str]:
     """Return the pattern of a word: letters, digits and underscores, each with its combining marks.
 
-    The marks are vowels in the scripts of India, and accents in decomposed text (NFD).
-
-    Parameters
-    ----------
-    without : str, default ""
-        Characters that end a word, as in a character class of `re`, such as digits.
+    The marks are vowels in the scripts of India, and accents in decomposed text (NFD). The characters in
+    `without`, written as in a character class of `re`, end a word.
     """
     marks = [mark for mark in map(chr, range(_END_OF_MARKS)) if unicodedata.category(mark) in ("Mn", "Mc")]
     marks_class = f"[{''.join(marks)}{_JOINERS}]"

