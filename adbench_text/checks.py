@@ -26,22 +26,13 @@ _WORDS = {"[0, inf)": "a number of at least 0", "(0, inf)": "positive"}  # for i
 
 
 class Range:
-    """The values that a hyper-parameter may have.
+    """The values that a hyper-parameter may have; it may be None if `nullable`.
 
     A subclass implements `_accepts`, or `check` with a message of its own.
-
-    Attributes
-    ----------
-    text : str
-        What follows "must be" in a message.
-    choices : sequence of str
-        The names that it may have; empty if the values are no names.
-    nullable : bool
-        Whether it may be None.
     """
 
-    text: str = ""
-    choices: Sequence[str] = ()
+    text: str = ""  # what follows "must be" in a message
+    choices: Sequence[str] = ()  # the names that it may have; empty if the values are no names
 
     def __init__(self, *, nullable: bool = False) -> None:
         self.nullable = nullable

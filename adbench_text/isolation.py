@@ -8,7 +8,7 @@ import os
 import random
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,8 @@ from typing import Any
 def preserved() -> Iterator[None]:
     """Restore the environment, working directory, standard streams and warning filters after a block."""
     environment, folder = dict(os.environ), _folder()
-    streams, filters, shown = _streams(), list(warnings.filters), warnings.showwarning
+    streams = sys.stdin, sys.stdout, sys.stderr
+    filters, shown = list(warnings.filters), warnings.showwarning
     # None: no console
     sys.stdout, sys.stderr = (_Unclosable(stream) if stream else stream for stream in streams[1:])
     try:
@@ -35,6 +36,21 @@ def preserved() -> Iterator[None]:
         if filters != warnings.filters:  # changing the filters shows old warnings again
             warnings.resetwarnings()
             warnings.filters[:] = filters  # type: ignore[index]
+
+
+@contextmanager
+def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables in a block, also for processes that it starts."""
+    previous = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in previous.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def seed_generators(seed: int) -> None:
@@ -56,10 +72,6 @@ class _Unclosable:
         return getattr(self._stream, name)
 
     def close(self) -> None: ...
-
-
-def _streams() -> tuple[Any, Any, Any]:
-    return sys.stdin, sys.stdout, sys.stderr
 
 
 def _folder() -> Path | None:

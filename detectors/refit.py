@@ -7,24 +7,8 @@ detector gives its own training documents: leave-one-out, if it has them. In fur
 that was set aside is scored as an unseen one, and may return. No label is used.
 
 This is trimming, as in the C-steps of least trimmed squares (Rousseeuw and Van Driessen, 2006), with a
-cutoff and a cap in place of a fixed share.
-
-It helps only as far as the detector finds the outliers in its own training documents, and costs rare but
-normal documents. Mean AUROC on `pydocs` at 0 / 5 / 10 / 15 % of contamination, seed 0 (``adbench-text run
--d refit -s pydocs --set detector=knn-words --set cutoff=0``):
-
-=====================  =========================  =========================
-detector               knn-words                  llr
-=====================  =========================  =========================
-itself                 88.3 / 86.7 / 84.2 / 82.5  88.0 / 85.3 / 83.3 / 81.1
-``cutoff=2.5``         88.3 / 86.7 / 84.2 / 82.5  88.0 / 85.3 / 83.4 / 81.2
-``cutoff=1.5``         88.3 / 87.1 / 84.4 / 82.5  87.9 / 85.4 / 83.6 / 81.4
-``cutoff=1``           87.7 / 87.1 / 85.0 / 83.3  87.6 / 85.5 / 83.7 / 81.7
-``cutoff=0``           87.4 / 87.2 / 85.6 / 84.1  87.5 / 85.6 / 83.8 / 81.8
-=====================  =========================  =========================
-
-With ``cutoff=0`` the share `max_dropped` is always set aside. The default was chosen by this table: it
-costs next to nothing without contamination.
+cutoff and a cap in place of a fixed share. It helps only as far as the detector finds the outliers in its
+own training documents, and costs rare but normal documents: docs/detectors.md has figures.
 """
 
 from collections.abc import Mapping, Sequence

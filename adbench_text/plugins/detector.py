@@ -169,19 +169,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     ) -> tuple[str, Mapping[str, Any]]:
         """Return the name and the settings of the configuration for a user's own documents.
 
-        Parameters
-        ----------
-        language : str
-            Code of their language, such as ``"en"``.
-        settings : mapping
-            Hyper-parameters that the user gives, and that override those of the configuration.
-        normal : bool
-            Whether all training documents are normal, as the user says; otherwise outliers are among them.
-
-        Raises
-        ------
-        InvalidValueError
-            If it has none for the language.
+        `language` is a code such as ``"en"``; `settings` are those that the user gives, which override the
+        configuration; `normal` is True if all training documents are normal. It may raise InvalidValueError.
         """
         return "default", {}
 

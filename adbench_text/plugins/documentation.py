@@ -64,7 +64,7 @@ def parameters(detector: "type[TextDetector]") -> list[Parameter]:
 def documented(kind: type) -> dict[str, Entry]:
     """Return the entries for all parameters of a class and of its bases, by name.
 
-    An entry that only refers to another class ("See `TextDetector`.") gives way to that class's own.
+    One that only refers to another class ("See `TextDetector`.") gives way to that class's own.
     """
     fixed: frozenset[str] = getattr(kind, "fixed", frozenset())
     entries: dict[str, Entry] = {}

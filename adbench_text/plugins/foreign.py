@@ -2,8 +2,7 @@
 
 Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
 are used if they exist; otherwise it gets the defaults of `TextDetector`. A PyOD detector whose ``fit``
-takes a matrix ``X`` gets document vectors, as PyOD's own detectors do. The registry adapts each detector
-once, so no other code asks whether a method exists.
+takes a matrix ``X`` gets document vectors. The registry adapts each detector once.
 
 Outlier detectors of scikit-learn give normal texts the higher scores; here, and nowhere else, their sign is
 turned. What `sklearn.base.is_outlier_detector` recognises is one of them, unless it is or contains a

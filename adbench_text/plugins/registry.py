@@ -302,10 +302,7 @@ def _load(plugin: Plugin) -> Any:
 
 
 def detector(name: str) -> "type[TextDetector]":
-    """Return the detector class of this name; see `load`.
-
-    A detector of another package, or of another base, comes with the interface of ours.
-    """
+    """Return the detector class of this name, with the interface of ours if it is of another base."""
     from adbench_text.plugins.foreign import adapted  # slow to import: it needs PyOD
 
     return adapted(load("detectors", name))

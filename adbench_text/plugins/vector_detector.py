@@ -102,17 +102,8 @@ class VectorDetector(TextDetector):
 
     @property
     def _encoding(self) -> Encoding:
-        seed = 0 if self.random_state is None else self.random_state
-        return Encoding(
-            self.encoder,
-            self.vectors,
-            self.normalize,
-            self.svd_components,
-            seed,
-            self.max_pieces,
-            self.device,
-            self.precision,
-        )
+        others = {name: getattr(self, name) for name in VectorDetector.ranges if name != "encoder"}
+        return Encoding(self.encoder, seed=self.random_state or 0, **others)
 
     @property
     def regime(self) -> str:

@@ -68,11 +68,11 @@ class Engine(Protocol):
         """Raise an error if it cannot run cells, or not with these limits; called before all else."""
 
     def run(self, work: Work) -> Generator[Result]:
-        """Run cells and yield each result as it is finished.
+        """Run cells and yield each result as it is finished; closing the generator ends all processes.
 
         A cell that exceeds a limit has failed. So has one whose process ended by itself while no other
         cell was running. Otherwise another cell may be the cause, for example by its use of memory: the
-        cell is run once more, alone, after all others. Closing the generator ends all processes.
+        cell is run once more, alone, after all others.
         """
 
 

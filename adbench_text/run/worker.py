@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
+from adbench_text.isolation import environment_with
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Limits
@@ -50,12 +51,12 @@ class Worker:
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
         context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
         self.connection, far = context.Pipe()
-        with _starting, interrupts.ignored(), _environment(variables), _without_main():
+        with _starting, interrupts.ignored(), environment_with(variables), _without_main():
             arguments = far, trace_every, dict(os.environ)
             self._process = context.Process(target=_work, args=arguments)
             if _HAS_FORKSERVER:
                 context.set_forkserver_preload([__name__])
-            with _environment({"PYTHONSAFEPATH": "1"}):  # no other adbench_text from the working directory
+            with environment_with({"PYTHONSAFEPATH": "1"}):  # no adbench_text of the working directory
                 self._process.start()
         far.close()
         self.cell: Cell | None = None  # that it evaluates
@@ -227,21 +228,6 @@ def _rss(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except psutil.Error:  # it has ended
         return 0
-
-
-@contextmanager
-def _environment(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables for a process that is started in the block."""
-    previous = {name: os.environ.get(name) for name in variables}
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        for name, value in previous.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
 
 
 @contextmanager

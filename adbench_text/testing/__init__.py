@@ -8,15 +8,14 @@ In a test of your plug-in:
 >>> check_detector("knn-words", {"k": 3})
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from inspect import isclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from adbench_text import storage
+from adbench_text.isolation import environment_with
 from adbench_text.plugins import registry
 from adbench_text.testing.rules import ContractError, Outcome, check, raise_broken
 
@@ -79,7 +78,7 @@ def detector_outcomes(
     from adbench_text.testing.topics import write_vectors
 
     kind = registry.detector(detector) if isinstance(detector, str) else adapted(detector)
-    with TemporaryDirectory() as folder, _cache_in(folder):
+    with TemporaryDirectory() as folder, environment_with({storage.CACHE: folder}):
         vectors = write_vectors(Path(folder) / "topics.vec")
         subject = Subject(kind, {**kind.test_settings, **(settings or {})}, vectors)
         yield from check(RULES, subject, kind.__module__, ESSENTIAL)
@@ -92,16 +91,3 @@ def dataset_outcomes(dataset: Any) -> Iterator[Outcome]:
     name = dataset if isinstance(dataset, str) else None
     loaded: Any = registry.dataset(name) if name else dataset() if isclass(dataset) else dataset
     yield from check(RULES, ReadDataset(loaded, name), type(loaded).__module__, ESSENTIAL)
-
-
-@contextmanager
-def _cache_in(folder: str) -> Iterator[None]:
-    """Keep what detectors cache in a folder of this check."""
-    before = os.environ.get(storage.CACHE)
-    os.environ[storage.CACHE] = folder
-    try:
-        yield
-    finally:
-        os.environ.pop(storage.CACHE)
-        if before is not None:
-            os.environ[storage.CACHE] = before

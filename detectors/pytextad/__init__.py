@@ -1,21 +1,11 @@
 """Detectors of PyTextAD, if ``pip install pytextad`` was run: pytextad-date, pytextad-cvdd, pytextad-sik, ...
 
 Implementations by other people: ``date`` and ``cvdd`` score texts, the others score document vectors.
-Only detectors that PyTextAD 0.4.0 distributes under a permissive licence (BSD or MIT) are members. These are
-left out:
-
-- ``GOAD``: its licence permits research only.
-- ``TCCM``, ``DAGMM``, ``DROCC``, ``GANomaly``, ``ICL``, ``MCM``, ``NormalizingFlow``, ``SLAD``: copies of
-  code under CC BY-SA 4.0. That licence does not forbid their use, but its conditions apply to no member of
-  this family. The original code of ``ICL`` and ``MCM`` has no licence.
-- ``FATE``: it downloads its encoder, and without labelled outliers it is not the published method.
-- ``DDPM`` and ``DTEInverseGamma``: they fail on a batch of one vector, so they cannot score a single text.
-- ``TokenDetector`` and ``DocumentDetector``: they download their encoders. Use ``encoder``.
+Members are those of PyTextAD 0.4.0 under a permissive licence (BSD or MIT, see its THIRD_PARTY_NOTICES.md)
+that score single texts without downloads; docs/detectors.md lists those that are left out, and why. A new
+release may add detectors under other licences, so the members are named here and not searched for.
 
 ``dte-categorical`` and ``dte-gaussian`` cannot be pickled after their fit.
-
-The file THIRD_PARTY_NOTICES.md of the package is the source of this list. A new release may add detectors
-under other licences, so the members are named here and not searched for in the package.
 """
 
 import importlib

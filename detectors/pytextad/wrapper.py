@@ -27,23 +27,11 @@ from adbench_text.text.words import words as words_of
 
 
 class PyTextADDetector(WrappedDetector):
-    """Base of the adapters.
+    """Base of the adapters of `wrapped`, a class of PyTextAD.
 
-    Parameters
-    ----------
-    contamination, random_state
-        See `TextDetector`. With a seed, a detector also scores with this seed: `ddae` draws noise.
-    **params
-        PyTextAD's own hyper-parameters, by PyTextAD's names, except for those in `fixed` and those that have
-        the name of one of ours (RSRAE's ``normalize``). They keep PyTextAD's defaults. ``device`` is
-        ``"auto"``, ``"cpu"`` or ``"cuda"``.
-
-    Attributes
-    ----------
-    wrapped : type
-        PyTextAD's class.
-    fixed : frozenset of str
-        PyTextAD's hyper-parameters that cannot be set.
+    Hyper-parameters have PyTextAD's names and defaults, except for those in `fixed`, and those that have the
+    name of one of ours (RSRAE's ``normalize``). ``device`` is ``"auto"``, ``"cpu"`` or ``"cuda"``. With a
+    ``random_state`` a detector also scores with this seed: `ddae` draws noise.
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {"device": DEVICE}  # of those that have one
@@ -90,15 +78,7 @@ class PyTextADDetector(WrappedDetector):
 
 
 class PyTextADVectorDetector(PyTextADDetector, VectorDetector):
-    """A detector of PyTextAD on document vectors.
-
-    Parameters
-    ----------
-    encoder, vectors, normalize, svd_components, max_pieces
-        See `VectorDetector`.
-    contamination, random_state, **params
-        See `PyTextADDetector`.
-    """
+    """A detector of PyTextAD on document vectors."""
 
     def _fit_vectors(self, X: Matrix) -> None:
         self._fit_wrapped(np.asarray(X, dtype=np.float64))
@@ -112,15 +92,7 @@ class PyTextADVectorDetector(PyTextADDetector, VectorDetector):
 
 
 class PyTextADBatchDetector(PyTextADVectorDetector):
-    """ADERH: its density weights count the vectors that are scored together.
-
-    Parameters
-    ----------
-    encoder, vectors, normalize, svd_components, max_pieces
-        See `VectorDetector`.
-    contamination, random_state, **params
-        See `PyTextADDetector`.
-    """
+    """ADERH: its density weights count the vectors that are scored together."""
 
     @property
     def regime(self) -> str:
@@ -132,12 +104,7 @@ class PyTextADDATE(PyTextADDetector):
     """PyTextAD's DATE, with the file of BERT's vocabulary that our DATE reads.
 
     A document without a word piece, for which PyTextAD has no score, gets the median of the training scores.
-
-    Parameters
-    ----------
-    contamination, random_state, **params
-        See `PyTextADDetector`. ``tokenizer``, ``cache_dir`` and ``masks`` cannot be set: the first two
-        download files, and the last reads a pickle.
+    ``tokenizer`` and ``cache_dir`` cannot be set, which download files, nor ``masks``, which reads a pickle.
     """
 
     fixed = PyTextADDetector.fixed | {"tokenizer", "cache_dir", "masks"}
@@ -182,8 +149,6 @@ class PyTextADCVDD(PyTextADDetector):
     min_count : int, default 3
         Minimum number of times that a known word occurs in the training documents; 0 for every word with a
         vector.
-    contamination, random_state, **params
-        See `PyTextADDetector`.
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {
