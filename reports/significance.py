@@ -88,13 +88,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return corrected.tolist()
 
 
-def cliques(ranks: ArrayLike, pairs: Sequence[Pair], alpha: float = ALPHA) -> list[list[int]]:
+def cliques(ranks: ArrayLike, pairs: Sequence[Pair]) -> list[list[int]]:
     """Return the groups of detectors that do not differ significantly.
 
     They are the bars of a critical-difference diagram: each holds neighbours in the order of the
     ranks, no two of which differ significantly, and is part of no larger one.
     """
-    different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < alpha}
+    different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < ALPHA}
     order = [int(column) for column in np.argsort(np.asarray(ranks), kind="stable")]
     groups: list[list[int]] = []
     covered = 0

@@ -59,7 +59,7 @@ def test_pairs_are_those_of_scipy_smallest_p_first():
         ([], []),
         ([0.5], [0.5]),
         ([0.01, 0.02, 0.03, 0.04], [0.04, 0.06, 0.06, 0.06]),
-        ([0.01, 0.01, 0.5, 0.9], [0.04, 0.04, 1, 1]),
+        ([0.5, 0.01, 0.9, 0.01], [1, 0.04, 1, 0.04]),
     ],
 )
 def test_holm_by_hand(p, corrected):
@@ -75,40 +75,6 @@ def test_pairs_carry_holms_correction():
 def test_one_detector_has_no_pairs():
     assert wilcoxon_holm([[0.5], [0.7]]) == []
     assert mean_ranks([[0.5], [0.7]]).tolist() == [1]
-
-
-def differing(n: int, *different: tuple[int, int]) -> list[Pair]:
-    return [
-        Pair(i, j, 0.1, 0.01, 0.04 if (i, j) in different else 0.05)
-        for i in range(n)
-        for j in range(i + 1, n)
-    ]
-
-
-@pytest.mark.parametrize(
-    ("ranks", "pairs", "groups"),
-    [
-        ([1, 2, 3], differing(3), [[0, 1, 2]]),
-        ([3, 1, 2], differing(3), [[1, 2, 0]]),  # best first
-        ([1, 2, 3], differing(3, (0, 2)), [[0, 1], [1, 2]]),  # they overlap
-        ([1, 2, 3], differing(3, (0, 1), (0, 2), (1, 2)), []),
-        ([1, 2, 3, 4], differing(4, (0, 3), (1, 3), (2, 3)), [[0, 1, 2]]),  # one is alone
-        ([1, 2, 3, 4], differing(4, (0, 1), (0, 2), (0, 3)), [[1, 2, 3]]),
-        # the outer two do not differ, but one between them differs from the first
-        ([1, 2, 3], differing(3, (0, 1)), [[1, 2]]),
-        ([1, 2, 3, 4, 5], differing(5, (0, 3), (0, 4), (1, 4)), [[0, 1, 2], [1, 2, 3], [2, 3, 4]]),
-        ([1], [], []),
-        ([], [], []),
-    ],
-)
-def test_cliques_by_hand(ranks, pairs, groups):
-    assert cliques(ranks, pairs) == groups
-
-
-def test_cliques_follow_alpha():
-    pairs = differing(2, (0, 1))
-    assert cliques([1, 2], pairs, alpha=0.05) == []
-    assert cliques([1, 2], pairs, alpha=0.04) == [[0, 1]]
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,4 +1,3 @@
-import inspect
 import itertools
 import re
 import subprocess
@@ -20,7 +19,7 @@ from adbench_text import metrics
 from adbench_text.reports.figures import curves, export
 from adbench_text.reports.figures import ranks as of_ranks
 from adbench_text.reports.figures import scores as of_scores
-from adbench_text.reports.figures.style import apart, detector_looks, looks, wrapped
+from adbench_text.reports.figures.style import detector_looks, looks
 
 NAMES = [
     "cvdd attention_heads=5 orthogonality_weight=10",
@@ -132,16 +131,6 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Figure], list[tuple[str,
     return of
 
 
-def test_every_function_is_tested():
-    functions = {
-        name
-        for module in (curves, of_ranks, of_scores)
-        for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
-    }
-    assert functions == set(DRAWN)
-
-
 @pytest.mark.parametrize("name", DRAWN)
 def test_an_svg_is_one_element_for_a_page(name):
     text = export.svg(drawn(name, *NAMES), "What <it> & that shows", "fig-1")
@@ -160,18 +149,11 @@ def test_an_svg_is_one_element_for_a_page(name):
     assert not [element.tag for element in root.iter() if element.tag.endswith(("style", "metadata"))]
     assert "DejaVu" not in text
     assert "<text" in text
-
-
-@pytest.mark.parametrize("name", DRAWN)
-def test_an_svg_has_no_background_and_the_ink_of_the_page(name):
-    text = export.svg(drawn(name, *NAMES), "a", "a")
-    assert not re.search("#000000|#ffffff|black|white", text)
+    assert not re.search("#000000|#ffffff|black|white", text)  # no background, and the ink of the page
     assert "currentColor" in text
 
 
 def test_coordinates_are_short():
-    path = "M 40.954563 112.326 \nL 138.149999 0.0004 L -7.5 300 \nz \n"
-    assert export._adapted("d", path, "a") == "M40.95 112.33L138.15 0L-7.5 300z"
     for name in DRAWN:
         for element in parsed(drawn(name, *NAMES), name).iter("{http://www.w3.org/2000/svg}path"):
             assert not re.search(r"\.\d{3}|\s[A-Za-z]|[A-Za-z]\s", element.attrib.get("d", ""))
@@ -459,17 +441,3 @@ def test_looks_differ_in_more_than_colour():
     assert len(set(every.values())) == 385
     first = list(every.values())[:11]
     assert len({look.marker for look in first}) == 11
-
-
-def test_places_are_moved_apart_by_the_least_and_stay_within():
-    assert apart([1, 5], 1, 0, 10).tolist() == [1, 5]
-    assert apart([5, 5], 2, 0, 10).tolist() == [4, 6]
-    assert apart([0, 0, 0], 1, 0, 10).tolist() == [0, 1, 2]
-    assert apart([9, 10, 10], 1, 0, 10).tolist() == [8, 9, 10]
-
-
-def test_a_long_name_is_broken_between_words_and_nothing_is_lost():
-    name = "cvdd attention_heads=5 " * 5 + "x" * 100
-    lines = wrapped(name, 2.0).split("\n")
-    assert len(lines) > 3
-    assert "".join(lines).replace(" ", "") == name.replace(" ", "")
