@@ -48,10 +48,11 @@ def test_debug_prints_the_tracebacks():
     result = adbench("--debug check faulty")
     assert "Traceback (most recent call last)" in result.stderr
     assert 'raise RuntimeError("no luck' in result.stderr
-    unknown = adbench("--debug check nonsense")
-    assert unknown.exit_code == 2
-    assert "Traceback" in unknown.stderr
-    assert "Error: No detector or dataset named 'nonsense'." in unknown.stderr
+    for words in ("--debug check nonsense", "check nonsense --debug"):
+        unknown = adbench(words)
+        assert unknown.exit_code == 2
+        assert "Traceback" in unknown.stderr
+        assert "Error: No detector or dataset named 'nonsense'." in unknown.stderr
 
 
 def test_a_plug_in_that_cannot_be_loaded_breaks_its_contract(tmp_path, monkeypatch):

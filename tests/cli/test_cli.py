@@ -102,13 +102,6 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     records = cells()
     assert [record["detector"] for record in records] == ["llr", "ocsvm encoder=svd"] * 2
     assert {record["status"] for record in records} == {"ok"}
-    assert all(
-        0 <= float(record[name]) <= 1 for record in records for name in ("auroc", "aupr_in", "aupr_out")
-    )
-
-    again = adbench(command, "--contamination 0 --contamination 0.05")
-    assert again.exit_code == 0
-    assert again.stderr.splitlines()[-2] == "0 cells to run, 4 finished before"
 
 
 def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
@@ -357,27 +350,21 @@ def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, opti
     assert ("it is run as well" in result.stderr) == (" is not" in message)
 
 
-def test_a_preset_may_belong_to_one_detector():
-    options = "-s tiny --inlier sea --contamination 0"
-    assert dry_run(options, "-d llr,llr:robust,iforest") == [
-        "llr on tiny/sea at 0%, seed 0",
-        "llr robust on tiny/sea at 0%, seed 0",
-        "iforest on tiny/sea at 0%, seed 0",
-    ]
-
-
-def test_values_of_settings_are_json_where_they_can_be():
-    options = (
-        "run --dry-run -s tiny --inlier sea --contamination 0 -d pyod-knn --encoder svd --set normalize=False"
-    )
-    (cell,) = adbench(options, "--set n_neighbors=3 --set metric=l1").stdout.splitlines()
-    assert cell.startswith("pyod-knn encoder=svd metric=l1 n_neighbors=3 normalize=false on tiny/sea")
-
-
-def test_a_cell_that_is_named_twice_is_run_once():
-    assert len(dry_run("-s tiny -d counting -d counting --inlier sea --inlier sea --seed 0 --seed 0")) == 4
-    grid = dry_run("-s tiny -d counting --preset grid --set weight=3 --inlier sea --contamination 0")
-    assert grid == ["counting grid weight=3 on tiny/sea at 0%, seed 0"]
+@pytest.mark.parametrize(
+    ("options", "cells"),
+    [
+        ("-d llr,llr:robust,iforest", ["llr", "llr robust", "iforest"]),
+        (
+            "-d pyod-knn --encoder svd --set normalize=False --set n_neighbors=3 --set metric=l1",
+            ["pyod-knn encoder=svd metric=l1 n_neighbors=3 normalize=false"],
+        ),
+        ("-d counting -d counting --inlier sea --seed 0 --contamination 0", ["counting"]),
+        ("-d counting --preset grid --set weight=3", ["counting grid weight=3"]),
+    ],
+)
+def test_presets_and_settings_make_cells_each_once(options, cells):
+    shown = dry_run("-s tiny --inlier sea --contamination 0 --seed 0", options)
+    assert shown == [f"{cell} on tiny/sea at 0%, seed 0" for cell in cells]
 
 
 def test_options_may_be_environment_variables(store, monkeypatch):
@@ -391,8 +378,6 @@ def test_options_may_be_environment_variables(store, monkeypatch):
 def test_help_and_version():
     assert "Find out which detector finds the odd documents" in adbench("-h").stdout
     assert adbench("--version").stdout.startswith("adbench-text, version ")
-    for command in ("run", "report", "list", "fetch", "check", "new", "ui"):
-        assert adbench(f"{command} --help").exit_code == 0
 
 
 # What is run again
@@ -435,24 +420,12 @@ def test_other_code_runs_the_cell_again(store, monkeypatch):
 # Detectors that go wrong
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        ("raises", "RuntimeError: no luck at all"),
-        ("nan", "1 of 30 scores are NaN"),
-        ("inf", "1 of 30 scores are infinite"),
-        ("constant", "all 30 scores are 1"),
-        ("short", "expected scores of shape (30,), got (29,)"),
-        ("text", "scores must be numbers, got list"),
-        ("nothing", "expected scores of shape (30,), got ()"),
-        ("exits", "SystemExit: 5"),
-    ],
-)
-def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(fault, reason, store):
-    result = run(f"-d faulty -d counting --inlier sea --inlier law --set fault={fault}")
+def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
+    result = run("-d faulty -d counting --inlier sea --inlier law --set fault=nan")
     assert result.exit_code == 3
     lines = result.stderr.splitlines()
-    assert f"[1/4] failed: faulty fault={fault} on tiny/sea at 0%, seed 0: " in lines[3]
+    reason = "1 of 30 scores are NaN"
+    assert "[1/4] failed: faulty fault=nan on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
     assert lines[-3].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
@@ -472,17 +445,6 @@ def test_the_mean_of_a_detector_that_failed_once_is_marked(store, monkeypatch):
     assert "(2 of 3) |" in adbench("report --format markdown").stdout
 
 
-def test_a_worker_that_dies_costs_its_cells_alone(store):
-    result = run("-d faulty -d llr --set fault=dies --jobs 2")
-    assert result.exit_code == 3
-    failed = "failed: faulty fault=dies on tiny/sea at 0%, seed 0: it ended its process (exit code 9)"
-    assert sum(line.endswith(failed) for line in result.stderr.splitlines()) == 1
-    assert result.stderr.splitlines()[-1].startswith("Error: 3 of 6 cells failed")
-    assert runs("sweep") == [("FINISHED", "active")]
-    statuses = sorted(record["status"] for record in cells())
-    assert statuses == ["killed"] * 3 + ["ok"] * 3
-
-
 def test_failed_cells_are_run_again_on_request(store, monkeypatch):
     run("-d faulty")
     monkeypatch.setenv("TOY_MENDED", "1")
@@ -493,10 +455,10 @@ def test_failed_cells_are_run_again_on_request(store, monkeypatch):
 
 
 def test_limits_stop_a_cell_and_are_named(store):
-    result = run("-d faulty -d llr --set fault=hangs --inlier sea --jobs 1 --cell-timeout 1.5")
+    result = run("-d faulty --set fault=hangs --inlier sea --jobs 1 --cell-timeout 1.5")
     assert result.exit_code == 3
     assert "sea at 0%, seed 0: stopped after 1.5 s (--cell-timeout)" in result.stderr
-    assert sorted(record["status"] for record in cells()) == ["ok", "timed out"]
+    assert [record["status"] for record in cells()] == ["timed out"]
     refused = run("-d llr --jobs 0 --cell-memory 500")
     assert refused.exit_code == 2
     assert "need a worker process: give --jobs 1 or more" in refused.stderr
@@ -695,13 +657,6 @@ def test_a_store_that_cannot_be_used_exits_with_1(uri, message, command, here):
     assert (here / "notes.txt").read_text() == "no database"
 
 
-def test_a_server_of_something_else_exits_with_1(server):
-    server.answers["/health"] = b"OK"
-    result = run(f"-d counting --tracking-uri {server.url}")
-    assert result.exit_code == 1
-    assert result.stderr.splitlines()[-1].startswith(f"Error: The store {server.url} cannot be used: ")
-
-
 def test_word_vectors_that_are_missing_exit_with_1_and_name_the_command_that_gets_them(here):
     result = adbench("--offline run -s tiny -d ocsvm")
     assert result.exit_code == 1
@@ -760,19 +715,6 @@ def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_
         assert {f"{name}.svg", f"{name}.pdf", f"{name}.png"} <= names
 
 
-def test_a_table_is_chosen_by_its_name_in_any_format(store):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
-    assert (
-        adbench("report -t cost --format csv").stdout.splitlines()[0].startswith("dataset,detector,fit (s)")
-    )
-    latex = adbench("report -t cost --format latex").stdout
-    assert r"\toprule" in latex
-    assert "Cost of a split" in latex
-    wrong = adbench("report -t costs")
-    assert wrong.exit_code == 2
-    assert "No table named 'costs'. Did you mean 'cost'" in wrong.stderr
-
-
 def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ncontamination = 0\n')
     assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
@@ -805,16 +747,6 @@ def test_outliers_of_the_test_set_are_thinned(store):
     assert list(Path("figures").glob("roc-tiny-10-outliers-in-the-test-set*"))
 
 
-def test_a_contamination_that_leaves_no_outlier_is_refused(store):
-    message = "contamination 0.01 leaves no outlier beside 20 inliers: their number is rounded down."
-    assert message in run("-d llr --contamination 0.01 --dry-run").stdout
-    result = run("-d llr --contamination 0.01")  # and 0
-    assert result.exit_code == 3
-    assert message in result.stderr
-    statuses = {(row["contamination"], row["status"]) for row in cells()}
-    assert statuses == {("0", "ok"), ("0.01", "failed")}
-
-
 def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
@@ -839,18 +771,20 @@ def test_a_report_of_some_detectors_or_datasets_of_a_sweep_misses_no_others(stor
     assert "were not run" not in adbench("report --sweep two.toml -d knn-words -s tiny").output
 
 
-def test_single_cells_go_without_tables(store):
-    result = adbench("report --cells --table ranks")
-    assert result.exit_code == 2
-    assert "--cells prints single cells and cannot be combined with --table." in result.stderr
-
-
-def test_figures_of_a_store_whose_artifacts_are_gone_say_so(store, here):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
-    shutil.rmtree(here / "mlruns")
-    result = adbench("report --figures figures")
-    assert result.exit_code == 0
-    assert "The scores of 3 finished cells cannot be read, so figures are missing" in result.stderr
+def test_tables_are_chosen_by_their_names(store):
+    run("-d counting,llr --inlier sea --no-report")
+    cost = adbench("report -t cost --format csv")
+    assert cost.stdout.startswith("dataset,detector,fit (s)")
+    both = adbench("report -t levels,cost --format markdown")
+    assert both.exit_code == 0, both.stderr
+    assert both.stdout == adbench("report -t levels -t cost --format markdown").stdout
+    for words, message in (
+        ("-t levels,costs", "No table named 'costs'. Did you mean 'cost'"),
+        ("--cells -t ranks", "--cells prints single cells and cannot be combined with --table."),
+    ):
+        refused = adbench("report", words)
+        assert refused.exit_code == 2
+        assert message in refused.stderr
 
 
 def test_latex_is_a_part_of_a_document_or_complete_and_a_page_may_be_short(store, here):
@@ -922,11 +856,3 @@ def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(st
     assert result.exit_code == 0, result.stderr
     assert "writing the report on pydocs" in result.stderr
     assert "writing the report on tiny" not in result.stderr
-
-
-def test_a_store_where_everything_failed_still_makes_a_page(store):
-    levels = "--contamination 0 --contamination 0.1"
-    assert adbench(f"run -d faulty -s tiny {levels}").exit_code == 3
-    page = adbench("report --format html")
-    assert page.exit_code == 0, page.stderr
-    assert "failed" in page.stdout

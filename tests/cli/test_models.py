@@ -2,19 +2,17 @@
 
 import io
 import json
-import os
 import sys
-from itertools import islice
 
-import mlflow
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from mlflow import MlflowClient
 
 from adbench_text.cli import score
 from adbench_text.cli.main import main
 from adbench_text.documents.ranking import fit_model, own_detector
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about
 
@@ -96,17 +94,6 @@ def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     assert scored.stderr.startswith("Error: bad.jsonl, line 4 is not JSON")
 
 
-def test_batches_double_and_keep_what_came_before_an_error():
-    def documents():
-        yield from range(8)
-        raise DataError("line 9")
-
-    batches = score._batches(documents())
-    assert list(islice(batches, 4)) == [[0], [1, 2], [3, 4, 5, 6], [7]]
-    with pytest.raises(DataError, match="line 9"):
-        next(batches)
-
-
 def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path, monkeypatch):
     """A pipe that has sent one line, and no end yet."""
     adbench("fit", "normal.csv", "--model", "kept")
@@ -139,22 +126,13 @@ def test_a_model_is_not_overwritten_unasked(adbench):
     assert adbench("fit", "normal.csv", "--model", "kept", "--overwrite").exit_code == 0
 
 
-def test_a_model_is_registered_in_mlflow(adbench, monkeypatch):
+def test_a_model_is_registered_in_mlflow(adbench):
     command = ["fit", "normal.csv", "--model", "kept", "--log-model", "tickets", "--alias", "winner"]
     result = adbench(*command)
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1] == "Registered: models:/tickets@winner"
-    monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
-    before = mlflow.get_tracking_uri()
-    assert "MLFLOW_TRACKING_URI" not in os.environ
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", "sqlite:///mlflow.db")  # removed in the end: MLflow sets it too
-    mlflow.set_tracking_uri("sqlite:///mlflow.db")
-    try:
-        predicted = mlflow.pyfunc.load_model("models:/tickets@winner").predict(pd.DataFrame({"text": NEW}))
-    finally:
-        mlflow.set_tracking_uri(before)
-    assert predicted["odd"].tolist() == [False] * 4 + [True, False]
-    assert predicted["why"].tolist()[4].split(", ")[0] in ("judge", "heard", "witness")
+    version = MlflowClient("sqlite:///mlflow.db").get_model_version_by_alias("tickets", "winner")
+    assert (version.name, version.version) == ("tickets", "1")
     refused = adbench("fit", "normal.csv", "--model", "other", "--alias", "winner")
     assert refused.exit_code == 2
     assert "give --log-model too" in refused.stderr

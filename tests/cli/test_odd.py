@@ -86,16 +86,6 @@ def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path)
     assert "oven" in first["why"]
 
 
-def test_copies_count_once_in_p(odd, tmp_path):
-    eggs = "Preheat the oven, beat the eggs"
-    write(tmp_path / "a.csv", [[text] for text in [*[eggs] * 300, *dict.fromkeys(SEA[:24])]], ("text",))
-    result = odd(tmp_path / "a.csv", "--alpha", 0.04)
-    for text in (result.stdout, (tmp_path / "odd.html").read_text()):
-        assert "Called odd: 1 of 25 different documents and 299 duplicates of them, those with p of" in text
-        assert "p is the share of the different documents that score at least as high." in text
-    assert {float(row["p"]) for row in table(tmp_path / "odd.csv") if row["odd"] == "1"} == {1 / 25}
-
-
 def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
     rows = [{"text": text} for text in SEA] + [{"text": "beat the eggs", "note": "breakfast"}]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)))

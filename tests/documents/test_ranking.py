@@ -61,6 +61,7 @@ def test_copies_share_rank_and_score_and_do_not_support_each_other():
         (62, 1, 60),
     ]
     assert len({d.score for d in result.documents[:3]}) == 1
+    assert {d.p for d in result.documents[:3]} == {1 / 61}
     assert result.documents[0].score == ranked([*SEA, ODD]).documents[0].score
 
 
