@@ -856,3 +856,10 @@ def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(st
     assert result.exit_code == 0, result.stderr
     assert "writing the report on pydocs" in result.stderr
     assert "writing the report on tiny" not in result.stderr
+
+
+def test_a_store_where_everything_failed_still_makes_a_page(store):
+    assert run("-d faulty --contamination 0.1").exit_code == 3
+    page = adbench("report --format html")
+    assert page.exit_code == 0, page.stderr
+    assert "failed" in page.stdout

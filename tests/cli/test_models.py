@@ -132,7 +132,7 @@ def test_a_model_is_registered_in_mlflow(adbench):
     assert result.exit_code == 0, result.output
     assert result.stdout.splitlines()[-1] == "Registered: models:/tickets@winner"
     version = MlflowClient("sqlite:///mlflow.db").get_model_version_by_alias("tickets", "winner")
-    assert (version.name, version.version) == ("tickets", "1")
+    assert (version.name, int(version.version)) == ("tickets", 1)
     refused = adbench("fit", "normal.csv", "--model", "other", "--alias", "winner")
     assert refused.exit_code == 2
     assert "give --log-model too" in refused.stderr
