@@ -105,7 +105,7 @@ class Builder:
             others = [name for name in METRICS if name != comparison.metric.name]
             built += [main_table(Comparison(self.cells, name)).without_empty() for name in others]
         drawn = self.pictures if pictures and "pictures" in sections else []
-        has_heatmaps = pictures and "heatmaps" in sections and self.evidence is not None
+        has_heatmaps = pictures and "heatmaps" in sections
         heatmaps = self.evidence.heatmaps if has_heatmaps and self.evidence is not None else []
         records = self.cells.records
         missing = [name for name, of_name in of_names.items() if only and not of_name]

@@ -61,8 +61,15 @@ class Corpus:
 
         The spread of a mean is that of the seeds' means. The default level is the lowest.
         """
-        level = self._comparison.lowest if level is None else level
-        return self._comparison.entry(column, self, inlier, level)
+        of_all = self._comparison
+        level = of_all.lowest if level is None else level
+        if (entry := of_all.of_cells.get((column, self.digest, level, inlier))) is not None:
+            return entry
+        # without a sweep, nothing was promised that is not there
+        of_sweep = column.detector, column.preset, column.configuration, self.dataset, level
+        inliers = self.inliers if inlier is None else [inlier]
+        is_promised = any((*of_sweep, name) in of_all.promised for name in inliers)
+        return _absent(Kind.MISSING, len(inliers)) if is_promised else NONE
 
     def entries(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
         """Return the figures of all columns."""
@@ -144,7 +151,7 @@ class Comparison:
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
-        self._promised = {
+        self.promised = {
             (cell.detector, cell.preset, configuration, cell.dataset, cell.contamination, cell.inlier)
             for cell in cells.promised
             for configuration in (None, cell.configuration)
@@ -155,19 +162,8 @@ class Comparison:
         """The heads of the columns."""
         return [column.label for column in self.columns]
 
-    def entry(self, column: Column, corpus: Corpus, inlier: str | None, level: float) -> Entry:
-        """Return mean and spread over the seeds of a split, or of the mean over all splits (None)."""
-        key = column, corpus.digest, level, inlier
-        if key in self._entries:
-            return self._entries[key]
-        # without a sweep, nothing was promised that is not there
-        of_sweep = column.detector, column.preset, column.configuration, corpus.dataset, level
-        inliers = corpus.inliers if inlier is None else [inlier]
-        is_promised = any((*of_sweep, name) in self._promised for name in inliers)
-        return _absent(Kind.MISSING, len(inliers)) if is_promised else NONE
-
     @cached_property
-    def _entries(self) -> dict[tuple[Column, str, float, str | None], Entry]:
+    def of_cells(self) -> dict[tuple[Column, str, float, str | None], Entry]:
         """The figures by column, digest of the corpus, level, and inlier class (None for the mean)."""
         table = self.cells.table
         rows = table[table["metric"] == self.metric.name].assign(value=lambda rows: 100 * rows["value"])

@@ -62,11 +62,7 @@ def constants(kind: str) -> dict[str, dict[str, Any]]:
     for path in files("adbench_text.reports").joinpath(kind).iterdir():
         name, _, suffix = path.name.partition(".")
         if suffix == "py" and not name.startswith("_"):
-            declared[name] = {
-                ast.unparse(node.targets[0]): node.value.value
-                for node in ast.parse(path.read_text(encoding="utf-8")).body
-                if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-            }
+            declared[name] = registry.constants_of(ast.parse(path.read_text(encoding="utf-8")))
     return dict(sorted(declared.items(), key=lambda item: item[1]["ORDER"]))
 
 

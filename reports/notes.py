@@ -37,7 +37,8 @@ def under_tables(
         explained |= table.marks
         if table.metric is not None and table.metric.name not in metrics:
             metrics.add(table.metric.name)
-            notes += direction([table.metric]) + unmeasured(records, [table.metric])
+            notes += [] if table.metric.higher_is_better else [f"{table.metric.title}: lower is better."]
+            notes += unmeasured(records, [table.metric])
         if table.is_ranked:
             notes += of_ranking
             of_ranking = ()
@@ -138,11 +139,6 @@ def unmeasured(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str
     ]
 
 
-def direction(metrics: Iterable[Metric]) -> list[str]:
-    """Name each metric whose lower values are better."""
-    return [f"{metric.title}: lower is better." for metric in metrics if not metric.higher_is_better]
-
-
 def other_levels(lowest: float, levels: Mapping[str, Sequence[float]]) -> list[str]:
     """Return what has no results at the lowest contamination level; `levels` are those that it has."""
     if not levels:
@@ -184,7 +180,9 @@ def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> l
         for record in records:
             # one configuration may need other resources on another corpus
             corpus = record.dataset_digest if part == "resources" else ""
-            made_by.setdefault((record.name, corpus), set()).add(_version(record, part))
+            version = getattr(record, part)
+            version = frozenset(version.items()) if part == "resources" else version
+            made_by.setdefault((record.name, corpus), set()).add(version)
         is_apart = are_apart and part in marks_of
         where = f"in a column of their own, {marks_of[part]}" if is_apart else "together"
         for name in dict.fromkeys(name for (name, _), made in made_by.items() if len(made) > 1):
@@ -196,12 +194,6 @@ def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> l
         results = f"{n_superseded} older result{'' if n_superseded == 1 else 's'}"
         notes.append(f"Left out: {results}, made by other code, libraries or resources.")
     return notes
-
-
-def _version(record: Record, part: str) -> object:
-    if part == "code":
-        return record.code
-    return record.libraries if part == "libraries" else tuple(sorted(record.resources.items()))
 
 
 def unfinished(records: Sequence[Record], cells: Sequence[Cell]) -> list[str]:

@@ -73,17 +73,14 @@ class Ranking:
     @property
     def notes(self) -> list[str]:
         """What is left out of the ranking, and why."""
-        notes = []
-        if self.by_batch:
-            names = ", ".join(column.label for column in self.by_batch)
-            notes.append(f"Not ranked, because they use the {TEST_BATCH}: {names}.")
-        if self.left_out:
-            names = ", ".join(column.label for column in self.left_out)
-            notes.append(f"Not ranked, because they lack splits that the others have: {names}.")
-        if self.other_editions:
-            names = ", ".join(self.other_editions)
-            notes.append(f"Not ranked, because another edition of the dataset is: {names}.")
-        return notes
+        reasons = {
+            f"they use the {TEST_BATCH}": [column.label for column in self.by_batch],
+            "they lack splits that the others have": [column.label for column in self.left_out],
+            "another edition of the dataset is": self.other_editions,
+        }
+        return [
+            f"Not ranked, because {reason}: {', '.join(names)}." for reason, names in reasons.items() if names
+        ]
 
     @cached_property
     def pairs(self) -> list[significance.Pair]:

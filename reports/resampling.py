@@ -49,7 +49,6 @@ class Resampling:
     def __init__(self, metric: Metric, scores: Evidence, n_resamples: int = N_RESAMPLES) -> None:
         self._metric, self._scores, self._n = metric, scores, n_resamples
         self._counts: dict[str, NDArray[np.uint8] | None] = {}
-        self._values: dict[tuple[str, ...], Array | None] = {}
 
     def mean(self, records: Sequence[Record]) -> Array | None:
         """Return the mean over cells, one of each split, in percent, for each resample.
@@ -64,12 +63,6 @@ class Resampling:
 
     def values(self, record: Record) -> Array | None:
         """Return the metric of a cell for each resample, None if its scores cannot be read."""
-        key = record.corpus, *record.identity
-        if key not in self._values:
-            self._values[key] = self._computed(record)
-        return self._values[key]
-
-    def _computed(self, record: Record) -> Array | None:
         scored = self._scores.scores_of(record)
         if scored is None:
             return None

@@ -140,11 +140,12 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         place,
         is_family=is_family,
         class_name=public[0] if len(public) == 1 and not is_family else "",
-        constants=_constants(tree),
+        constants=constants_of(tree),
     )
 
 
-def _constants(tree: ast.Module) -> dict[str, Any]:
+def constants_of(tree: ast.Module) -> dict[str, Any]:
+    """Return the literal constants of a module by name."""
     return {
         target.id: node.value.value
         for node in tree.body

@@ -36,12 +36,10 @@ _DASHES: tuple[Any, ...] = (
 )
 
 _STYLE: dict[str, Any] = {
-    "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],  # comes with matplotlib: the same widths everywhere
     "font.size": 8,
     "text.parse_math": False,  # a name with $ or _ is shown as it is
-    "axes.titlesize": 8,
-    "axes.labelsize": 8,
+    "axes.titlesize": "medium",
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -51,17 +49,12 @@ _STYLE: dict[str, Any] = {
     "grid.color": "black",  # pale by its alpha, so that it follows a dark page
     "grid.alpha": 0.14,
     "grid.linewidth": 0.5,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "xtick.major.size": 2.5,
     "ytick.major.size": 2.5,
-    "xtick.minor.size": 0,
-    "ytick.minor.size": 0,
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
-    "legend.fontsize": 8,
     "legend.frameon": False,
     "legend.handlelength": 2.8,
     "legend.labelspacing": 0.35,

@@ -6,7 +6,7 @@ from itertools import accumulate
 from typing import NamedTuple
 
 from adbench_text.reports.formats._heatmap import Map, page, prepare
-from adbench_text.reports.report import Heatmap, Kind, Picture, Report, Table
+from adbench_text.reports.report import Heatmap, Kind, Report, Table
 
 HAS_PICTURES = True
 HAS_ALL_TABLES = True
@@ -17,7 +17,7 @@ _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _SHEET = 170  # characters; a wider table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
-_NARROW = 420  # pixels; such pictures are beside each other
+_NARROW = 420  # pixels: wider pictures have a row of their own
 _PIXELS = 96  # of an inch
 _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
 
@@ -43,14 +43,15 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         headlines=report.headlines,
         provenance=report.provenance,
         notes_beside=partial(_notes, report),
-        notes_of=partial(_notes_of, first_best),
+        first_best=first_best,
+        about_best=_BEST,
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,
         is_wide=_is_wide,
         block_starts=_block_starts,
-        least_width=_least_width,
-        is_broad=_is_broad,
+        narrow=_NARROW,
+        pixels=_PIXELS,
     )
 
 
@@ -84,19 +85,9 @@ def _notes(report: Report, n_drawn: int) -> list[str]:
     return [*notes, *report.notes]
 
 
-def _notes_of(first_best: Table | None, table: Table) -> list[str]:
-    """Return the notes under a table; the first with bold figures explains them."""
-    return [_BEST, *table.notes] if table is first_best else table.notes
-
-
 def _block_starts(table: Table) -> set[int]:
     """Return the columns with which a block begins, the first block left out."""
     return {table.n_labels + n for n in accumulate(n for _, n in table.blocks)}
-
-
-def _least_width(picture: Picture) -> int:
-    """Return the pixels below which the words of a picture are too small: it scrolls then."""
-    return min(int(0.9 * picture.width * _PIXELS), 640)
 
 
 def _is_wide(table: Table) -> bool:
@@ -105,8 +96,3 @@ def _is_wide(table: Table) -> bool:
     heads = [max(map(len, head.split()), default=0) for head in table.header]
     entries = [max(map(len, column)) for column in columns] or [0] * len(heads)
     return sum(max(pair) + 2 for pair in zip(heads, entries, strict=True)) > _SHEET
-
-
-def _is_broad(picture: Picture) -> bool:
-    """Return whether a picture needs the width of the page; others are beside each other."""
-    return picture.width * _PIXELS > _NARROW
