@@ -140,16 +140,6 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
         raise UnknownNameError(name, str(value), choices)
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise InvalidValueError if a value is not a whole number, or is smaller than `least`."""
-    Whole(least).check(name, value)
-
-
-def check_number(name: str, value: Any, interval: str = "[0, inf)") -> None:
-    """Raise InvalidValueError if a value is not a finite number in an interval; see `Number`."""
-    Number(interval).check(name, value)
-
-
 def seed_or_draw(seed: int | None) -> int:
     """Return the seed, or a random one for None."""
     return int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)

@@ -50,11 +50,6 @@ class Refit(Composite):
     contamination, random_state
         See `TextDetector`; the seed is that of the detector.
 
-    Attributes
-    ----------
-    kept_ : bool array of shape (n_train,)
-        The training documents of the last fit.
-
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10

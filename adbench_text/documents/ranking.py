@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import p_values_within
-from adbench_text.checks import check_number, check_whole
+from adbench_text.checks import Number, Whole
 from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.models.model import Model, Training
@@ -155,7 +155,7 @@ def left_out(
     A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
     is cloned, and fitted once without each fold.
     """
-    check_whole("n_folds", n_folds, least=2)
+    Whole(2).check("n_folds", n_folds)
     if detector.leaves_out_self:
         return LeftOut(detector.fit(texts).decision_scores_, "leave-one-out", texts, [detector])
     from sklearn.base import clone
@@ -346,7 +346,7 @@ def odd_documents(
     """
     begin = time.perf_counter()
     texts = check_texts(texts)
-    check_number("alpha", alpha, "(0, 1)")
+    Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
     cleaner = Cleaner(language if clean else None)
     distinct = _Distinct.of(map(cleaner, texts), "to rank them")

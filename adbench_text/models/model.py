@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import p_values, threshold
-from adbench_text.checks import check_number
+from adbench_text.checks import Number
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
@@ -93,7 +93,7 @@ class Scorer:
     """
 
     def __init__(self, model: Model, alpha: float = 0.01) -> None:
-        check_number("alpha", alpha, "(0, 1)")
+        Number("(0, 1)").check("alpha", alpha)
         self._model, self._alpha = model, alpha
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)

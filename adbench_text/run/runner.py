@@ -74,7 +74,7 @@ def run_sweep(
     """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
 
     `report` is called once all cells are logged, within the sweep, with the corpora of the datasets that were
-    run. It raises TrackingError if the store is lost for good; the next sweep logs what is kept.
+    run. TrackingError means that the store is lost for good; the next sweep logs what is kept.
     """
     engine.check(limits)
     corpora = load_corpora(sweep, progress)

@@ -6,7 +6,7 @@ from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
-from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, percent
+from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, split_text
 from adbench_text.sweep.construct import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
@@ -131,10 +131,7 @@ class Record:
         return f"{self.detector} {suffix}".strip()
 
     def __str__(self) -> str:
-        detector = f"{self.detector} {self.configuration}".strip()
-        level = percent(self.contamination)
-        suffix = of_test_set(self.test_outliers)
-        return f"{detector} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
+        return f"{f'{self.detector} {self.configuration}'.strip()} on {split_text(self)}"
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -51,16 +51,19 @@ class Cell:
         return self.dataset, self.inlier, self.contamination, self.seed
 
     @property
-    def identity(self) -> tuple[str, ...]:
-        """The values of `IDENTITY` and `test_outliers` as text: what names the cell, whatever its code."""
+    def texts(self) -> dict[str, str]:
+        """What names the cell, whatever its code: `IDENTITY` and the share of a thinned test set, as text."""
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
         texts = {name: numbers.get(name) or str(getattr(self, name)) for name in IDENTITY}
-        return identity_of(texts | {TEST_OUTLIERS: text_of_share(self.test_outliers)})
+        return texts if self.test_outliers is None else texts | {TEST_OUTLIERS: f"{self.test_outliers:g}"}
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """The values of `texts`."""
+        return identity_of(self.texts)
 
     def __str__(self) -> str:
-        level = percent(self.contamination)
-        suffix = of_test_set(self.test_outliers)
-        return f"{self.name} on {self.dataset}/{self.inlier} at {level}, seed {self.seed}{suffix}"
+        return f"{self.name} on {split_text(self)}"
 
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
@@ -68,9 +71,10 @@ def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
     return *(definition[name] for name in IDENTITY), definition.get(TEST_OUTLIERS, "")
 
 
-def text_of_share(share: float | None) -> str:
-    """Return the share of outliers in the test set as it is logged; empty if they are not thinned."""
-    return "" if share is None else f"{share:g}"
+def split_text(cell: Any) -> str:
+    """Return the split of a cell or of its record for people: ``"20news/comp at 5%, seed 0"``."""
+    level, suffix = percent(cell.contamination), of_test_set(cell.test_outliers)
+    return f"{cell.dataset}/{cell.inlier} at {level}, seed {cell.seed}{suffix}"
 
 
 def of_test_set(share: float | None) -> str:

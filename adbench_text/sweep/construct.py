@@ -12,7 +12,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownName
 from adbench_text.escaping import encodable, utf8
 from adbench_text.places import as_plugin_error, message_of, place_of_error
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, Cell, text_of_share, text_of_value
+from adbench_text.sweep.cell import DEFAULT, Cell, text_of_value
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -78,18 +78,7 @@ def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = 
 
     Two cells with equal definitions have equal results. `identity` is that of `identified`, if it is known.
     """
-    record = {
-        "detector": cell.detector,
-        "preset": cell.preset,
-        "configuration": cell.configuration,
-        "dataset": cell.dataset,
-        "inlier": cell.inlier,
-        "contamination": f"{cell.contamination:g}",
-        "seed": str(cell.seed),
-        "dataset_digest": corpus.digest,
-    }
-    if cell.test_outliers is not None:
-        record[TEST_OUTLIERS] = text_of_share(cell.test_outliers)
+    record = cell.texts | {"dataset_digest": corpus.digest}
     record |= identified(build_detector(cell), cell) if identity is None else identity
     return {_accepted_name(name): _accepted_value(value) for name, value in record.items()}
 

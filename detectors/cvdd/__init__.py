@@ -93,11 +93,6 @@ class CVDD(TextDetector):
     contamination, random_state
         See `TextDetector`. The same seed, device and number of threads give the same scores.
 
-    Attributes
-    ----------
-    ran_on_ : dict of str to str
-        Device and precision of the training.
-
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10

@@ -137,11 +137,6 @@ class DATE(TextDetector):
     contamination, random_state
         See `TextDetector`. The same seed, device and number of threads give the same scores.
 
-    Attributes
-    ----------
-    ran_on_ : dict of str to str
-        Device and precision of the training; ``steps``, if `epochs` ended it before `steps`.
-
     Notes
     -----
     A training of more than a minute that has a seed leaves a checkpoint (some 100 MB) in the folder

@@ -98,11 +98,6 @@ class LLR(TextDetector):
     contamination, random_state
         See `TextDetector`; nothing is random.
 
-    Attributes
-    ----------
-    kept_ : bool array of shape (n_train,), or None
-        Training documents that were not set aside; None without `em_rounds`.
-
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10

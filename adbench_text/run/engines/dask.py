@@ -20,7 +20,7 @@ from distributed.comm.core import connect
 from distributed.security import Security
 from joblib import cpu_count
 
-from adbench_text.checks import check_whole
+from adbench_text.checks import Whole
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import without_password
@@ -52,7 +52,7 @@ class Dask:
     gpu_jobs: int = 1  # cells that share a GPU
 
     def __post_init__(self) -> None:
-        check_whole("gpu_jobs", self.gpu_jobs, 1)
+        Whole(1).check("gpu_jobs", self.gpu_jobs)
 
     def check(self, limits: Limits) -> None:
         """Raise an error if no scheduler answers, or for a limit of memory; see `Engine`."""

@@ -10,7 +10,7 @@ from typing import Any
 from joblib import cpu_count
 
 from adbench_text import provenance
-from adbench_text.checks import check_whole
+from adbench_text.checks import Whole
 from adbench_text.errors import InvalidValueError
 from adbench_text.run.engine import SECONDS, Limits, Queue, Work
 from adbench_text.run.evaluate import evaluate
@@ -28,8 +28,8 @@ class Local:
     gpu_jobs: int = 1  # cells that share a GPU
 
     def __post_init__(self) -> None:
-        check_whole("jobs", self.jobs, 0)
-        check_whole("gpu_jobs", self.gpu_jobs, 1)
+        Whole(0).check("jobs", self.jobs)
+        Whole(1).check("gpu_jobs", self.gpu_jobs)
 
     def check(self, limits: Limits) -> None:
         """Raise InvalidValueError if there are limits, but no processes that could be ended."""
