@@ -15,7 +15,6 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Picture, Report, Table
-from adbench_text.reports.resampling import Resampling
 from adbench_text.reports.summary import headlines, provenance
 from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
@@ -96,7 +95,7 @@ class Builder:
         has_tables = "tables" in sections
         chosen = list(tables or declared.brief_tables())[: None if has_tables else 1]
         comparison = self._comparison if metric is None else Comparison(self.cells, metric)
-        ranking = self._ranking(comparison)
+        ranking = Ranking(comparison, self.evidence)
         of_names = {
             name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
         }
@@ -129,11 +128,6 @@ class Builder:
     def evidence_notes(self) -> list[str]:
         """What could not be read from the store so far, and why."""
         return [] if self.evidence is None else self.evidence.notes
-
-    def _ranking(self, comparison: Comparison) -> Ranking:
-        if self.evidence is None or comparison.metric.of_counts is None:
-            return Ranking(comparison, None, self.evidence)
-        return Ranking(comparison, Resampling(comparison.metric, self.evidence), self.evidence)
 
     @cached_property
     def drawings(self) -> "list[Drawing]":

@@ -14,7 +14,7 @@ from adbench_text.reports import significance
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.resampling import Estimate, Resampling, estimate
+from adbench_text.reports.significance import Estimate, Resampling, estimate
 from adbench_text.store.record import Record
 
 _Split = tuple[str, str]  # label of the corpus, and inlier class
@@ -29,18 +29,14 @@ class Ranking:
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` lack some of them. `by_batch` use the unlabelled test batch. Without `resampling` or `evidence`
-    there are no intervals or examples.
+    `left_out` lack some of them. `by_batch` use the unlabelled test batch. Without `evidence` there are no
+    intervals and no examples.
     """
 
-    def __init__(
-        self,
-        comparison: Comparison,
-        resampling: Resampling | None = None,
-        evidence: Evidence | None = None,
-    ) -> None:
+    def __init__(self, comparison: Comparison, evidence: Evidence | None = None) -> None:
         self.metric = comparison.metric
-        self.resampling = resampling
+        has_resamples = self.metric.of_counts is not None
+        self._resampling = Resampling(self.metric, evidence) if evidence and has_resamples else None
         self.evidence = evidence
         self._comparison = comparison
         self.by_batch = [column for column in comparison.fair if column.uses_test_batch]
@@ -101,9 +97,9 @@ class Ranking:
     @cached_property
     def _resampled(self) -> list[NDArray[np.float64] | None]:
         """The mean of each column over the splits, for each resample of the test documents."""
-        if self.resampling is None:
+        if self._resampling is None:
             return [None] * len(self.columns)
-        return [self.resampling.mean(self._cells(column)) for column in self.columns]
+        return [self._resampling.mean(self._cells(column)) for column in self.columns]
 
     def _cells(self, column: Column) -> list[Record]:
         """Return the cell of the lowest seed of each split."""

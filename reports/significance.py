@@ -1,11 +1,17 @@
-"""How sure a comparison is: intervals over test documents, and tests over splits.
+"""How sure a comparison is: tests over splits, and intervals over test documents.
 
-Figures are finite float arrays of shape (n_splits, n_detectors); those of `mean_ranks` are higher for better
-ones.
+Figures of tests are finite float arrays of shape (n_splits, n_detectors); those of `mean_ranks` are higher
+for better ones.
+
+Intervals come from a paired bootstrap. Every resample draws documents of the test part of a corpus with
+replacement, each class by itself, so that a split keeps its numbers of inliers and outliers. One-vs-rest
+splits of a corpus share their test documents, so one resample is used for all its splits and all detectors:
+differences are paired, and the correlation of the splits is taken into account. Corpora are resampled
+independently.
 
 References
 ----------
-Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, section 13.3 (percentile intervals).
+Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
 
 Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 2006 (mean ranks,
 Friedman's test, critical-difference diagrams).
@@ -24,7 +30,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from adbench_text.errors import InvalidValueError
+from adbench_text.metrics import Counts, Metric
+from adbench_text.reports.evidence import Evidence
+from adbench_text.store.record import Record
+
 ALPHA = 0.05  # level of the tests
+N_RESAMPLES = 500
+_LEVEL, _SEED = 0.95, 0
+# Used instead of zero hits. It is too small to change any sum of counts, and it makes the precision 1
+# before the first hit, as at the beginning of scikit-learn's precision-recall curve.
+_NO_HITS = 1e-300
+_SIZE = 2**16  # documents of a block of resamples: its arrays fit into the cache of a core
 
 
 class Pair(NamedTuple):
@@ -106,3 +123,141 @@ def cliques(ranks: ArrayLike, pairs: Sequence[Pair]) -> list[list[int]]:
             groups.append(order[start:end])
         covered = max(covered, end)
     return groups
+
+
+class Estimate(NamedTuple):
+    """A mean or a difference of means in percent, with its 95 % interval and two-sided p for zero."""
+
+    value: float
+    low: float
+    high: float
+    p: float
+
+
+class Resampling:
+    """Values of one metric on resamples of the test documents."""
+
+    def __init__(self, metric: Metric, scores: Evidence, n_resamples: int = N_RESAMPLES) -> None:
+        self._metric, self._scores, self._n = metric, scores, n_resamples
+        self._counts: dict[str, NDArray[np.uint8] | None] = {}
+
+    def mean(self, records: Sequence[Record]) -> NDArray[np.float64] | None:
+        """Return the mean over cells, one of each split, in percent, for each resample.
+
+        None if the scores of a cell cannot be read.
+        """
+        values = [self.values(record) for record in records]
+        present = [value for value in values if value is not None]
+        if not present or len(present) < len(values):
+            return None
+        return np.asarray(100 * np.mean(present, axis=0))
+
+    def values(self, record: Record) -> NDArray[np.float64] | None:
+        """Return the metric of a cell for each resample, None if its scores cannot be read."""
+        scored = self._scores.scores_of(record)
+        if scored is None:
+            return None
+        outlier, scores = scored
+        if outlier.all() or not outlier.any():
+            return None
+        counts = self._counts_of(record, outlier)
+        if counts is None or counts.shape[1] != len(outlier):
+            return None
+        return metric_of_resamples(self._metric, outlier, scores, counts)
+
+    def _counts_of(self, record: Record, outlier: NDArray[np.bool_]) -> NDArray[np.uint8] | None:
+        """Return how often each resample has each document, an array of shape (n_resamples, n_test)."""
+        if record.test_outliers is not None:  # each split and seed has test documents of its own
+            return draw(outlier.astype(np.int64), self._n)
+        if record.corpus not in self._counts:
+            classes = self._scores.classes_of(record)
+            self._counts[record.corpus] = None if classes is None else draw(classes, self._n)
+        return self._counts[record.corpus]
+
+
+def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDArray[np.uint8]:
+    """Return how often each resample has each document; each class keeps its number of documents."""
+    rng = np.random.default_rng(seed)
+    counts = np.empty((n_resamples, len(classes)), dtype=np.uint8)
+    for label in np.unique(classes):
+        places = np.flatnonzero(classes == label)
+        n = len(places)
+        # one call: resample i draws the numbers i * n to i * n + n - 1
+        drawn = rng.integers(n, size=(n_resamples, n)) + n * np.arange(n_resamples)[:, None]
+        counts[:, places] = np.bincount(drawn.ravel(), minlength=n * n_resamples).reshape(n_resamples, n)
+    return counts
+
+
+def metric_of_resamples(
+    metric: Metric,
+    outlier: NDArray[np.bool_],
+    scores: NDArray[np.float64],
+    counts: NDArray[np.uint8],
+) -> NDArray[np.float64]:
+    """Return a metric that has `of_counts` for each resample of the test documents."""
+    if metric.of_counts is None:
+        raise InvalidValueError(f"{metric.name} has no resamples: it is not computed from counts.")
+    positive, sign = (outlier, 1.0) if metric.positive == "outliers" else (~outlier, -1.0)
+    ranking = _Ranking(sign * scores[positive], sign * scores[~positive])
+    first, others = (np.flatnonzero(kind) for kind in (positive, ~positive))
+    in_order, others_in_order = first[ranking.positive_order], others[ranking.negative_order]
+    size = max(1, _SIZE // len(scores))
+    values = np.empty(len(counts))
+    for start in range(0, len(counts), size):
+        block = counts[start : start + size]
+        of_block = ranking.counts(_cumulated(block, in_order), _cumulated(block, others_in_order))
+        values[start : start + size] = metric.of_counts(of_block)
+    return values
+
+
+class _Ranking:
+    """A ranking, highest score first, in which a document may occur several times or not at all."""
+
+    def __init__(self, positive: NDArray[np.float64], negative: NDArray[np.float64]) -> None:
+        self.positive_order, self.negative_order = np.argsort(-positive), np.argsort(-negative)
+        thresholds = np.unique(-positive)
+        ranked = -positive[self.positive_order], -negative[self.negative_order]
+        self._hits_before, self._false_before = (np.searchsorted(r, thresholds, "left") for r in ranked)
+        self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
+
+    def counts(self, n_positive: NDArray[np.float64], n_negative: NDArray[np.float64]) -> Counts:
+        """Return the counts at each threshold."""
+        n_hits = np.maximum(n_positive, _NO_HITS)
+        false = n_negative.take(self._false, axis=1)
+        has_ties = not np.array_equal(self._false, self._false_before)
+        return Counts(
+            _columns(n_hits, self._hits_before),
+            _columns(n_hits, self._hits),
+            n_negative.take(self._false_before, axis=1) if has_ties else false,
+            false,
+            n_positive.shape[1] - 1,
+            n_negative.shape[1] - 1,
+        )
+
+
+def _columns(table: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return columns of a table; a view if each is the next one, as it is without ties."""
+    if len(places) == table.shape[1] - 1:
+        return table[:, places[0] : places[0] + len(places)]
+    return table.take(places, axis=1)
+
+
+def _cumulated(counts: NDArray[np.uint8], order: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of the counts of the first 0, 1, 2, ... documents in this order."""
+    sums = np.zeros((len(counts), len(order) + 1), dtype=np.int32)
+    np.cumsum(counts.take(order, axis=1).astype(np.int32), axis=1, out=sums[:, 1:])
+    return sums.astype(np.float64)
+
+
+def estimate(value: float, resampled: NDArray[np.float64]) -> Estimate:
+    """Return the estimate of a value, given its resamples.
+
+    The interval is the percentile interval, moved by what the value differs from the resampled cells (they
+    are of one seed, the value is the mean over all). The p-value is that of the normal distribution with the
+    standard deviation of the resamples, so that it can be corrected for many pairs.
+    """
+    low, high = np.quantile(resampled, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    moved = value - float(resampled.mean())
+    deviation = float(resampled.std(ddof=1))
+    p = float(2 * stats.norm.sf(abs(value) / deviation)) if deviation else float(value == 0)
+    return Estimate(value, float(low) + moved, float(high) + moved, p)

@@ -5,8 +5,7 @@ import numpy as np
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
-from adbench_text.reports.resampling import N_RESAMPLES, corrected
-from adbench_text.reports.significance import ALPHA, lowest_possible_p
+from adbench_text.reports.significance import ALPHA, N_RESAMPLES, holm, lowest_possible_p
 
 ORDER = 60
 NEEDS = "two detectors that have two splits in common"
@@ -28,11 +27,12 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         pairs.append((better, worse, pair.p_holm))
     differences = [float((ranking.figures[:, a] - ranking.figures[:, b]).mean()) for a, b, _ in pairs]
     estimates = [ranking.difference(better, worse) for better, worse, _ in pairs]
-    p_values = corrected(estimates)
+    p_values = iter(holm([each.p for each in estimates if each is not None]))
+    corrected = [None if each is None else next(p_values) for each in estimates]
     rows = []
     for place in np.argsort(-np.abs(differences), kind="stable"):
         better, worse, p_holm = pairs[place]
-        over_documents, p = estimates[place], p_values[place]
+        over_documents, p = estimates[place], corrected[place]
         n_wins = int((ranking.merits[:, better] > ranking.merits[:, worse]).sum())
         interval = NONE
         if over_documents is not None:

@@ -2,10 +2,25 @@ import warnings
 
 import numpy as np
 import pytest
+from cells import compare, record, texts
 from scipy import stats
 
-from adbench_text.reports import significance
-from adbench_text.reports.significance import Pair, cliques, friedman, mean_ranks, wilcoxon_holm
+from adbench_text.metrics import METRICS
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.significance import (
+    Pair,
+    Resampling,
+    cliques,
+    draw,
+    estimate,
+    friedman,
+    holm,
+    mean_ranks,
+    wilcoxon_holm,
+)
+from adbench_text.reports.tables import significance
 
 # three detectors in four splits; the second and the third tie in the last
 FIGURES = np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.6, 0.9, 0.8], [0.9, 0.5, 0.5]])
@@ -63,12 +78,12 @@ def test_pairs_are_those_of_scipy_smallest_p_first():
     ],
 )
 def test_holm_by_hand(p, corrected):
-    assert significance.holm(p) == pytest.approx(corrected)
+    assert holm(p) == pytest.approx(corrected)
 
 
 def test_pairs_carry_holms_correction():
     pairs = wilcoxon_holm(np.random.default_rng(2).random((8, 4)) + np.array([0, 0, 0.5, 1]))
-    assert [pair.p_holm for pair in pairs] == significance.holm([pair.p for pair in pairs])
+    assert [pair.p_holm for pair in pairs] == holm([pair.p for pair in pairs])
     assert len({pair.p_holm for pair in pairs}) > 1
 
 
@@ -87,3 +102,130 @@ def test_cliques_are_the_maximal_runs_of_neighbours(seed):
     alike = [r for r in runs if not any(p.p_holm < 0.05 and {p.first, p.second} <= set(r) for p in pairs)]
     maximal = [r for r in alike if not any(set(r) < set(other) for other in alike)]
     assert cliques(ranks, pairs) == maximal
+
+
+# Resamples of the test documents
+
+CLASSES = ("a", "b", "c")
+LABELS = np.repeat(np.arange(3), 40)
+ABILITY = {"good": 3.0, "fair": 2.0, "twin": 2.0, "blind": 0.0}
+
+
+class Scores:
+    """A store whose detectors score the same documents, each with noise of its own."""
+
+    experiment, shown = "adbench-text", "a store"
+
+    def __init__(self):
+        self.n_read = 0
+
+    def scores(self, record):
+        outlier = CLASSES.index(record.inlier) != LABELS
+        detector = "fair" if record.detector == "twin" else record.detector
+        rng = np.random.default_rng([CLASSES.index(record.inlier), list(ABILITY).index(detector)])
+        return outlier, ABILITY[detector] * outlier + rng.normal(size=len(LABELS))
+
+    def artifact(self, record, name):
+        if name != "scores.csv" or record.detector == "lost":
+            return None
+        self.n_read += 1
+        outlier, scores = self.scores(record)
+        rows = [
+            f"{place},{CLASSES[label]},{int(is_outlier)},{score!r}\n"
+            for place, (label, is_outlier, score) in enumerate(
+                zip(LABELS, outlier.tolist(), scores.tolist(), strict=True)
+            )
+        ]
+        return "document,class,outlier,score\n" + "".join(rows)
+
+
+STORE = Scores()
+
+
+def cells(*detectors, **changes):
+    made = []
+    for name in detectors:
+        for inlier in CLASSES:
+            cell = record(name, inlier, 0.5, metrics={"n_test": len(LABELS)}, **changes)
+            if name in ABILITY:
+                cell.metrics["auroc"] = METRICS["auroc"].function(*STORE.scores(cell))
+            made.append(cell)
+    return made
+
+
+def ranking(*detectors) -> tuple[Comparison, Ranking]:
+    comparison = compare(cells(*detectors))
+    return comparison, Ranking(comparison, Evidence(comparison, STORE))
+
+
+def test_a_resample_keeps_the_number_of_documents_of_each_class():
+    labels = np.array([0, 1, 1, 2, 2, 2, 2])
+    counts = draw(labels, 50)
+    assert counts.shape == (50, 7)
+    for label, n in enumerate((1, 2, 4)):
+        assert (counts[:, labels == label].sum(axis=1) == n).all()
+    assert (counts[:, 0] == 1).all()
+    assert len(np.unique(counts, axis=0)) > 20
+    np.testing.assert_array_equal(counts, draw(labels, 50))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_values_are_those_of_the_drawn_documents(metric):
+    cell = cells("fair")[0]
+    comparison = compare([cell])
+    values = Resampling(METRICS[metric], Evidence(comparison, STORE), 20).values(cell)
+    outlier, scores = STORE.scores(cell)
+    for counts, value in zip(draw(LABELS, 20), values, strict=True):
+        drawn = np.repeat(np.arange(len(LABELS)), counts)
+        assert value == pytest.approx(METRICS[metric].function(outlier[drawn], scores[drawn]), abs=1e-6)
+
+
+def test_the_splits_of_a_corpus_and_all_detectors_share_their_resamples():
+    ranked = ranking("fair", "twin", "blind")[1]
+    assert ranked.difference(0, 1) == (0, 0, 0, 1)  # equal scores on equal documents
+    value, low, high, p = ranked.difference(0, 2)
+    assert low < value < high
+    assert value == pytest.approx((ranked.figures[:, 0] - ranked.figures[:, 2]).mean())
+    assert p < 1e-6
+
+
+def test_scores_are_read_only_for_the_tables_that_need_them():
+    STORE.n_read = 0
+    comparison, ranked = ranking("good", "fair")
+    assert STORE.n_read == 0
+    significance.tables(comparison, ranked)
+    n_read = STORE.n_read
+    assert n_read == 6 + 1  # each cell once, and the classes of the corpus
+    significance.tables(comparison, ranked)
+    assert STORE.n_read == n_read
+
+
+def test_pairs_are_tested_over_documents_beside_splits():
+    (table,) = significance.tables(*ranking("blind", "good", "fair"))
+    rows = texts(table)
+    assert [row[:2] for row in rows] == [["good", "blind"], ["fair", "blind"], ["good", "fair"]]
+    assert [row[4] for row in rows][:2] == ["< 0.0001", "< 0.0001"]
+    assert rows[0][-1] == "documents"  # three splits cannot give a low p
+    assert any("paired bootstrap" in note for note in table.notes)
+
+
+def test_a_detector_without_scores_has_no_test_over_documents():
+    (table,) = significance.tables(*ranking("good", "lost"))
+    (row,) = texts(table)
+    assert row[3:5] == ["–", "–"]
+    assert not any("paired bootstrap" in note for note in table.notes)
+
+
+def test_an_estimate_is_moved_to_the_value_of_all_seeds():
+    resampled = np.random.default_rng(0).normal(5, 1, 4000)
+    _, low, high, p = estimate(6.0, resampled)
+    assert (low, high) == pytest.approx((6 - 1.96, 6 + 1.96), abs=0.1)
+    assert p == pytest.approx(2 * stats.norm.sf(6), rel=0.5)
+    assert estimate(0.0, np.zeros(9)) == (0, 0, 0, 1)
+    assert estimate(2.0, np.full(9, 2.0)).p == 0
+
+
+def test_thinned_test_sets_are_resampled_too():
+    thinned = cells("good", test_outliers="0.1")
+    comparison = compare(thinned)
+    assert Resampling(METRICS["auroc"], Evidence(comparison, STORE), 20).mean(thinned).shape == (20,)

@@ -35,7 +35,7 @@ class Store:
 
 def table_of(records, texts, metric="auroc"):
     comparison = compare(records, metric)
-    (table,) = oddest.tables(comparison, Ranking(comparison, None, Evidence(comparison, Store(texts))))
+    (table,) = oddest.tables(comparison, Ranking(comparison, Evidence(comparison, Store(texts))))
     return [[entry.text for entry in row] for row in table.rows]
 
 
