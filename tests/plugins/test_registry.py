@@ -443,7 +443,7 @@ def test_another_package_brings_no_table_drawing_or_engine(install):
 
 def test_each_table_and_drawing_declares_its_place_and_tables_what_they_need():
     for kind in ("tables", "drawings"):
-        places = [declared.constant(kind, name, "ORDER") for name in declared.names(kind)]
+        places = [each.get("ORDER") for each in declared.constants(kind).values()]
         assert len(set(places)) == len(places)
         assert None not in places
-    assert all(declared.constant("tables", name, "NEEDS") for name in declared.names("tables"))
+    assert all(each.get("NEEDS") for each in declared.constants("tables").values())
