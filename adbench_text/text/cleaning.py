@@ -18,7 +18,6 @@ from adbench_text.text.words import word_pattern, words
 
 CLEANING_VERSION = 1  # goes into every digest: raise it when clean() changes what it returns
 
-
 #: NLTK's English stop words in the 179-word edition of the papers' time.
 STOP_WORDS = frozenset(
     """
@@ -36,14 +35,10 @@ STOP_WORDS = frozenset(
     """.split()
 )
 
-
 # Punctuation becomes a space and digits go. NLTK's tokenizer sets these quotes and dashes apart:
 # alone they are shorter than three characters, so they may as well be spaces at once.
 _SET_APART = "«»“”‘’„" + "\u2012\u2013\u2014\u2015"
-
-
 _DELETIONS = str.maketrans(dict.fromkeys(string.punctuation + _SET_APART, " ") | dict.fromkeys(string.digits))
-
 
 # The contractions that NLTK's word_tokenize splits and that are left once punctuation is gone.
 _CONTRACTIONS = re.compile(
@@ -57,16 +52,7 @@ def clean(text: str) -> str:
 
     Lower-case; every ASCII punctuation character becomes a space; digits are removed; split as
     by NLTK's ``word_tokenize``; stop words and words of fewer than three characters are removed.
-
-    Parameters
-    ----------
-    text : str
-        Any text.
-
-    Returns
-    -------
-    str
-        The words left, joined by single spaces; may be empty.
+    The words left are joined by single spaces.
 
     Examples
     --------
@@ -110,22 +96,9 @@ class Place(NamedTuple):
 
 
 class Cleaner:
-    """Cleans documents of one language.
+    """Cleans documents of one language; None leaves them as they are.
 
-    Parameters
-    ----------
-    language : str or None, default "en"
-        Code of the language. One without word frequencies in wordfreq keeps its frequent words. None
-        leaves documents as they are.
-
-    Examples
-    --------
-    >>> cleaner = Cleaner()
-    >>> cleaner("The 2 ships can't leave!")
-    'ships leave'
-    >>> text = "The 2 ships can't leave!"
-    >>> [text[place.original_start : place.original_end] for place in cleaner.places(text)]
-    ['ships', 'leave']
+    A language without word frequencies in wordfreq keeps its frequent words.
     """
 
     def __init__(self, language: str | None = "en") -> None:
@@ -204,13 +177,7 @@ def share_of_common_words(texts: Sequence[str], language: str) -> float:
 
 
 def likely_language(texts: Sequence[str]) -> str:
-    """Return the language in which the largest share of the words of documents is common.
-
-    Examples
-    --------
-    >>> likely_language(["Die Heizung im Keller verliert seit gestern Wasser"])
-    'de'
-    """
+    """Return the language in which the largest share of the words of documents is common."""
     from wordfreq import available_languages
 
     sample = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]

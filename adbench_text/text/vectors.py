@@ -141,11 +141,6 @@ def digest(name: str) -> str:
     return storage.file_digest(path, unpack=True)[:16]
 
 
-def is_here(name: str) -> bool:
-    """Return whether the file of these vectors is in the data directory."""
-    return remote(name).is_here
-
-
 def has_english(language: str, name: str) -> bool:
     """Return whether a language is English and these vectors, which are of English words, are available."""
     try:
@@ -161,7 +156,7 @@ def _installed(name: str) -> Path | None:
 
 def state(name: str) -> str:
     """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
-    return "downloaded" if is_here(name) else "installed" if _installed(name) else ""
+    return "downloaded" if remote(name).is_here else "installed" if _installed(name) else ""
 
 
 def fetch(name: str) -> Path:

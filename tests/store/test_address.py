@@ -14,7 +14,6 @@ from adbench_text.store import address
 from adbench_text.store.address import (
     check_reachable,
     mlflow_uri,
-    sqlite_file,
     tracking_uri,
 )
 
@@ -85,12 +84,6 @@ def test_users_passwords_and_secrets_of_a_query_are_hidden(text, shown):
 # SQLite
 
 
-def test_a_sqlite_store_is_a_file():
-    assert str(sqlite_file("sqlite:///a/b.db")) == "a/b.db"
-    assert str(sqlite_file("sqlite:////a/b.db")) == "/a/b.db"
-    assert sqlite_file("http://host") is None
-
-
 @pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space % and ü.db"])
 def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
     with closing(sqlite3.connect(tmp_path / "old.db")) as database, database:
@@ -128,12 +121,6 @@ def test_a_process_killed_while_it_wrote_locks_nobody_out(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
     with closing(sqlite3.connect(path)) as database:
         assert database.execute("SELECT min(x), max(x) FROM big").fetchone() == (1, 99999)
-
-
-def test_a_database_of_something_else_whose_writer_was_killed_is_refused_too(tmp_path):
-    path = tmp_path / "accounts.db"
-    kill_writer(path)
-    assert "accounts.db belongs to another program; choose another" in refused(f"sqlite:///{path}")
 
 
 def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch):

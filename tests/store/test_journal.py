@@ -151,12 +151,6 @@ def test_a_damaged_entry_is_removed(journal):
     assert [path.name for path in journal.folder.glob("*.json")] == ["a.json"]
 
 
-def test_a_removed_entry_is_gone(journal):
-    journal.write("a", {"x": 1})
-    journal.remove("a")
-    assert list(journal.entries()) == []
-
-
 def test_a_journal_that_is_only_opened_leaves_nothing_behind(journal):
     assert list(journal.entries()) == []
     assert not journal.folder.exists()

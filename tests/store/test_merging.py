@@ -1,19 +1,18 @@
 """Cells of several stores are brought into one, each once."""
 
 import json
-import os
 import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import requests
 from stores import STARTED, definition, files, finished, log, result, run_ids, runs
+from sweep_processes import free_port
+from sweep_processes import server as mlflow_server
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
@@ -71,8 +70,8 @@ def content(store: Store, record) -> dict:
     }
 
 
-def test_all_of_a_cell_is_copied(new_store):
-    laptop, target = new_store("laptop"), new_store("all")
+def test_all_of_a_cell_is_copied(new_store, tmp_path):
+    laptop, target = new_store("laptop"), Store(f"sqlite:///{tmp_path / 'new.db'}")
     log(laptop, trained(), result(0.9))
     assert counts(merged(target, laptop)) == [(2, 0)]
     before, after = laptop.cells(["tiny"]), target.cells(["tiny"])
@@ -114,27 +113,27 @@ def test_the_summaries_are_those_of_all_cells(new_store):
 
 def test_of_equal_cells_the_newest_is_copied_and_none_that_the_target_has(new_store):
     laptop, node, target = new_store("laptop"), new_store("node"), new_store("all")
-    log(laptop, result(0.9), result(0.5, seed=1))
+    log(laptop, result(0.9), result(0.5, seed=1), result(0.7, seed=2))
     log(node, result(0.8, started=STARTED + 9), result(0.6, seed=1, started=STARTED + 9))
+    log(node, result(0.7, seed=2))  # the same, as in a backup
     log(target, result(0.4, seed=1))
     first = merged(target, laptop, node)
-    assert counts(first) == [(0, 1), (1, 1)]
-    assert [each.repeated for each in first] == [1, 0]
-    assert sorted(record.metrics["auroc"] for record in target.cells(["tiny"])) == [0.4, 0.8]
-    assert counts(merged(target, laptop, node)) == [(0, 2), (0, 2)]
-    assert len(run_ids(target)) == 2
+    assert counts(first) == [(1, 1), (1, 1)]
+    assert [each.repeated for each in first] == [1, 1]
+    assert sorted(record.metrics["auroc"] for record in target.cells(["tiny"])) == [0.4, 0.7, 0.8]
+    assert counts(merged(target, laptop, node)) == [(0, 3), (0, 3)]
+    assert len(run_ids(target)) == 3
     assert len(runs(target, "merge")) == 1
 
 
-def test_a_copy_of_a_store_is_merged_once(new_store, tmp_path):
+def test_failed_cells_are_not_copied_nor_is_a_run_that_was_changed(new_store):
     laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, result(0.9))
-    shutil.copytree(tmp_path / "laptop", tmp_path / "backup")
-    backup = Store(f"sqlite:///{tmp_path / 'backup' / 'mlflow.db'}")
-    assert [(m.copied, m.present, m.repeated) for m in merged(target, laptop, backup)] == [
-        (1, 0, 0),
-        (0, 0, 1),
-    ]
+    log(laptop, result(0.9), result(0.8, seed=1), result(None, seed=2))
+    with closing(sqlite3.connect(laptop.file)) as database, database:
+        database.execute("UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
+    (note,) = noted(target, laptop)
+    assert "has 2 as its 'auroc', which is not in [0, 1]" in note
+    assert [record.seed for record in target.cells(["tiny"])] == [1]
 
 
 def test_a_merge_names_results_that_contradict_each_other(new_store):
@@ -149,23 +148,6 @@ def test_a_merge_names_results_that_contradict_each_other(new_store):
     assert noted(new_store("another"), node) == []
 
 
-def test_a_run_that_was_changed_is_named_and_not_copied(new_store):
-    laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, result(0.9), result(0.8, seed=1))
-    with closing(sqlite3.connect(laptop.file)) as database, database:
-        database.execute("UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
-    (note,) = noted(target, laptop)
-    assert "has 2 as its 'auroc', which is not in [0, 1]" in note
-    assert [record.seed for record in target.cells(["tiny"])] == [1]
-
-
-def test_failed_cells_are_not_copied(new_store):
-    laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, result(None), result(0.9, seed=1))
-    assert counts(merged(target, laptop)) == [(1, 0)]
-    assert [record.seed for record in target.cells(["tiny"])] == [1]
-
-
 def test_a_cell_that_failed_in_the_target_is_copied_if_the_result_is_newer(new_store):
     laptop, target = new_store("laptop"), new_store("all")
     log(laptop, result(0.9), result(0.8, seed=1))
@@ -174,16 +156,6 @@ def test_a_cell_that_failed_in_the_target_is_copied_if_the_result_is_newer(new_s
     assert (first.copied, first.present, first.outdated) == (1, 0, 1)
     assert finished(target) == {cell_id(definition(result()))}
     assert counts(merged(target, laptop)) == [(0, 1)]
-
-
-def test_the_target_is_created_and_can_be_a_source(new_store, tmp_path):
-    laptop, target = new_store("laptop"), Store(f"sqlite:///{tmp_path / 'new.db'}")
-    log(laptop, trained())
-    assert counts(merged(target, laptop)) == [(1, 0)]
-    again = new_store("again")
-    assert counts(merged(again, target)) == [(1, 0)]
-    (record,), (original,) = again.cells(["tiny"]), laptop.cells(["tiny"])
-    assert content(again, record) == content(laptop, original)
 
 
 # Interruptions
@@ -274,14 +246,6 @@ def test_servers_are_the_same_whoever_asks(server):
     assert not is_same(Store(f"{server.url}/other"), target)
 
 
-def test_a_source_without_results_is_refused_before_anything_is_written(new_store, tmp_path):
-    laptop, empty = new_store("laptop"), new_store("empty")
-    log(laptop, result())
-    with pytest.raises(TrackingError, match=r"^There are no results of 'adbench-text' in sqlite:///.*empty"):
-        merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop, empty)
-    assert not (tmp_path / "new.db").exists()
-
-
 @pytest.mark.parametrize("name", ["../../outside", "/outside"])
 def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_store, tmp_path, name):
     laptop = new_store("laptop")
@@ -310,28 +274,23 @@ def test_the_artifacts_of_a_store_that_was_moved_are_copied(new_store, tmp_path)
     assert target.artifact(copy, "scores.csv") == moved.artifact(record, "scores.csv")
 
 
-def test_a_cell_whose_artifacts_are_gone_is_copied_and_counted(new_store, tmp_path):
-    laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, result())
-    shutil.rmtree(tmp_path / "laptop" / "mlruns")
-    assert [(each.copied, each.without_artifacts) for each in merged(target, laptop)] == [(1, 1)]
-
-
 def test_no_file_outside_the_folder_of_the_artifacts_is_copied(new_store, tmp_path):
     laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, result(), result(seed=1))
+    log(laptop, result(), result(seed=1), result(seed=2))
     secret = tmp_path / "secret"
     secret.mkdir()
     (secret / "key").write_text("secret")
-    first, second = laptop.cells(["tiny"])
+    first, second, third = laptop.cells(["tiny"])
     folder = Path(first.artifact_uri.removeprefix("file://"))
     (folder / "key").symlink_to(secret / "key")
     (folder / "linked").symlink_to(secret)
     with closing(sqlite3.connect(laptop.file)) as database, database:
         values = [secret.as_uri(), second.run_id]
         database.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", values)
-    shutil.rmtree(Path(second.artifact_uri.removeprefix("file://")))
-    assert [each.without_artifacts for each in merged(target, laptop)] == [1]
+    for gone in (second, third):
+        shutil.rmtree(Path(gone.artifact_uri.removeprefix("file://")))
+    (each,) = merged(target, laptop)
+    assert (each.copied, each.without_artifacts, len(each.refused)) == (3, 2, 1)
     copied = files(tmp_path / "all" / "mlruns")
     assert [Path(name).name for name in copied] == ["scores.csv"]
 
@@ -403,58 +362,22 @@ def test_a_server_is_not_left_for_what_its_runs_name(renamed):
 # Servers
 
 
-@pytest.fixture
-def mlflow_server(tmp_path):
-    """The address of a server of MLflow with an empty store."""
-    import socket
-
-    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
-        port = listening.getsockname()[1]
-    folder = tmp_path / "server"
-    folder.mkdir()
-    words = [
-        "--backend-store-uri",
-        f"sqlite:///{folder}/mlflow.db",
-        "--artifacts-destination",
-        folder / "files",
-    ]
-    with (folder / "log").open("wb") as output:
-        server = subprocess.Popen(
-            [sys.executable, "-m", "mlflow", "server", *words, "--port", str(port), "--workers", "1"],
-            cwd=folder,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,
-        )
-    try:
-        for _ in range(600):
-            assert server.poll() is None, (folder / "log").read_text()
-            try:
-                if requests.get(f"http://127.0.0.1:{port}/health", timeout=5).ok:
-                    break
-            except requests.RequestException:
-                time.sleep(0.2)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        os.killpg(server.pid, 15)
-        server.wait()
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_cells_go_to_a_server_and_back(new_store, mlflow_server, tmp_path):
-    laptop, node, central = new_store("laptop"), new_store("node"), Store(mlflow_server)
-    log(laptop, trained(), result(0.9))
-    log(node, result(0.8, started=STARTED + 9), result(0.7, inlier="law"))
-    assert counts(merged(central, laptop, node)) == [(1, 0), (2, 0)]
-    assert counts(merged(central, laptop, node)) == [(0, 2), (0, 2)]
-    assert len(finished(central)) == 3
-    back = new_store("back")
-    assert counts(merged(back, central)) == [(3, 0)]
-    of_cell = {record.cell: (store, record) for store in (laptop, node) for record in store.cells(["tiny"])}
-    for record in back.cells(["tiny"]):
-        expected, copied = content(*of_cell[record.cell]), content(back, record)
-        assert json.dumps(copied, sort_keys=True) == json.dumps(expected, sort_keys=True)
-    log(central, result(None, seed=9))
-    assert counts(merged(back, central)) == [(0, 3)]
-    assert len(back.cells(["tiny"])) == 3
+def test_cells_go_to_a_server_and_back(new_store, tmp_path):
+    (tmp_path / "server").mkdir()
+    port = free_port()
+    with mlflow_server(tmp_path / "server", port):
+        laptop, node, central = new_store("laptop"), new_store("node"), Store(f"http://127.0.0.1:{port}")
+        log(laptop, trained(), result(0.9))
+        log(node, result(0.8, started=STARTED + 9), result(0.7, inlier="law"))
+        assert counts(merged(central, laptop, node)) == [(1, 0), (2, 0)]
+        assert counts(merged(central, laptop, node)) == [(0, 2), (0, 2)]
+        back = new_store("back")
+        assert counts(merged(back, central)) == [(3, 0)]
+        of_cell = {record.cell: (each, record) for each in (laptop, node) for record in each.cells(["tiny"])}
+        for record in back.cells(["tiny"]):
+            expected, copied = content(*of_cell[record.cell]), content(back, record)
+            assert json.dumps(copied, sort_keys=True) == json.dumps(expected, sort_keys=True)
+        log(central, result(None, seed=9))
+        assert counts(merged(back, central)) == [(0, 3)]

@@ -131,7 +131,8 @@ def test_words_of_other_scripts_stay_complete():
     assert Cleaner("xx")("東京 123 タワー") == "東 京 タワー"
 
 
-def test_chinese_is_recognised():
+def test_a_language_is_recognised():
+    assert likely_language(["Die Heizung im Keller verliert seit gestern Wasser"]) == "de"
     assert likely_language(["我们今天在北京的公司开会", "他说这个问题很重要"]) == "zh"
 
 
