@@ -5,7 +5,7 @@ import math
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, pstdev, stdev
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -72,13 +72,9 @@ class Payload:
     inputs: Sequence[Input] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
 
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as dictionaries, lists, texts and numbers."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, read: Mapping[str, Any]) -> Self:
-        """Return what `to_json` was called on; older versions wrote the steps apart from the metrics."""
+        """Return a payload from its parts; older versions wrote the steps apart from the metrics."""
         parts = dict(read)
         metrics = [Value(*each) for each in [*parts["metrics"], *parts.pop("curves", [])]]
         inputs = [Input(*each) for each in parts["inputs"]]
@@ -122,9 +118,10 @@ def write_run(
     for name, text in payload.files.items():
         _write_text(client, run_id, artifacts, name, text)
     if folder is not None:
-        for path in _files_below(folder):
-            subfolder = path.parent.relative_to(folder).as_posix().removeprefix(".")
-            client.log_artifact(run_id, str(path), subfolder or None)
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and not path.is_symlink():  # a link may point anywhere
+                subfolder = path.parent.relative_to(folder).as_posix().removeprefix(".")
+                client.log_artifact(run_id, str(path), subfolder or None)
     client.set_terminated(run_id, payload.status, ended)
     return run_id
 
@@ -156,11 +153,6 @@ def _write_text(client: StoreClient, run_id: str, artifacts: str, name: str, tex
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise TrackingError(f"Cannot write {path}: {error.strerror or error}.") from error
-
-
-def _files_below(folder: Path) -> list[Path]:
-    """Return the files of a folder; links are left out: they may point anywhere."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
 
 
 def run_tags() -> dict[str, str]:

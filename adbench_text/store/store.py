@@ -10,7 +10,7 @@ tag ``adbench_text.kind``: ``sweep``, ``merge``, ``cell`` or ``summary``.
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -142,7 +142,7 @@ class Store:
         entry = {
             "dataset": dataset,
             "parent": self._parents[dataset],
-            "payload": payload(result, definition, corpus).to_json(),
+            "payload": asdict(payload(result, definition, corpus)),
         }
         self.journal.write(cell_id(definition), entry)
 
