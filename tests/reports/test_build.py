@@ -1,7 +1,7 @@
 import json
 
 import pytest
-from cells import failed, of_another_edition, record
+from cells import failed, record
 
 from adbench_text.errors import UnknownNameError
 from adbench_text.reports.build import Builder, build
@@ -59,13 +59,6 @@ def test_detectors_that_are_not_ranked_are_named():
         in build([*RECORDS, late], "auroc", ["ranks"]).every_note
     )
     assert not [note for note in build([*RECORDS, late], "auroc").every_note if "Not ranked" in note]
-
-
-def test_the_ranked_edition_is_named():
-    other = [of_another_edition(r) for r in RECORDS]
-    assert "Not ranked, because another edition of the dataset is: made-up (2)." in (
-        build([*RECORDS, *other], "auroc", ["ranks"]).every_note
-    )
 
 
 def test_a_table_that_was_asked_for_and_is_missing_is_explained():
@@ -188,16 +181,6 @@ def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
 def test_half_of_the_scores_are_not_taken_for_all_of_them():
     _, (note,) = kinds_and_notes(scores=HEADER + "".join(ROWS[:10]))
     assert note.startswith("The scores of 1 finished cells cannot be read")
-
-
-def test_a_page_of_cells_from_before_a_metric_reports_it_as_missing_and_why():
-    older = [record(x, "a") for x in "xy"]
-    for cell in older:
-        del cell.metrics["fpr95"]
-    report = Builder(older, store=Holding({})).report(TABLES, pictures=True)
-    rates = next(table for table in report.tables if table.title.startswith("FPR at 95 % TPR"))
-    assert [entry.text for entry in rates.rows[0][2:]] == ["missing", "missing"]
-    assert any(note.startswith("FPR at 95 % TPR is missing from 2 of 2") for note in report.every_note)
 
 
 def test_tables_are_chosen_by_name():

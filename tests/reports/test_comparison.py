@@ -34,19 +34,6 @@ def editions(*records) -> list[tuple[str, str]]:
 # Figures
 
 
-def test_there_is_a_row_for_each_inlier_class_and_the_mean_and_a_column_for_each_detector():
-    records = [record("llr", "a", 0.9), record("llr", "b", 0.8), record("ocsvm", "a", 0.7)]
-    table = main_table(compare([*records, record("ocsvm", "b", 0.75)]))
-    assert table.header == ["dataset", "inlier", "llr", "ocsvm"]
-    assert texts(table) == [
-        ["made-up", "a", "*90.0", "70.0"],
-        ["made-up", "b", "*80.0", "75.0"],
-        ["made-up", "mean", "*85.0", "72.5"],
-    ]
-    assert table.title == "AUROC (%), 0% of outliers in the training data"
-    assert table.summaries == {2}
-
-
 @pytest.mark.parametrize(("metric", "figure"), [("auroc", "90.0"), ("aupr_in", "45.0"), ("aupr_out", "22.5")])
 def test_each_metric_has_its_own_table(metric, figure):
     assert split_texts(record(figure=0.9), metric=metric)[0][:3] == ["made-up", "a", figure]
@@ -76,16 +63,6 @@ def test_detectors_are_compared_by_their_means_not_by_their_spread():
 
 
 # What is missing
-
-
-def test_failed_and_missing_cells_are_shown_and_marked_in_the_mean():
-    records = [record("x", "a", 0.9), failed("x", "b"), record("y", "a", 0.7)]
-    assert split_texts(*records) == [
-        ["made-up", "a", "*90.0", "70.0"],
-        ["made-up", "b", "failed", "–"],
-        ["made-up", "mean", "90.0 (1 of 2)", "70.0 (1 of 2)"],
-    ]
-    assert "(n of m): only n of m cells are finished; the figure is of those." in notes(*records)
 
 
 def test_an_incomplete_mean_is_never_the_best():
