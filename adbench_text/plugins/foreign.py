@@ -45,18 +45,6 @@ def _is_pyod(kind: Any) -> bool:
     return any(base.__module__ == _PYOD for base in getattr(kind, "__mro__", ()))
 
 
-def _scores_normality(detector: Any) -> bool:
-    """Return whether the higher scores of a detector are those of normal texts, as in scikit-learn."""
-    try:
-        is_of_sklearn = is_outlier_detector(detector)
-    except AttributeError:  # it has no tags, or scikit-learn's mixin without its base
-        is_of_sklearn = isinstance(detector, OutlierMixin)
-    if not is_of_sklearn:
-        return False
-    parts = detector.get_params().values() if hasattr(detector, "get_params") else ()
-    return not any(_is_pyod(type(part)) for part in (detector, *parts))
-
-
 def _takes_a_matrix(kind: Any) -> bool:
     """Return whether `fit` calls its input ``X``, as PyOD does; a detector of texts calls it otherwise."""
     return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
@@ -123,7 +111,13 @@ class Foreign(TextDetector):
     @property
     def is_turned(self) -> bool:
         """Whether the sign of its scores is turned: those of scikit-learn's detectors measure normality."""
-        return _scores_normality(self.wrapped)
+        detector = self.wrapped
+        try:
+            is_of_sklearn = is_outlier_detector(detector)
+        except AttributeError:  # it has no tags, or scikit-learn's mixin without its base
+            is_of_sklearn = isinstance(detector, OutlierMixin)
+        parts = detector.get_params().values() if is_of_sklearn and hasattr(detector, "get_params") else ()
+        return bool(is_of_sklearn) and not any(_is_pyod(type(part)) for part in (detector, *parts))
 
     @classmethod
     def default_params(cls) -> dict[str, Any]:
