@@ -4,13 +4,11 @@ import csv
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from commands import adbench
 
-from adbench_text.cli.main import main
 from adbench_text.corpora.corpus import load
 from adbench_text.documents.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError
-from adbench_text.store.store import Store
 from adbench_text.testing.topics import texts_about
 
 SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
@@ -78,17 +76,12 @@ def test_what_cannot_be_a_benchmark_gets_one_clear_line(tmp_path, columns, rows,
 def test_run_and_report(home, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "tickets.csv")
-    command = ["run", "-d", "knn-words", "-s", "files:tickets.csv", "--text", "body", "--label", "queue"]
-    result = CliRunner().invoke(main, [*command, "--contamination", "0", "--no-report"])
-    assert result.exit_code == 0, result.output
-    cells = Store("sqlite:///mlflow.db").cells(["files:tickets.csv"])
-    assert {(cell.dataset, cell.inlier) for cell in cells} == {
-        ("files:tickets.csv", "law"),
-        ("files:tickets.csv", "sea"),
-    }
-    assert [cell.metrics["auroc"] for cell in cells] == [1.0, 1.0]
-    report = CliRunner().invoke(main, ["report", "--format", "csv"])
-    assert "files:tickets.csv,0,sea,100.0" in report.output
+    command = "run -d knn-words -s files:tickets.csv --text body --label queue --contamination 0 --jobs 0"
+    assert adbench(command).exit_code == 0
+    lines = adbench("report --format csv").stdout.splitlines()
+    assert [line for line in lines if ",100.0" in line] == [
+        f"files:tickets.csv,0,{inlier},100.0" for inlier in ("law", "sea", "mean")
+    ]
 
 
 def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
@@ -96,16 +89,15 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     write(tmp_path / "tickets.csv")
     sweep = 'detector = "knn-words"\ndataset = "files:tickets.csv"\ncontamination = 0\ntext = "body"\n'
     Path("mine.toml").write_text(sweep)
-    command = ["run", "--sweep", "mine.toml", "--label", "queue", "--no-report"]
-    assert CliRunner().invoke(main, command).exit_code == 0
-    refused = CliRunner().invoke(main, ["report", "--sweep", "mine.toml"])
+    assert adbench("run --sweep mine.toml --label queue --jobs 0").exit_code == 0
+    refused = adbench("report --sweep mine.toml")
     assert refused.exit_code == 2
     assert refused.stderr == (
         "Error: The sweep mine.toml does not name the column that run was given by --label; write it into "
         'the file: label = "COLUMN".\n'
     )
     Path("mine.toml").write_text(f'{sweep}label = "queue"\n')
-    report = CliRunner().invoke(main, ["report", "--sweep", "mine.toml", "--format", "csv"])
+    report = adbench("report --sweep mine.toml --format csv")
     assert report.exit_code == 0, report.output
     assert "files:tickets.csv,0,sea,100.0" in report.output
 
@@ -116,14 +108,14 @@ def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
         (tmp_path / folder).mkdir()
         write(tmp_path / folder / "tickets.csv")
     command = "run -d llr -s files:2023/tickets.csv -s files:2024/tickets.csv --text body --label queue"
-    result = CliRunner().invoke(main, [*command.split(), "--dry-run"])
+    result = adbench(command, "--dry-run")
     assert result.exit_code == 2
     assert "Two datasets have the name 'files:tickets.csv'; rename one of the files." in result.stderr
 
 
 @pytest.mark.parametrize("option", ["--text", "--label", "--split"])
 def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
-    result = CliRunner().invoke(main, ["run", "-d", "llr", "-s", "pydocs", option, "nonsense", "--dry-run"])
+    result = adbench(f"run -d llr -s pydocs {option} nonsense --dry-run")
     assert result.exit_code == 2
     assert f"{option} nonsense names a column of your own documents" in result.stderr
     assert "give these as --dataset files:PATH." in result.stderr

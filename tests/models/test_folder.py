@@ -11,6 +11,7 @@ import shutil
 import socket
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -187,19 +188,25 @@ def arrays_of(folder: Path) -> dict[str, np.ndarray]:
     return dict(safetensors.load_file(folder / "arrays.safetensors"))
 
 
-@pytest.mark.parametrize(
-    "calibration", [np.zeros(0), np.zeros((2, 2)), np.array([np.nan]), np.arange(3), -np.arange(3.0)]
-)
-def test_wrong_calibration_scores_are_refused(folder, calibration):
-    replace(folder, "arrays.safetensors", safetensors.save(arrays_of(folder) | {"calibration": calibration}))
-    assert "The calibration scores" in refusal(folder)
-
-
-def test_calibration_scores_of_another_number_than_stated_are_refused(folder):
+def change_array(folder: Path, name: str, changed: Callable[[np.ndarray], np.ndarray]) -> None:
     arrays = arrays_of(folder)
-    fewer = arrays | {"calibration": arrays["calibration"][:-3]}
-    replace(folder, "arrays.safetensors", safetensors.save(fewer))
-    assert "calibration must have the shape (40,), got (37,)" in refusal(folder)
+    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: changed(arrays.get(name))}))
+
+
+@pytest.mark.parametrize(
+    ("calibration", "message"),
+    [
+        (np.zeros(0), "must be finite numbers"),
+        (np.zeros((2, 2)), "must be finite numbers"),
+        (np.array([np.nan]), "must be finite numbers"),
+        (np.arange(3), "must be finite numbers"),
+        (-np.arange(3.0), "must be in ascending order"),
+        (np.zeros(37), "calibration must have the shape (40,), got (37,)"),
+    ],
+)
+def test_wrong_calibration_scores_are_refused(folder, calibration, message):
+    change_array(folder, "calibration", lambda _: calibration)
+    assert message in refusal(folder)
 
 
 @pytest.mark.parametrize(
@@ -249,9 +256,7 @@ def test_an_array_of_scikit_learn_that_lacks_a_value_is_refused(tmp_path, attrib
 
 
 def test_vectors_of_another_width_are_refused(folder):
-    arrays = arrays_of(folder)
-    name = "state.detector.encoder.components"
-    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name][:, :-1].copy()}))
+    change_array(folder, "state.detector.encoder.components", lambda array: array[:, :-1].copy())
     change(folder, shapes={})
     assert "vectors must have the shape (1, 10), got (1, 9)" in refusal(folder)
 
@@ -263,14 +268,10 @@ def test_facts_about_other_documents_are_not_saved(tmp_path):
 
 
 def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp_path):
-    arrays = arrays_of(folder)
-    name = "state.detector.encoder.words.ends"
-    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name] + 1}))
+    change_array(folder, "state.detector.encoder.words.ends", lambda ends: ends + 1)
     assert "the borders of texts are wrong" in refusal(folder)
     folder = save(model_of("knn-words"), tmp_path / "words")
-    arrays = arrays_of(folder)
-    name = "state.detector.neighbours.indices"
-    replace(folder, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name] + 10_000}))
+    change_array(folder, "state.detector.neighbours.indices", lambda indices: indices + 10_000)
     assert "The state of knn-words in" in refusal(folder)
 
 

@@ -1,4 +1,4 @@
-"""Sections of the help, options of every command, and quiet and verbose runs."""
+"""Sections of the help, options of every command, quiet and verbose runs, and names that are completed."""
 
 import os
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from commands import adbench
+from commands import adbench, complete, dry_run
 
 from adbench_text.cli.main import main
 
@@ -80,3 +80,37 @@ def test_a_verbose_run_prints_what_was_measured(store):
         2,
         "Error: --quiet and --verbose contradict each other.",
     )
+
+
+def test_lists_patterns_and_ranges_describe_a_sweep():
+    cells = dry_run("-d llr,pyod-k[dn]* -s t* --inlier sea,law --contamination 0,0.1 --seed 0-2,5")
+    assert len(cells) == 3 * 2 * 2 * 4
+    assert cells[-1] == "pyod-knn on tiny/law at 10%, seed 5"
+
+
+def test_a_sweep_file_takes_patterns_and_ranges(here):
+    (here / "sweep.toml").write_text(
+        'detector = ["llr", { name = "pyod-k[dn]*", set = { encoder = "svd" } }]\n'
+        'dataset = "t*"\ninlier = "sea"\ncontamination = 0\nseed = ["0-1", 7]\n'
+    )
+    cells = dry_run("--sweep sweep.toml")
+    assert len(cells) == 9
+    assert cells[1] == "pyod-kde encoder=svd on tiny/sea at 0%, seed 0"
+    assert cells[-1] == "pyod-knn encoder=svd on tiny/sea at 0%, seed 7"
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "names"),
+    [
+        ("run -d", "ocsvm,ll", ["ocsvm,llr"]),
+        ("run -s tiny --inlier", "s", ["sea", "sky"]),
+        ("run --encoder", "m", ["mean", "max", "minilm"]),
+        ("run --device", "c", ["cpu", "cuda"]),
+        ("run -d counting --preset", "", ["default", "grid", "heavy"]),
+        ("report --table", "main,r", ["main,ranks"]),
+        ("report --format", "h", ["html"]),
+        ("odd file.txt -d llr --preset", "r", ["robust"]),
+    ],
+)
+def test_a_shell_completes_names_also_after_a_comma(words, incomplete, names):
+    assert sorted(complete(words, incomplete)) == sorted(names)
