@@ -100,7 +100,8 @@ def test_a_loaded_detector_scores_as_before_and_has_no_training_text(tmp_path, v
     content = b"".join(path.read_bytes() for path in (tmp_path / "model").rglob("*") if path.is_file())
     assert b"marker sentence" not in content
     assert TRAIN[-2] not in repr(vars(loaded))
-    if name in ("llr", "date", "ocsvm"):  # others may keep the words in the order of the text
+    # others keep words in the order of the text
+    if name in ("llr", "date", "ocsvm") and "batch_rounds" not in settings:
         assert b"markersentence" not in content
     try:
         words = fitted.token_scores(TEST)
