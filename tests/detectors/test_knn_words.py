@@ -43,8 +43,7 @@ def brute_force(text, train, k, without=None):
     return np.mean(distances[:k])
 
 
-@pytest.mark.parametrize("k", [1, 3, 15, 16, 100])
-@pytest.mark.parametrize("block", [1, 40, 2**22])
+@pytest.mark.parametrize(("k", "block"), [(1, 2**22), (3, 40), (15, 1), (16, 40), (100, 2**22)])
 def test_it_is_the_mean_distance_to_the_nearest_training_documents(monkeypatch, k, block):
     monkeypatch.setattr(knn_words, "_BLOCK", block)
     detector = KNNWords(k=k).fit(TRAIN)
@@ -52,20 +51,6 @@ def test_it_is_the_mean_distance_to_the_nearest_training_documents(monkeypatch, 
     np.testing.assert_allclose(detector.decision_function(TEST), expected, atol=1e-12)
     expected = [brute_force(text, TRAIN, k, without=place) for place, text in enumerate(TRAIN)]
     np.testing.assert_allclose(detector.decision_scores_, expected, atol=1e-12)
-
-
-def test_a_copy_of_a_training_document_has_distance_zero_but_a_training_document_is_no_copy_of_itself():
-    detector = KNNWords(k=1).fit(["ship sail", "court judge", "ship anchor"])
-    assert detector.decision_function(["ship sail"]) == pytest.approx([0])
-    assert detector.decision_scores_[1] == 1
-    assert KNNWords(k=1).fit(["ship", "ship", "court"]).decision_scores_ == pytest.approx([0, 0, 1])
-
-
-def test_more_unknown_words_are_farther():
-    texts = ["ship", "ship zzqxv", "ship zzqxv zzqxw", "zzqxv", ""]
-    scores = KNNWords(k=2).fit(["ship sail", "ship anchor", "sail anchor"]).decision_function(texts)
-    assert (np.diff(scores[:4]) > 0).all()
-    assert scores[3:].tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("train", [["ship sail"], ["", ""], ["!?"]])

@@ -9,7 +9,7 @@ from wordfreq import get_frequency_dict
 
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts
-from adbench_text.errors import DataError, DetectorError
+from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import vectors
@@ -30,12 +30,8 @@ def test_the_score_by_hand():
 def test_the_background_of_wordfreq_is_its_frequency():
     detector = LLR(smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
     q = get_frequency_dict("en", wordlist="best")["ship"]
-    assert detector.decision_function(["ship"]) == pytest.approx([-log((3 + 10 * q) / 15 / q)])
-
-
-def test_a_word_that_wordfreq_does_not_know_has_a_frequency_of_one_in_a_hundred_million():
-    detector = LLR(smoothing=10, shrinkage=0, cap=None).fit(TRAIN)
-    assert detector.decision_function(["zzqxv"]) == pytest.approx([-log(10 / 15)])
+    expected = [-log((3 + 10 * q) / 15 / q), -log(10 / 15)]  # an unknown word: once in a hundred million
+    assert detector.decision_function(["ship", "zzqxv"]) == pytest.approx(expected)
 
 
 def vectors_file(path):
@@ -65,14 +61,7 @@ def test_the_background_mean_is_the_mean_of_both(tmp_path):
 
 
 def test_a_text_without_words_has_no_evidence():
-    for shrinkage in (0, 5):
-        assert LLR(shrinkage=shrinkage).fit(TRAIN).decision_function(["", "!?"]).tolist() == [0, 0]
-
-
-def test_shrinkage_pulls_short_texts_to_zero():
-    detector = LLR().fit(TRAIN)
-    one, many = np.abs(detector.decision_function(["ship", "ship " * 100]))
-    assert one < many
+    assert LLR(shrinkage=0).fit(TRAIN).decision_function(["", "!?"]).tolist() == [0, 0]
 
 
 def test_token_scores_stand_where_the_words_do_and_add_up_to_the_score():
@@ -94,12 +83,6 @@ def test_resources_name_what_the_scores_depend_on(tmp_path):
     assert set(first) == {"wordfreq", "vectors"}
     (tmp_path / "order.vec").write_text("ship 0 1\nthe 0 1\n")
     assert LLR(background="mean", vectors=path).resources() != first
-
-
-def test_a_missing_file_of_vectors_names_the_command(tmp_path, monkeypatch):
-    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path))
-    with pytest.raises(DataError, match="adbench-text fetch glove-wiki-gigaword-50"):
-        LLR(background="vectors").prepare(TRAIN)
 
 
 def test_another_language_has_another_background():
@@ -125,22 +108,11 @@ def test_the_score_of_a_training_document_is_that_of_a_fit_without_it(settings):
         assert scores[place] == pytest.approx(without.decision_function([text])[0], abs=1e-12)
 
 
-def test_an_odd_training_document_is_ranked_first_although_it_was_learned():
-    texts = [*SEA, "gavel testimony verdict"]
-    assert LLR().fit(texts).decision_scores_.argmax() == len(SEA)
-
-
 def test_evidence_for_the_training_documents_is_capped_and_evidence_against_is_not():
     detector = LLR(background="uniform", cap=2).fit(["ship"] * 100)
     (tokens,) = detector.token_scores(["ship law"])
     assert tokens[0].score == -2
     assert tokens[1].score == pytest.approx(-log(1e4 / (100 + 1e4)))
-
-
-@pytest.mark.parametrize("settings", [{}, {"em_rounds": 2, "background": "uniform"}])
-def test_the_score_of_a_document_does_not_depend_on_its_company(settings):
-    detector = LLR(**settings).fit(SEA)
-    assert detector.decision_function(LAW) == pytest.approx([detector.decision_function([t])[0] for t in LAW])
 
 
 # Documents that are set aside
@@ -279,12 +251,6 @@ def test_word_vectors_of_another_language_are_used_if_they_are_given():
     assert LLR.for_documents("xx", {"vectors": "xx.vec"}) == ("robust", {**ROBUST, "background": "vectors"})
     name, settings = LLR.for_documents("de", {})
     assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
-
-
-def test_of_normal_documents_none_is_set_aside_by_force():
-    of_normal = {**ROBUST, "language": "de", "least_aside": 0}
-    given = {"vectors": "cc.de.300.vec"}
-    assert LLR.for_documents("de", given, normal=True) == ("robust, least_aside=0", of_normal)
 
 
 # The batch

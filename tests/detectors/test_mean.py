@@ -5,7 +5,6 @@ from adbench_text.code_version import code_version
 from adbench_text.detectors._members import parse_members
 from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about
 
@@ -40,51 +39,6 @@ def test_the_order_of_the_members_does_not_matter():
     )
     for other in others:
         np.testing.assert_array_equal(other, first)
-
-
-class Constant(TextDetector):
-    """The training documents have equal scores."""
-
-    def _fit(self, texts):
-        pass
-
-    def _score(self, texts):
-        return np.array([0.3 if "ship" in text else 7.0 for text in texts])
-
-
-class MostlyConstant(Constant):
-    """More than half of the training documents have equal scores."""
-
-    def _score(self, texts):
-        return np.array([float(len(text) > 4) for text in texts])
-
-
-class Length(Constant):
-    def _score(self, texts):
-        return np.array([float(len(text)) for text in texts])
-
-
-@pytest.fixture
-def _made_up(monkeypatch):
-    """The only detectors are those of this module."""
-    kinds = {kind.__name__.lower(): kind for kind in (Constant, MostlyConstant, Length)}
-    monkeypatch.setattr(registry, "load", lambda _, name: kinds[name])
-
-
-@pytest.mark.usefixtures("_made_up")
-def test_a_member_with_equal_training_scores_adds_nothing():
-    train = ["ship", "ship sail", "a ship", "the ship sails"]
-    detector = Mean(members="length, constant").fit(train)
-    lengths = np.array([4.0, 9, 6, 14])
-    expected = robust_z(np.array([4.0, 5, 20]), lengths) / 2
-    assert detector.decision_function(["ship", "court", "court " * 3 + "or"]) == pytest.approx(expected)
-    assert Mean(members="constant").fit(train).decision_function(["court"]) == [0]
-
-
-@pytest.mark.usefixtures("_made_up")
-def test_a_member_with_mostly_equal_training_scores_is_divided_by_their_standard_deviation():
-    detector = Mean(members="mostlyconstant").fit(["ship"] * 4 + ["ship sail"])
-    assert detector.decision_function(["ship", "court"]) == pytest.approx([0, 1 / np.std([0, 0, 0, 0, 1])])
 
 
 def test_it_has_the_regime_of_the_member_that_knows_most():

@@ -63,13 +63,6 @@ def test_a_wrong_member_is_refused(text, error, message):
         Refit(detector=text).check_params()
 
 
-def test_the_robust_scale_is_that_of_median_and_median_absolute_deviation():
-    scores = np.array([1.0, 2.0, 4.0, 100.0])
-    median, scale = RobustScale.fit(scores)
-    assert (median, scale) == (3, pytest.approx(1.4826 * 1.5))
-    np.testing.assert_allclose(RobustScale(3, 2).z(scores), [-1, -0.5, 0.5, 48.5])
-
-
 def test_the_scale_of_scores_most_of_which_are_equal_is_their_standard_deviation():
     scores = np.array([0.3, 0.1 + 0.2, 0.3, 0.3, 5.0])  # 0.1 + 0.2 differs by rounding
     assert RobustScale.fit(scores) == (0.3, scores.std())

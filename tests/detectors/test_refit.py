@@ -100,9 +100,7 @@ def test_documents_above_the_cutoff_are_set_aside(fit_numbers):
     assert fit_numbers([*EIGHT_USUAL, 50, 60], cutoff=13, max_dropped=0.5).kept_.sum() == 9
 
 
-@pytest.mark.parametrize(
-    ("max_dropped", "n_dropped"), [(0, 0), (0.09, 0), (0.1, 1), (0.2, 2), (0.25, 2), (0.3, 3), (0.5, 3)]
-)
+@pytest.mark.parametrize(("max_dropped", "n_dropped"), [(0, 0), (0.09, 0), (0.1, 1), (0.25, 2), (0.5, 3)])
 def test_never_more_than_the_share_is_set_aside(fit_numbers, max_dropped, n_dropped):
     kept = fit_numbers([0, 1, 2, 3, 4, 5, 6, 50, 60, 70, 7], max_dropped=max_dropped).kept_
     assert (~kept).sum() == n_dropped
@@ -135,16 +133,6 @@ def test_a_document_that_was_set_aside_may_return(fit_numbers, monkeypatch):
     detector = fit_numbers(range(10), rounds=2)
     assert detector.kept_.tolist() == [True] * 9 + [False]
     assert [len(texts) for texts in detector._detector.fits] == [10, 9, 9]
-
-
-def test_what_is_kept_is_the_same_for_the_same_seed(tmp_path):
-    path = write_vectors(tmp_path / "topics.vec")
-    detector = f"iforest(encoder=mean, vectors={path}, n_estimators=16)"
-    first, second = (Refit(detector=detector, rounds=2, random_state=3).fit(TRAIN) for _ in range(2))
-    assert not first.kept_.all()
-    np.testing.assert_array_equal(first.kept_, second.kept_)
-    np.testing.assert_array_equal(first.decision_function(TEST), second.decision_function(TEST))
-    assert first._detector.random_state == 3
 
 
 class Recorder:
@@ -188,15 +176,6 @@ def test_a_detector_that_does_not_declare_its_knowledge_has_no_regime(detector_n
     assert adapted(OtherPackage)().regime is None
 
 
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"rounds": 0}, "rounds must be a whole number of at least 1"),
-        ({"cutoff": -1}, "cutoff must be a number of at least 0"),
-        ({"max_dropped": 0.6}, r"max_dropped must be in \[0, 0.5\]"),
-        ({"detector": "llr, knn-words"}, "refit fits one detector, got 'llr, knn-words'"),
-    ],
-)
-def test_a_wrong_hyper_parameter_is_refused(settings, message):
-    with pytest.raises(InvalidValueError, match=message):
-        Refit(**settings).fit(TRAIN)
+def test_two_detectors_are_refused():
+    with pytest.raises(InvalidValueError, match="refit fits one detector, got 'llr, knn-words'"):
+        Refit(detector="llr, knn-words").fit(TRAIN)

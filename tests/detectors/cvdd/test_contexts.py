@@ -7,7 +7,6 @@ import torch.nn.functional as F
 from scipy.sparse import csr_array
 
 from adbench_text.detectors.cvdd.contexts import (
-    ALPHAS,
     Bags,
     ContextNetwork,
     Phase,
@@ -41,26 +40,10 @@ def test_a_batch_holds_the_vectors_and_log_counts_of_the_words_of_each_text():
     np.testing.assert_allclose(log_counts, [[math.log(4), 0], [math.log(3), -math.inf]], rtol=1e-6)
 
 
-def test_bags_know_the_words_and_lengths_of_texts():
-    bags = bags_of()
-    assert bags.lengths.tolist() == [2, 1, 5, 0, 2]
-    assert bags.words(4).tolist() == ["sail", "judge"]
-    assert bags.words(3).tolist() == []
-
-
 def test_means_are_those_of_all_words_scaled_to_length_one():
     mean = (TABLE[0] + 2 * TABLE[2]) / 3
     np.testing.assert_allclose(bags_of().means(np.array([0]))[0], mean / np.linalg.norm(mean), rtol=1e-6)
     np.testing.assert_array_equal(bags_of().means(np.array([3]))[0], np.zeros(4))
-
-
-def test_attention_sums_to_one_over_words_and_gives_nothing_to_pads():
-    attention = network_of()(*bags_of().batch(np.array([0, 1, 2]))).attention
-    assert attention.shape == (3, 3, 5)
-    torch.testing.assert_close(attention.sum(-1), torch.ones(3, 3))
-    assert (attention[0, :, 2:] == 0).all()
-    assert (attention[1, :, 1:] == 0).all()
-    assert (attention[2] > 0).all()
 
 
 def test_a_repeated_word_gets_the_attention_of_as_many_single_ones():
@@ -103,15 +86,6 @@ def test_distances_depend_on_neither_pads_nor_order():
     torch.testing.assert_close(backwards.flip(0), together)
 
 
-def test_the_shares_of_the_words_sum_to_the_mean_distance():
-    network, bags = network_of(), bags_of()
-    batch = bags.batch(np.array([0, 2, 4]))
-    shares = network.shares(*batch)
-    assert shares.isfinite().all()
-    assert (shares[0, 2:] == 0).all()
-    torch.testing.assert_close((shares * batch[1].exp()).sum(-1), network(*batch).distances.mean(-1))
-
-
 def test_orthonormal_contexts_have_no_penalty():
     distances = torch.rand(4, 3)
     assert losses_of(distances, torch.eye(3, 5), 0.0, 1.0).orthogonality == 0
@@ -132,11 +106,6 @@ def test_the_losses_are_those_computed_by_hand():
     torch.testing.assert_close(losses_of(distances, contexts, 10.0, 0.0).total, torch.tensor(expected))
 
 
-def test_a_great_alpha_leaves_the_nearest_context_alone():
-    distances = torch.tensor([[0.1, 0.9, 0.4]])
-    torch.testing.assert_close(losses_of(distances, torch.eye(3), 1e4, 0.0).total, torch.tensor(0.1))
-
-
 @pytest.mark.parametrize(
     ("schedule", "values"),
     [
@@ -151,11 +120,6 @@ def test_alpha_changes_at_each_milestone(schedule, values):
     assert len(epochs) == 100
     for fifth, value in enumerate(values):
         assert {phase.alpha for phase in epochs[20 * fifth : 20 * (fifth + 1)]} == {value}
-
-
-def test_every_schedule_is_known_and_has_five_stages():
-    assert set(ALPHAS) == {"logarithmic", "linear", "soft", "hard"}
-    assert {len(values) for values in ALPHAS.values()} == {5}
 
 
 def test_the_learning_rate_falls_at_epoch_forty_of_a_hundred():

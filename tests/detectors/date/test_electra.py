@@ -27,6 +27,7 @@ from adbench_text.reports.published import figures_of_the_paper, overlap_bound
 
 SMALL = Shape(hidden=8, layers=2, heads=2, feed_forward=16)
 N_PIECES, MASK_ID = 30, 4
+LAST = 1 - 2**-24  # the greatest number that torch.rand gives
 
 
 def seeded(seed=0):
@@ -77,14 +78,11 @@ def test_patterns_differ_and_mask_the_same_share_between_cls_and_the_last_sep(n_
     assert len(patterns.unique(dim=0)) == n_patterns
 
 
-def test_every_token_after_cls_is_masked_by_some_pattern():
-    assert mask_patterns(50, 128, 0.5, seeded())[:, 1:-1].any(0).all()
-
-
 def test_patterns_are_a_function_of_the_generators_seed():
     first, again, other = (mask_patterns(10, 20, 0.5, seeded(seed)) for seed in (3, 3, 4))
     assert torch.equal(first, again)
     assert not torch.equal(first, other)
+    assert first[:, 1:-1].any(0).all()  # every place is masked by some pattern
 
 
 def test_all_patterns_there_are_can_be_had_and_no_more():
@@ -111,17 +109,6 @@ def expected_overlaps(n_patterns, length, n_masked, n_shared):
 @pytest.mark.parametrize("of", [(2, 5, 2, 1), (10, 128, 19, 13), (50, 128, 64, 60), (25, 498, 124, 100)])
 def test_the_overlap_bound_is_the_expected_number_of_overlaps(of):
     assert overlap_bound(*of) == pytest.approx(float(expected_overlaps(*of)), rel=1e-12)
-
-
-def test_the_bound_for_sharing_all_positions_is_the_chance_to_draw_a_pattern_twice():
-    assert overlap_bound(2, 10, 5, 5) == pytest.approx(1 / comb(10, 5))
-
-
-def test_the_overlap_bound_falls_with_the_positions_shared_and_grows_with_the_patterns():
-    beyond_the_mean = range(-(-19 * 19 // 128), 20)
-    bounds = [overlap_bound(10, 128, 19, n_shared) for n_shared in beyond_the_mean]
-    assert bounds == sorted(set(bounds), reverse=True)
-    assert overlap_bound(11, 128, 19, 13) > overlap_bound(10, 128, 19, 13)
 
 
 def test_the_published_overlap_bounds_are_ours_at_15_percent_in_their_order_of_magnitude():
@@ -151,7 +138,7 @@ def test_the_random_generator_replaces_what_is_masked_by_ids_from_first_to_last(
 
 @pytest.mark.parametrize("n_pieces", [6, 100, 30522])
 def test_the_random_generator_reaches_both_ends_and_not_beyond(n_pieces):
-    noise = torch.tensor([[0.0, 1 - 2**-24]])  # the greatest that torch.rand gives
+    noise = torch.tensor([[0.0, LAST]])
     masked = torch.ones(1, 2, dtype=torch.bool)
     replaced, _ = RandomGenerator(5, n_pieces)(torch.zeros(1, 2, dtype=torch.int64), None, masked, noise)
     assert replaced.tolist() == [[5, n_pieces - 1]]
@@ -171,28 +158,22 @@ def context_free_generator(probabilities):
     return generator
 
 
-def test_the_learned_generator_draws_by_the_inverse_of_its_cumulative_softmax():
-    generator = context_free_generator([0.1, 0.2, 0.3, 0.1, 0.3])
-    noise = torch.tensor([[0.0, 0.09, 0.11, 0.29, 0.31, 0.59, 0.61, 0.69, 0.71, 1 - 2**-24]])
-    masked = torch.ones(1, 10, dtype=torch.bool)
-    replaced, _ = generator(torch.full((1, 10), 3), torch.tensor([10]), masked, noise)
-    assert replaced.tolist() == [[0, 0, 1, 1, 2, 2, 3, 3, 4, 4]]
-
-
-def test_a_piece_without_probability_is_not_drawn():
-    generator = context_free_generator([0.0, 0.5, 0.0, 0.5, 0.0])
-    noise = torch.tensor([[0.0, 0.5, 1 - 2**-24]])
-    masked = torch.ones(1, 3, dtype=torch.bool)
-    replaced, _ = generator(torch.full((1, 3), 4), torch.tensor([3]), masked, noise)
-    assert replaced.tolist() == [[1, 3, 3]]
-
-
-def test_the_mlm_loss_is_the_sum_of_the_negative_log_likelihoods_of_what_is_masked():
-    generator = context_free_generator([0.1, 0.2, 0.3, 0.1, 0.3])
-    ids, masked = torch.tensor([[4, 1, 2, 0]]), torch.tensor([[False, True, True, False]])
-    replaced, mlm = generator(ids, torch.tensor([4]), masked, torch.zeros(1, 4))
-    assert replaced.tolist() == [[4, 0, 0, 0]]
-    assert mlm.item() == pytest.approx(-log(0.2) - log(0.3))
+@pytest.mark.parametrize(
+    ("probabilities", "noise", "expected"),
+    [
+        (
+            [0.1, 0.2, 0.3, 0.1, 0.3],
+            [0.0, 0.09, 0.11, 0.29, 0.31, 0.69, 0.71, LAST],
+            [0, 0, 1, 1, 2, 3, 4, 4],
+        ),
+        ([0.0, 0.5, 0.0, 0.5, 0.0], [0.0, 0.5, LAST], [1, 3, 3]),  # without a probability, none is drawn
+    ],
+)
+def test_the_learned_generator_draws_by_the_inverse_of_its_cumulative_softmax(probabilities, noise, expected):
+    generator, n = context_free_generator(probabilities), len(noise)
+    masked = torch.ones(1, n, dtype=torch.bool)
+    replaced, _ = generator(torch.full((1, n), 3), torch.tensor([n]), masked, torch.tensor([noise]))
+    assert replaced.tolist() == [expected]
 
 
 def test_the_mlm_loss_is_the_cross_entropy_of_the_tied_head():
@@ -249,7 +230,7 @@ class Says(nn.Module):
 
     def __init__(self, rtd, rmd):
         super().__init__()
-        self.rtd, self.rmd = (nn.Parameter(torch.tensor(p)) for p in (rtd, rmd))
+        self.rtd, self.rmd = torch.tensor(rtd), torch.tensor(rmd)
         self.seen = None
 
     def forward(self, ids, lengths):
@@ -266,35 +247,13 @@ RTD = -(log(0.75) + log(1 - 0.25) + log(1 - 0.5) + log(0.6) + log(1 - 0.8)) / 5
 RMD = -(log(0.8) + log(0.5)) / 2
 
 
-def says():
-    return Says([[0.9, 0.75, 0.25, 0.5], [0.9, 0.6, 0.8, 0.9]], [[0.2, 0.8], [0.5, 0.5]])
-
-
 @pytest.mark.parametrize(("mlm", "of_token"), [(None, 0.0), (torch.tensor(6.0), 2.0)])
 def test_the_losses_by_hand(mlm, of_token):
-    judge = says()
+    judge = Says([[0.9, 0.75, 0.25, 0.5], [0.9, 0.6, 0.8, 0.9]], [[0.2, 0.8], [0.5, 0.5]])
     losses = Objective(Replaces(REPLACED, mlm), judge, 7.0, 11.0, 13.0)(IDS, LENGTHS, CORRUPTION)
     assert judge.seen.tolist() == [[2, 20, 11, 3], [2, 21, 3, 0]]
     total = 7 * RTD + 11 * RMD + 13 * of_token
     assert [loss.item() for loss in losses] == pytest.approx([total, RTD, RMD, of_token], rel=1e-6)
-
-
-def test_the_weights_of_the_paper_are_the_default():
-    objective = Objective(Replaces(REPLACED, torch.tensor(6.0)), says())
-    assert objective(IDS, LENGTHS, CORRUPTION).total.item() == pytest.approx(50 * RTD + 100 * RMD + 2)
-
-
-def test_pads_and_cls_do_not_count():
-    judge = says()
-    Objective(Replaces(REPLACED), judge)(IDS, LENGTHS, CORRUPTION).rtd.backward()
-    assert (judge.rtd.grad != 0).tolist() == [[False, True, True, True], [False, True, True, False]]
-
-
-def test_a_replacement_that_is_the_original_is_labelled_original():
-    judge = says()
-    Objective(Replaces(REPLACED), judge)(IDS, LENGTHS, CORRUPTION).rtd.backward()
-    # the loss pulls P(replaced) up, where its gradient is negative, for what was replaced indeed
-    assert (judge.rtd.grad < 0).tolist() == [[False, True, False, False], [False, True, False, False]]
 
 
 def objective(learned=True, **weights):
@@ -363,20 +322,6 @@ def test_a_learned_generator_has_the_gradient_of_mlm_alone():
     assert not any(g.any() for g in gradients[2])
 
 
-@pytest.mark.parametrize(
-    ("learned", "weights", "names"),
-    [
-        (True, {}, ["total", "rtd", "rmd", "mlm"]),
-        (False, {}, ["total", "rtd", "rmd"]),
-        (True, {"mlm_weight": 0.0}, ["total", "rtd", "rmd"]),
-        (True, {"rtd_weight": 0.0}, ["total", "rmd", "mlm"]),
-        (False, {"rmd_weight": 0.0}, ["total", "rtd"]),
-    ],
-)
-def test_learned_names_the_losses_that_move_a_weight(learned, weights, names):
-    assert objective(learned, **weights).learned == names
-
-
 # discriminator
 
 
@@ -391,15 +336,6 @@ def test_pads_do_not_change_the_judgement_of_a_window():
     torch.testing.assert_close(found.rmd, expected.rmd, atol=1e-5, rtol=0)
     attended = network(wider, torch.full_like(lengths, 16))
     assert (attended.rmd - expected.rmd).abs().min() > 1e-3
-
-
-def test_the_order_of_windows_does_not_matter():
-    network, (ids, lengths) = discriminator(), batch([9, 5, 7, 2])
-    order = torch.tensor([2, 0, 3, 1])
-    expected, found = network(ids, lengths), network(ids[order], lengths[order])
-    torch.testing.assert_close(found.rmd, expected.rmd[order], atol=1e-5, rtol=0)
-    torch.testing.assert_close(found.rtd, expected.rtd[order], atol=1e-5, rtol=0)
-    assert (expected.rmd[0] - expected.rmd[1]).abs().max() > 1e-3
 
 
 def test_the_order_of_tokens_does():
