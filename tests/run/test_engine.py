@@ -9,6 +9,7 @@ from contextlib import closing
 import numpy as np
 import psutil
 import pytest
+from sweep_processes import wait_until
 
 from adbench_text import provenance
 from adbench_text.corpora import corpus
@@ -90,10 +91,10 @@ def assert_equal(results, expected) -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
     texts = list(corpora["tiny"].test.texts)
-    others = "counting", "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
-    alone = list(run(cells(*others), corpora))
-    results = list(run(cells("vandal", *others), corpora, jobs))
-    assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 6
+    others = "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
+    alone = list(run(cells(*others, contamination=[0.1]), corpora))
+    results = list(run(cells("vandal", *others, contamination=[0.1]), corpora, jobs))
+    assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 3
     assert_equal([r for r in results if r.cell.detector != "vandal"], alone)
     assert corpora["tiny"].test.texts == texts
 
@@ -101,11 +102,10 @@ def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, j
 @pytest.fixture(scope="module")
 def alone(corpora) -> dict:
     """The results of two detectors without any other."""
-    return plain(run(cells("counting", "llr"), corpora, 1))
+    return plain(run(cells("counting", "llr", contamination=[0.1]), corpora, 1))
 
 
-@pytest.mark.parametrize("when", ["fit", "identified", "unpickled"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "when"), [(1, "fit"), (2, "identified"), (2, "unpickled")])
 def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
     corpora, alone, jobs, when, tmp_path
 ):
@@ -116,7 +116,7 @@ def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
     results = pickle.loads((tmp_path / "results").read_bytes())
     assert_equal([r for r in results if r.cell.detector != "patching"], alone)
     own = [r.metrics["auroc"] for r in results if r.cell.detector == "patching"]
-    assert len(own) == 6
+    assert len(own) == 3
     assert max(own) < 1
 
 
@@ -125,18 +125,16 @@ import pickle
 from dataclasses import replace
 from pathlib import Path
 from adbench_text.corpora import corpus
-from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Work
 from adbench_text.run.engines.local import Local
-from adbench_text.run.worker import Worker, _limits
 from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 corpora = {{"tiny": corpus.load(registry.dataset("tiny"))}}
 patching = DetectorChoice("patching", settings={{"when": "{when}"}})
 choices = [patching, DetectorChoice("counting"), DetectorChoice("llr")]
-todo = Sweep(choices, ["tiny"], contamination=[0, 0.1]).expand()
+todo = Sweep(choices, ["tiny"], contamination=[0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
@@ -145,19 +143,18 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("left", ["answers", "waits", "dies"])
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("jobs", "left"), [(1, "answers"), (2, "waits"), (1, "dies"), (2, "dies")])
 def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, left, monkeypatch, tmp_path):
     monkeypatch.setenv("TOY_FORK", left)
     monkeypatch.setenv("TOY_FORK_FILE", str(tmp_path / "children"))
-    results = list(run(cells("forking", "counting", "llr"), corpora, jobs))
-    assert len(results) == len({str(r.cell) for r in results}) == 18
+    results = list(run(cells("forking", "counting", "llr", contamination=[0.1]), corpora, jobs))
+    assert len(results) == len({str(r.cell) for r in results}) == 9
     assert_equal([r for r in results if r.cell.detector != "forking"], alone)
     own = {(r.status, r.reason) for r in results if r.cell.detector == "forking"}
     assert own == {("killed", "it ended its process (exit code 7)") if left == "dies" else ("ok", "")}
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
-    assert len(children) >= 6  # a suspect runs again
-    assert not any(is_running(pid) for pid in children)
+    assert len(children) >= 3  # a suspect runs again
+    wait_until(lambda: not any(is_running(pid) for pid in children))
 
 
 @pytest.mark.parametrize(
@@ -209,13 +206,9 @@ def test_one_process_runs_the_cells_in_order_and_notifies_of_each(corpora):
     assert begun.cells == todo
 
 
-def test_one_worker_after_the_other_goes_on_with_the_split(corpora):
-    todo = cells("counting", "llr", "on-gpu", "knn-words")
-    assert [result.cell for result in run(todo, corpora, 1)] == todo
-
-
 def test_several_processes_give_exactly_the_same_results(corpora):
-    todo = cells("counting", "llr", DetectorChoice("ocsvm", settings={"encoder": "svd"}), seeds=[0, 1])
+    choices = "counting", "llr", DetectorChoice("ocsvm", settings={"encoder": "svd"})
+    todo = cells(*choices, contamination=[0.1], seeds=[0, 1])
     begun = Begun()
     with closing(run(todo, corpora, 2, begun)) as results:
         assert_equal(results, run(todo, corpora))
@@ -233,11 +226,6 @@ def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora, toy
         "raises": f"RuntimeError: no luck at all (toy_plugins.py:{line('no luck')})",
         "exits": f"SystemExit: 5 (toy_plugins.py:{line('sys.exit(5)')})",
         "nan": "DetectorError: 1 of 30 scores are NaN.",
-        "inf": "DetectorError: 1 of 30 scores are infinite.",
-        "constant": "DetectorError: all 30 scores are 1.",
-        "short": "DetectorError: expected scores of shape (30,), got (29,).",
-        "table": "DetectorError: expected scores of shape (30,), got (30, 1).",
-        "text": "DetectorError: scores must be numbers, got list: could not convert string to float: 'high'",
     }
     todo = cells("counting", *map(faulty, faults), contamination=[0])
     results = list(run(todo, corpora, jobs))
@@ -247,22 +235,13 @@ def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora, toy
         assert result.status == ("failed" if reason else "ok")
         assert (result.scores is None) == bool(reason)
         assert ("auroc" in result.metrics) == (not reason)
-    assert len(results) == 3 * 9
+    assert len(results) == 3 * 4
 
 
-def reasons(results) -> dict:
-    return {(str(r.cell.settings.get("fault")), r.cell.inlier): (r.status, r.reason) for r in results}
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_worker_that_dies_costs_its_cell_alone(corpora, jobs):
-    todo = cells(faulty("leaves"), "counting", faulty("dies"), contamination=[0])
-    results = reasons(run(todo, corpora, jobs))
-    assert len(results) == 9
-    for inlier in ("sea", "law", "sky"):
-        assert results["None", inlier] == ("ok", "")
-        assert results["leaves", inlier] == ("killed", "it ended its process (exit code 0)")
-        assert results["dies", inlier] == ("killed", "it ended its process (exit code 9)")
+def test_a_worker_that_ends_without_an_error_costs_its_cell_alone(corpora):
+    left, good = run(cells(faulty("leaves"), "counting", contamination=[0], inliers=["sea"]), corpora, 1)
+    assert (left.status, good.status) == ("killed", "ok")
+    assert left.reason == "it ended its process (exit code 0)"
 
 
 @pytest.fixture
@@ -286,14 +265,6 @@ def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, gate):
     assert [begun.count(cell) for cell in todo if cell not in dying] == [1, 1]
     assert set(begun[-2:]) <= set(dying)
     assert max(begun.count(cell) for cell in dying) == 2
-
-
-def test_a_cell_over_its_time_is_stopped_and_named(corpora):
-    todo = cells(faulty("hangs"), "counting", contamination=[0], inliers=["sea"])
-    hanging, good = run(todo, corpora, 1, limits=Limits(seconds=1))
-    assert (hanging.status, hanging.reason) == ("timed out", "stopped after 1 s (--cell-timeout)")
-    assert hanging.scores is None
-    assert good.status == "ok"
 
 
 def test_a_cell_over_its_memory_is_stopped_and_named(corpora):

@@ -31,11 +31,6 @@ def test_mistakes_come_first_and_no_document_twice():
     ]
 
 
-def test_a_small_test_set_is_shown_completely():
-    chosen = choose(np.array([False, True]), np.array([0.1, 0.2]))
-    assert sorted(place for _, place in chosen) == [0, 1]
-
-
 class Lengths(TextDetector):
     """A word is as abnormal as it is long."""
 
@@ -143,7 +138,7 @@ def test_examples_are_read_as_they_are():
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "junk", "null", "7", '"text"', "{}x", "[null]", "[[]]", "[{}]"),
+        *("", "junk", "null", "[null]", "[{}]"),
         100_000 * "[",
         '{"a":' * 100_000,
         "[" + "9" * 5000 + "]",

