@@ -45,9 +45,3 @@ def test_a_remembered_value_costs_what_it_cost_the_first_time(clock):
             outer("key")
         assert watch.seconds == pytest.approx(7)
     assert clock.now == 7  # each was computed once
-
-
-def test_without_anything_remembered_it_is_a_plain_stopwatch(clock):
-    with Stopwatch() as watch:
-        clock.go_on(3)
-    assert watch.seconds == pytest.approx(3)

