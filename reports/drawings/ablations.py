@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.figures.curves import ablation_bars
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.figures.plots import ablation_bars
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 40

@@ -5,8 +5,8 @@ from statistics import mean
 
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.figures.curves import cost
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.figures.plots import cost
 
 ORDER = 30
 

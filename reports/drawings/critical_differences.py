@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from adbench_text.reports import significance
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures.export import Drawing
-from adbench_text.reports.figures.ranks import critical_differences
+from adbench_text.reports.figures.plots import critical_differences
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 10

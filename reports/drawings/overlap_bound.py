@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.figures.curves import overlap_bound
 from adbench_text.reports.figures.export import Drawing
+from adbench_text.reports.figures.plots import overlap_bound
 from adbench_text.reports.ranking import Ranking
 
 ORDER = 80

@@ -6,7 +6,7 @@ from adbench_text.metrics import METRICS
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.reports.figures.scores import curves_of_splits
+from adbench_text.reports.figures.plots import curves_of_splits
 from adbench_text.sweep.cell import percent
 
 ORDER = 45

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.reports.figures.scores import histograms
+from adbench_text.reports.figures.plots import histograms
 from adbench_text.sweep.cell import percent
 
 ORDER = 50

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.figures.curves import training_curves
 from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.figures.plots import training_curves
 from adbench_text.reports.figures.style import MOST_POINTS
 
 ORDER = 60

@@ -16,9 +16,7 @@ from matplotlib.transforms import Bbox
 from sklearn.metrics import auc
 
 from adbench_text import metrics
-from adbench_text.reports.figures import curves, export
-from adbench_text.reports.figures import ranks as of_ranks
-from adbench_text.reports.figures import scores as of_scores
+from adbench_text.reports.figures import export, plots
 from adbench_text.reports.figures.style import detector_looks, looks
 
 NAMES = [
@@ -45,7 +43,7 @@ def scored(seed: int = 0, n: int = 3000, shift: float = 1.0) -> tuple[np.ndarray
 
 def contamination(names: list[str]) -> Figure:
     levels = (0, 0.01, 0.05, 0.1, 0.15)
-    return curves.contamination(
+    return plots.contamination(
         {
             name: [(level, 90 - i - 100 * level, 0.5 + level) for level in levels]
             for i, name in enumerate(names)
@@ -57,16 +55,16 @@ def contamination(names: list[str]) -> Figure:
 def training_curves(names: list[str]) -> Figure:
     draw = np.random.default_rng(0)
     losses = {name: list(enumerate(draw.normal(size=5000) + i)) for i, name in enumerate(names)}
-    return curves.training_curves(losses, "loss")
+    return plots.training_curves(losses, "loss")
 
 
 def ablation_bars(names: list[str]) -> Figure:
     rows = [(name, 80 + i, 0.5 if i % 2 else None) for i, name in enumerate(names)]
-    return curves.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
+    return plots.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
 
 
 def overlap_bound(_: list[str] | None = None) -> Figure:
-    return curves.overlap_bound(
+    return plots.overlap_bound(
         {n: [(p, n**2 * 10.0 ** (2 - p)) for p in range(1, 20)] for n in (10, 50, 100)}
     )
 
@@ -74,17 +72,17 @@ def overlap_bound(_: list[str] | None = None) -> Figure:
 def critical_differences(names: list[str]) -> Figure:
     ranks = np.linspace(1.2, len(names) - 0.2, len(names)) if len(names) > 1 else [1.0]
     places = range(len(names))
-    return of_ranks.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
+    return plots.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
 
 
 def cost(names: list[str]) -> Figure:
-    return curves.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
+    return plots.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
 
 
 DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "contamination": contamination,
-    "histograms": lambda names: of_scores.histograms({name: scored(i) for i, name in enumerate(names)}),
-    "curves_of_splits": lambda names: of_scores.curves_of_splits(
+    "histograms": lambda names: plots.histograms({name: scored(i) for i, name in enumerate(names)}),
+    "curves_of_splits": lambda names: plots.curves_of_splits(
         {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
     ),
     "training_curves": training_curves,
@@ -216,7 +214,7 @@ def test_settings_of_the_user_are_kept_and_do_not_matter():
 
 
 def test_pyplot_is_not_loaded():
-    code = "import sys, adbench_text.reports.figures.curves; sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, adbench_text.reports.figures.plots; sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=120).returncode == 0
 
 
@@ -240,19 +238,19 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda: curves.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
-        lambda: of_scores.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
-        lambda: of_scores.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
-        lambda: of_scores.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
-        lambda: of_scores.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
-        lambda: curves.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
-        lambda: curves.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
-        lambda: curves.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
-        lambda: curves.overlap_bound({10: [(1, 0.5)]}),
-        lambda: of_ranks.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
-        lambda: of_ranks.critical_differences(["a"], [NAN], [], 1),
-        lambda: curves.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
-        lambda: curves.cost({"a": (3, 70)}, "x"),
+        lambda: plots.contamination({"a": [(0, 70, None)], "b": [(0, NAN, NAN), (0.1, INFINITE, 1)]}, "x"),
+        lambda: plots.histograms({"a": ONE_KIND, "b": BROKEN, "c": (np.array([True]), np.array([NAN]))}),
+        lambda: plots.histograms({"same": (np.array([True, False]), np.array([2.0, 2.0]))}),
+        lambda: plots.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
+        lambda: plots.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
+        lambda: plots.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
+        lambda: plots.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
+        lambda: plots.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
+        lambda: plots.overlap_bound({10: [(1, 0.5)]}),
+        lambda: plots.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
+        lambda: plots.critical_differences(["a"], [NAN], [], 1),
+        lambda: plots.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
+        lambda: plots.cost({"a": (3, 70)}, "x"),
     ],
 )
 def test_missing_values_and_single_points_are_drawn_without_a_warning(draw):
@@ -261,7 +259,7 @@ def test_missing_values_and_single_points_are_drawn_without_a_warning(draw):
 
 def test_contamination_has_one_line_with_its_values_per_detector():
     points = {"llr": [(0.1, 60.0, 2.0), (0, 70.0, 1.0)], "date": [(0, 80.0, None)]}
-    (axes,) = curves.contamination(points, "AUROC").axes
+    (axes,) = plots.contamination(points, "AUROC").axes
     llr, date = (drawn[0] for drawn in axes.containers)
     assert llr.get_xydata().tolist() == [[0, 70], [10, 60]]
     assert date.get_xydata().tolist() == [[0, 80]]
@@ -273,13 +271,13 @@ def test_contamination_has_one_line_with_its_values_per_detector():
 
 def test_levels_too_near_to_each_other_share_a_label():
     points = [(level, 70.0, None) for level in (0, 0.001, 0.01, 0.1)]
-    (axes,) = curves.contamination({"llr": points}, "AUROC").axes
+    (axes,) = plots.contamination({"llr": points}, "AUROC").axes
     assert list(axes.get_xticks()) == [0, 1, 10]
 
 
 @pytest.mark.parametrize(("n_splits", "n_columns"), [(1, 1), (3, 3), (4, 4), (10, 4)])
 def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, n_columns):
-    figure = of_scores.histograms({f"split {i}": scored(i) for i in range(n_splits)})
+    figure = plots.histograms({f"split {i}": scored(i) for i in range(n_splits)})
     assert [axes.get_title() for axes in figure.axes] == [f"split {i}" for i in range(n_splits)]
     assert figure.axes[0].get_gridspec().ncols == n_columns
 
@@ -287,7 +285,7 @@ def test_histograms_have_one_panel_per_split_and_at_most_four_columns(n_splits, 
 def test_both_kinds_have_the_same_bins_and_each_an_area_of_one():
     outlier, scores = scored()
     scores[:2] = -1e6, 1e6  # must not squeeze the rest into one bin
-    (axes,) = of_scores.histograms({"comp": (outlier, scores)}).axes
+    (axes,) = plots.histograms({"comp": (outlier, scores)}).axes
     inliers, outliers = (patch.get_data() for patch in axes.patches[::2])
     assert inliers.edges.tolist() == outliers.edges.tolist()
     assert -5 < inliers.edges[0] < inliers.edges[-1] < 6
@@ -302,7 +300,7 @@ AREAS = {"auroc": metrics.auroc, "aupr_in": metrics.aupr_in, "aupr_out": metrics
 def test_a_curve_has_at_most_200_points_and_nearly_the_area_of_its_metric(metric):
     outlier, scores = scored(0, 20000)
     curves = {"llr": (outlier, scores), "date": scored(1, 20000, shift=2.0)}
-    (axes,) = of_scores.curves_of_splits({"a split": curves}, metric).axes
+    (axes,) = plots.curves_of_splits({"a split": curves}, metric).axes
     chance, *lines = axes.lines
     assert len(chance.get_xdata()) == 2
     assert len(lines) == 2
@@ -315,13 +313,13 @@ def test_a_curve_has_at_most_200_points_and_nearly_the_area_of_its_metric(metric
 @pytest.mark.parametrize("metric", AREAS)
 def test_a_curve_that_cannot_be_is_not_drawn(metric):
     curves = {"one kind": ONE_KIND, "broken": BROKEN}
-    (axes,) = of_scores.curves_of_splits({"a split": curves}, metric).axes
+    (axes,) = plots.curves_of_splits({"a split": curves}, metric).axes
     assert all(len(line.get_xdata()) in (0, 2) for line in axes.lines)  # two of chance
 
 
 def test_long_trainings_are_drawn_as_means_of_neighbours():
     curve = [(step, float(step % 2)) for step in range(4000)]
-    (axes,) = curves.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
+    (axes,) = plots.training_curves({"loss": curve, "short": curve[:3]}, "loss").axes
     long, short = axes.lines
     assert len(long.get_xdata()) == 200
     assert set(long.get_ydata()) == {0.5}
@@ -330,7 +328,7 @@ def test_long_trainings_are_drawn_as_means_of_neighbours():
 
 def test_an_ablation_has_one_panel_per_dataset_and_shares_its_rows():
     groups = {"agnews": [("base", 90.0, 1.0), ("no RMD", 85.0, None)], "reuters": [("no RMD", 95.0, 0.5)]}
-    first, second = curves.ablation_bars(groups, "AUROC").axes
+    first, second = plots.ablation_bars(groups, "AUROC").axes
     assert [first.get_title(), second.get_title()] == ["agnews", "reuters"]
     assert [label.get_text() for label in first.get_yticklabels()] == ["base", "no RMD"]
     assert first.containers[0][0].get_xydata().tolist() == [[90, 0], [85, 1]]
@@ -359,7 +357,7 @@ def ends_of_bars(figure: Figure) -> list[list[tuple[float, float]]]:
 def test_bars_are_over_the_cliques_and_touch_no_other():
     names = ["a", "b", "c", "d", "e"]
     cliques = [[0, 1], [1, 2], [3, 4], [4]]
-    figure = of_ranks.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
+    figure = plots.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
     first, second, third = ends_of_bars(figure)
     assert first[0][1] == third[0][1]  # on one level
     assert second[0][1] < first[0][1]  # shares a detector with the first
@@ -386,7 +384,7 @@ def test_the_best_rank_is_at_the_left_and_on_top():
 
 @pytest.mark.parametrize("seconds", [(30, 40, 45), (0.3, 0.7, 0.9), (11, 12, 13), (0.02, 3, 900)])
 def test_the_axis_of_cost_has_a_scale(seconds):
-    figure = curves.cost({str(x): (x, 80.0) for x in seconds}, "AUROC")
+    figure = plots.cost({str(x): (x, 80.0) for x in seconds}, "AUROC")
     (axes,) = figure.axes
     low, high = axes.get_xlim()
     assert sum(low <= tick <= high for tick in axes.get_xticks()) > 1
@@ -395,7 +393,7 @@ def test_the_axis_of_cost_has_a_scale(seconds):
 
 
 def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
-    (axes,) = curves.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
+    (axes,) = plots.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
     assert axes.get_xscale() == "log"
     places = {tuple(line.get_xydata()[0]) for line in axes.lines if line.get_transform() == axes.transData}
     assert places == {(1, 60), (9000, 91)}
@@ -404,9 +402,9 @@ def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
 
 def test_a_name_looks_the_same_in_every_figure_of_a_report():
     points = {"date": [(0, 80.0, None)]}
-    alone = curves.contamination(points, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
-    both = curves.contamination({"llr": [(0, 70.0, None)], **points}, "AUROC").axes[0].containers[1][0]
-    other = curves.cost({"date": (1.0, 2.0)}, "AUROC", among=["llr", "date"]).axes[0].lines[0]
+    alone = plots.contamination(points, "AUROC", among=["llr", "date"]).axes[0].containers[0][0]
+    both = plots.contamination({"llr": [(0, 70.0, None)], **points}, "AUROC").axes[0].containers[1][0]
+    other = plots.cost({"date": (1.0, 2.0)}, "AUROC", among=["llr", "date"]).axes[0].lines[0]
     for line in (both, other):
         assert alone.get_color() == line.get_color()
         assert alone.get_marker() == line.get_marker()
@@ -425,7 +423,7 @@ def test_the_colour_belongs_to_the_detector_whoever_is_beside_it():
 def test_each_split_has_a_panel_with_the_level_of_chance_and_an_axis_that_uses_its_range():
     splits = {name: {"llr": scored(i), "date": scored(i + 5, shift=2.0)} for i, name in enumerate("abcde")}
     for metric, levels in (("auroc", [0, 100]), ("aupr_in", [200 / 3] * 2), ("aupr_out", [100 / 3] * 2)):
-        figure = of_scores.curves_of_splits(splits, metric)
+        figure = plots.curves_of_splits(splits, metric)
         assert [axes.get_title() for axes in figure.axes] == list("abcde")
         for axes in figure.axes:
             chance, *lines = axes.lines
