@@ -1,6 +1,6 @@
 """Scores, curves and examples of the cells of a comparison, as the store keeps them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from io import StringIO
 from itertools import zip_longest
@@ -94,18 +94,17 @@ class Evidence:
         Datasets and detectors take turns, each with the split on which the detector is best, then with the
         next: a page that cannot hold all heat maps shows some of each.
         """
-        return list(self._heatmaps())
-
-    def _heatmaps(self) -> Iterator[Heatmap]:
         queues = [
             [(column, corpus.label, record) for record in corpus.best_first(column)]
             for column in self._comparison.fair
             for corpus in self._comparison.corpora
         ]
-        for turn in zip_longest(*queues):
-            for column, label, record in filter(None, turn):
-                if (of_cell := self.examples(record)) is not None:
-                    yield Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
+        return [
+            Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
+            for turn in zip_longest(*queues)
+            for column, label, record in filter(None, turn)
+            if (of_cell := self.examples(record)) is not None
+        ]
 
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""

@@ -51,10 +51,16 @@ def under_tables(
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
     """Return the edition and the number of documents of each corpus by its label; `labels` are by digest."""
     first = {record.corpus: record for record in reversed(records)}
-    return {
-        label: "; ".join(filter(None, (f"edition {record.edition}", record.documents, _thinned(record))))
-        for label, record in ((label, first[digest]) for digest, label in labels.items())
-    }
+    facts = {}
+    for digest, label in labels.items():
+        record = first[digest]
+        facts[label] = "; ".join(filter(None, (f"edition {record.edition}", record.documents)))
+        if record.test_outliers is not None:
+            facts[label] += (
+                f"; the outliers of each test set are thinned to {percent(record.test_outliers)} of it, "
+                "drawn with the seed of the cell, and compared with no published figure"
+            )
+    return facts
 
 
 def other_edition(label: str, records: Sequence[Record], n_published: Mapping[str, int]) -> str:
@@ -70,15 +76,6 @@ def other_edition(label: str, records: Sequence[Record], n_published: Mapping[st
         ours, theirs = (round(fmean(sizes[name] for name in shared)) for sizes in (n_ours, n_published))
         note += f" Ours were trained on {ours:,} per split on average, the published ones on {theirs:,}."
     return f"{note} Our edition: {records[-1].edition}."
-
-
-def _thinned(record: Record) -> str:
-    if record.test_outliers is None:
-        return ""
-    return (
-        f"the outliers of each test set are thinned to {percent(record.test_outliers)} of it, drawn with "
-        "the seed of the cell, and compared with no published figure"
-    )
 
 
 def left_out(messages: Sequence[str]) -> list[str]:
@@ -105,12 +102,9 @@ def regimes(labelled: Sequence[tuple[str, str]]) -> str:
 
 def test_batch(labels: Sequence[str]) -> list[str]:
     """Explain the detectors that use the test batch, if there are any."""
-    if not labels:
-        return []
-    return [
-        f"{', '.join(labels)}: the score of a test document depends on the other test documents; the best of "
-        "these detectors is marked apart from the best of the others."
-    ]
+    note = "the score of a test document depends on the other test documents; the best of these detectors is "
+    note += "marked apart from the best of the others."
+    return [f"{', '.join(labels)}: {note}"] if labels else []
 
 
 def failures(records: Sequence[Record]) -> list[str]:

@@ -84,10 +84,7 @@ class Ranking:
         return significance.wilcoxon_holm(self.merits)
 
     def difference(self, first: int, second: int) -> Estimate | None:
-        """Return the mean difference of two columns over the splits, with its interval over test documents.
-
-        None without scores.
-        """
+        """Return the mean difference of two columns with its interval, if there are scores."""
         means = self._resampled[first], self._resampled[second]
         if means[0] is None or means[1] is None:
             return None

@@ -83,16 +83,8 @@ def wilcoxon_holm(figures: ArrayLike) -> list[Pair]:
 
 
 def lowest_possible_p(n_splits: int, n_pairs: int) -> float:
-    """Return the lowest p-value that Wilcoxon's signed-rank test and Holm's correction can give.
-
-    All differences have one sign then, which 2 of the 2^n equally likely choices of signs have.
-
-    Examples
-    --------
-    >>> from adbench_text.reports.significance import lowest_possible_p
-    >>> lowest_possible_p(n_splits=7, n_pairs=6)
-    0.09375
-    """
+    """Return the lowest p-value that Wilcoxon's signed-rank test and Holm's correction can give."""
+    # all differences have one sign then, which 2 of the 2^n equally likely choices of signs have
     return min(1.0, n_pairs * 2.0 ** (1 - n_splits))
 
 
@@ -142,10 +134,7 @@ class Resampling:
         self._counts: dict[str, NDArray[np.uint8] | None] = {}
 
     def mean(self, records: Sequence[Record]) -> NDArray[np.float64] | None:
-        """Return the mean over cells, one of each split, in percent, for each resample.
-
-        None if the scores of a cell cannot be read.
-        """
+        """Return the mean over cells in percent for each resample, None if a cell lacks its scores."""
         values = [self.values(record) for record in records]
         present = [value for value in values if value is not None]
         if not present or len(present) < len(values):

@@ -79,14 +79,7 @@ def _listed(name: str, records: Sequence[Record]) -> str:
 
 
 def ranges(numbers: Iterable[int]) -> str:
-    """Return numbers in few words: ``"0 to 4, 7"``.
-
-    Examples
-    --------
-    >>> from adbench_text.reports.summary import ranges
-    >>> ranges([4, 0, 1, 2, 7])
-    '0 to 2, 4, 7'
-    """
+    """Return numbers in few words: ``"0 to 4, 7"``."""
     parts: list[str] = []
     # neighbours differ from their places by the same number
     for _, run in groupby(enumerate(sorted(set(numbers))), key=lambda item: item[1] - item[0]):

@@ -53,10 +53,7 @@ def wide_table(comparison: Comparison) -> Table:
 
 
 def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
-    """Return one row per cell; metrics as fractions, to six digits.
-
-    The table for programs also has the memory and the origin of each cell. `notes` are put before its own.
-    """
+    """Return one row per cell, metrics as fractions; programs also get the memory and origin of each."""
     header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
     rows = [_cell(record, cells.editions) for record in cells.records]
     table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))

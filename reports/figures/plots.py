@@ -64,10 +64,7 @@ def contamination(
     metric: str,
     among: Sequence[str] = (),
 ) -> Figure:
-    """Draw a metric against the share of outliers in the training data, one line per detector.
-
-    Markers at the same share are drawn beside each other, so that all spreads can be seen.
-    """
+    """Draw a metric against the share of outliers; markers at one share are beside each other."""
     figure, axes = _figure(COLUMN, 2.3)
     handles, ends, shares = [], [], set[float]()
     step = min(1.2, 8 / len(curves)) / 72  # inches
@@ -118,11 +115,7 @@ def _percent(metric: str) -> str:
 def training_curves(
     curves: Mapping[str, Sequence[tuple[int, float]]], quantity: str, among: Sequence[str] = ()
 ) -> Figure:
-    """Draw how a quantity goes in training, one line per detector or part of a loss.
-
-    Of more than 200 steps, the means over neighbouring steps are drawn; the line has a gap where a
-    value is not finite.
-    """
+    """Draw a quantity of trainings; of more than 200 steps, the means of neighbours."""
     figure, axes = _figure(COLUMN, 2.3)
     handles = []
     for i, (name, points) in enumerate(curves.items()):
@@ -145,10 +138,9 @@ def _means(values: Array) -> Array:
 
 @styled
 def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]], metric: str) -> Figure:
-    """Draw mean and spread of configurations, one panel per dataset, one row per configuration.
+    """Draw mean and spread of configurations, one panel per dataset.
 
-    These are dots, not bars: the length of a bar would mislead, since the axis does not begin
-    at zero. Each panel has limits of its own.
+    These are dots: the length of a bar would mislead, since the axis does not begin at zero.
     """
     rows = list(dict.fromkeys(name for group in groups.values() for name, _, _ in group))
     n_columns = min(3, len(groups))
@@ -184,12 +176,7 @@ def _dots(axes: Axes, group: Sequence[tuple[str, float, float | None]], rows: Se
 
 @styled
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
-    """Draw how likely two of N mask patterns are, at most, to share p masked positions or more.
-
-    Notes
-    -----
-    Source: Manolache et al., "DATE" (2021), Appendix A.
-    """
+    """Draw how likely two of N mask patterns are, at most, to share p masked positions or more."""
     figure, axes = _figure(COLUMN, 2.3)
     handles, positive = [], list[float]()
     for (n_patterns, points), look in zip(bounds.items(), looks(map(str, bounds)).values(), strict=True):
@@ -212,10 +199,7 @@ def _power(value: float) -> str:
 
 @styled
 def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence[str] = ()) -> Figure:
-    """Draw a metric against the seconds it took, one labelled marker per detector.
-
-    The labels are beside the plot, in the order of the metric.
-    """
+    """Draw a metric against seconds; the names are beside the plot, in the order of the metric."""
     places = {name: (x, y) for name, (x, y) in points.items() if 0 < x < math.inf and math.isfinite(y)}
     places = dict(sorted(places.items(), key=lambda item: item[1][1]))
     labels = max((text_width(plain(name)) for name in places), default=0.0)
@@ -251,8 +235,7 @@ def _labelled(
 def histograms(splits: Mapping[str, Scored]) -> Figure:
     """Draw the densities of the scores of inliers and outliers, one panel per split.
 
-    Each panel has bins of its own, common to both kinds. The lowest and the highest half percent of
-    each kind count into the outermost bins, so that a few extreme scores do not squeeze the rest.
+    The lowest and the highest half percent of each kind count into the outermost bins.
     """
     figure, drawn = panels(list(splits), _HISTOGRAM, "abnormality", "density")
     for axes, scored in zip(drawn, splits.values(), strict=True):
@@ -280,10 +263,7 @@ def _histogram(axes: Axes, outlier: NDArray[np.bool_], scores: Array) -> None:
 def curves_of_splits(
     splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
 ) -> Figure:
-    """Draw the ROC or precision-recall curves of all detectors, one small panel per split.
-
-    A grey line is what scores by chance would give. The axes of precision begin at what is needed.
-    """
+    """Draw the ROC or precision-recall curves of all detectors, one small panel per split."""
     names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
     look_of = detector_looks(names, among)
     is_roc = METRICS[metric].curve == "ROC"
@@ -348,12 +328,7 @@ def critical_differences(
 ) -> Figure:
     """Draw the mean ranks of detectors, and bars over those that do not differ significantly.
 
-    The best is on the left. If the names are too long for both sides, all are on the left.
-
-    Notes
-    -----
-    Source: Demšar, "Statistical comparisons of classifiers over multiple data sets" (JMLR 2006),
-    section 3.2.2.
+    Source: Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 2006, 3.2.2.
     """
     order = sorted((i for i, rank in enumerate(ranks) if not math.isnan(rank)), key=ranks.__getitem__)
     labels = [f"{plain(names[i])}{_SPACE}{ranks[i]:.2f}" for i in order]

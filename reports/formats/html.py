@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
-from typing import NamedTuple
 
 from adbench_text.reports.formats._heatmap import Map, page, prepare
 from adbench_text.reports.report import Heatmap, Kind, Report, Table
@@ -55,34 +54,27 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     )
 
 
-class _Drawn(NamedTuple):
-    title: str
-    markup: str
-
-
-def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) -> list[_Drawn]:
-    """Return the first heat maps, as many as a page may hold."""
-    drawn: list[_Drawn] = []
+def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) -> list[tuple[str, str]]:
+    """Return title and markup of the first heat maps, as many as a page may hold."""
+    drawn: list[tuple[str, str]] = []
     size = 0
     for number, heatmap in enumerate(heatmaps, start=1):
         markup = markup_of(number, prepare(heatmap))
         size += len(markup)
         if size > _MOST_MARKUP:
             break
-        drawn.append(_Drawn(heatmap.title, markup))
+        drawn.append((heatmap.title, markup))
     return drawn
 
 
 def _notes(report: Report, n_drawn: int) -> list[str]:
     """Return the notes that belong to no table."""
-    notes = []
     n_left_out = len(report.heatmaps) - n_drawn
-    if n_left_out:
-        notes.append(
-            f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
-            "report on fewer detectors with --detector."
-        )
-    return [*notes, *report.notes]
+    note = (
+        f"{n_left_out:,} of {len(report.heatmaps):,} heat maps are left out to keep the page small; "
+        "report on fewer detectors with --detector."
+    )
+    return [*([note] if n_left_out else []), *report.notes]
 
 
 def _block_starts(table: Table) -> set[int]:

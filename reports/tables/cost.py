@@ -14,10 +14,7 @@ _OF_THE_PROCESS = "Peak memory is that of the process, with what its earlier cel
 
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return the cost of each detector on each corpus: means over the splits, the peak over all of them.
-
-    The cost of a grid is the sum over its configurations.
-    """
+    """Return the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
     cells = comparison.cells.table
     cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
     facts = ["corpus", "column", "inlier", "seed", "cell"]

@@ -16,10 +16,7 @@ _N_DOCUMENTS, _N_WORDS = 3, 6
 
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return three documents of each corpus, found by the best complete detector that has scores of words.
-
-    They are of the split on which it is best. Their words with the highest scores follow.
-    """
+    """Return the oddest documents of each corpus and their words, by the best detector that scores words."""
     evidence = ranking.evidence
     if evidence is None:
         return []

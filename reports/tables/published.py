@@ -10,10 +10,7 @@ NEEDS = "published figures of these detectors and datasets, and results at 0% of
 
 
 def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return the difference of each split from the published figure of the same method.
-
-    A dagger marks the difference of one configuration from a figure that was chosen on the test labels.
-    """
+    """Return the difference of each split from the published figure of the same method."""
     if not comparison.compared:
         return []
     title = f"{comparison.metric.title}: difference from the published figure of the same method, in points"
