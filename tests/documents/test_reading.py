@@ -155,14 +155,6 @@ def test_a_missing_file_and_an_unreadable_one(tmp_path):
         DocumentFile(str(tmp_path / "folder.csv"), kind="csv")
 
 
-def test_what_was_read_before_a_bad_line_is_kept(tmp_path):
-    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n{"text": "two"}\nthree\n')
-    documents = iter(DocumentFile(str(tmp_path / "a.jsonl"), text="text"))
-    assert [next(documents).text, next(documents).text] == ["one", "two"]
-    with pytest.raises(DataError, match="line 3"):
-        next(documents)
-
-
 def test_huge_documents_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "a.jsonl"
     path.write_text(json.dumps({"text": "x" * 1000}) + "\n")
