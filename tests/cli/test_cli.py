@@ -392,13 +392,10 @@ def test_a_finished_cell_is_run_again_only_if_asked(store):
     assert len(runs("sweep")) == 2
 
 
-@pytest.mark.parametrize(
-    "change",
-    ["--set weight=2", "--seed 1", "--limit 5", "--contamination 0.1", "--preset heavy", "--experiment x"],
-)
-def test_another_definition_is_another_cell(change, store):
+def test_another_definition_is_another_cell(store):
     run("-d counting --inlier sea")
-    assert "1 cell to run" in adbench("run -s tiny -d counting --inlier sea --contamination 0", change).stderr
+    for change in ("--set weight=2", "--seed 1", "--limit 5", "--preset heavy", "--experiment x"):
+        assert "1 cell to run" in run("-d counting --inlier sea", change).stderr, change
 
 
 @pytest.mark.parametrize("name", ["TOY_EDITION", "TOY_RESOURCE"])
@@ -690,8 +687,8 @@ def test_a_report_that_cannot_be_written_is_one_line(option, code, store):
 
 
 def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_path):
-    command = "run -d llr -d counting -s tiny --set background=uniform --set weight=2"
-    assert adbench(command, "--contamination 0 --contamination 0.1").exit_code == 0
+    settings = "--set background=uniform --set weight=2"
+    assert run(f"-d llr -d counting {settings} --contamination 0.1").exit_code == 0
     page = tmp_path / "page.html"
     result = adbench(f"report --format html -o {page} --figures {tmp_path / 'figures'}")
     assert result.exit_code == 0, result.stderr
@@ -705,13 +702,13 @@ def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_
 
 def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
     Path("mine.toml").write_text('detector = "counting"\ndataset = "tiny"\ncontamination = 0\n')
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0").exit_code == 0
+    assert run("-d llr --set background=uniform").exit_code == 0
     nothing = adbench("report --sweep mine.toml")
     assert nothing.exit_code == 1
     assert "holds no result of the sweep mine.toml; begin with adbench-text run --sweep mine.toml" in (
         nothing.stderr
     )
-    assert adbench("run --sweep mine.toml").exit_code == 0
+    assert adbench("run --jobs 0 --sweep mine.toml").exit_code == 0
     table = adbench("report --sweep mine.toml").stdout
     assert "counting" in table
     assert "llr" not in table
@@ -738,7 +735,7 @@ def test_outliers_of_the_test_set_are_thinned(store):
 def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_pydocs):
     Path("quick.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\nlimit = 20\n')
     Path("whole.toml").write_text('detector = "llr"\ndataset = "pydocs"\ninlier = "torch"\n')
-    assert adbench("run --sweep quick.toml --contamination 0").exit_code == 0
+    assert adbench("run --jobs 0 --sweep quick.toml --contamination 0").exit_code == 0
     nothing = adbench("report --sweep whole.toml")
     assert nothing.exit_code == 1
     assert "with other options than those of its file, such as --limit, do not count." in nothing.stderr
@@ -787,7 +784,7 @@ def test_latex_is_a_part_of_a_document_or_complete_and_a_page_may_be_short(store
 
 
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
-    assert adbench("run -d counting -s tiny --contamination 0").exit_code == 0
+    assert run("-d counting").exit_code == 0
     Path("page.html").write_text("the old page")
     write_text = Path.write_text
 
@@ -804,7 +801,7 @@ def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
 
 
 def test_a_report_can_be_written_through_a_link_and_to_a_pipe(store, here):
-    assert adbench("run -d counting -s tiny --contamination 0").exit_code == 0
+    assert run("-d counting").exit_code == 0
     Path("link.md").symlink_to("report.md")
     assert adbench("report --format markdown -o link.md").exit_code == 0
     assert Path("link.md").is_symlink()
@@ -820,25 +817,25 @@ def test_a_report_can_be_written_through_a_link_and_to_a_pipe(store, here):
 
 
 def test_figures_of_a_detector_with_a_long_name_can_be_written(store, here):
-    assert adbench(f"run -d counting -s tiny --set weight={10**250} --contamination 0").exit_code == 0
+    assert run(f"-d counting --set weight={10**250}").exit_code == 0
     assert adbench("report --figures figures").exit_code == 0
     assert max(len(path.name) for path in (here / "figures").iterdir()) < 255
 
 
 def test_the_report_of_a_sweep_is_in_its_run_and_the_main_table_in_its_description(store):
-    assert adbench("run -d llr -s tiny --set background=uniform --contamination 0 --report").exit_code == 0
+    assert run("-d llr --set background=uniform --report").exit_code == 0
     from mlflow import MlflowClient
 
     client = MlflowClient(f"sqlite:///{store}")
     experiment = client.get_experiment_by_name("adbench-text/tiny")
-    (run,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
-    found = {file.path for file in client.list_artifacts(run.info.run_id)}
+    (parent,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
+    found = {file.path for file in client.list_artifacts(parent.info.run_id)}
     assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
-    assert "| tiny | sea |" in run.data.tags["mlflow.note.content"]
+    assert "| tiny | sea |" in parent.data.tags["mlflow.note.content"]
 
 
 def test_a_sweep_that_finds_one_of_its_datasets_finished_reports_on_the_other(store, quick_pydocs):
-    of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny"
+    of_tiny = "run -d llr --set background=uniform --contamination 0 -s tiny --jobs 0"
     assert adbench(of_tiny).exit_code == 0
     result = adbench(f"{of_tiny} -s pydocs --limit 20 --report")
     assert result.exit_code == 0, result.stderr
