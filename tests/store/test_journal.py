@@ -59,6 +59,7 @@ def test_a_claim_ends_with_its_process(other, journal):
     other.wait()
     assert journal.is_abandoned("a")
     assert journal.claim("a") is True
+    assert len(list(journal.folder.glob("*.process"))) == 1  # that of the other process is removed
 
 
 def test_a_block_waits_for_that_of_another_process(other, journal):
@@ -68,31 +69,15 @@ def test_a_block_waits_for_that_of_another_process(other, journal):
         assert other.wait(timeout=20) != 0
 
 
-def test_processes_that_have_ended_leave_no_file_of_theirs(other, journal):
-    other.kill()
-    other.wait()
-    assert journal.claim("b") is True
-    assert len(list(journal.folder.glob("*.process"))) == 1
-    assert not journal.is_abandoned("b")
-
-
 def test_what_another_process_has_ended_meanwhile_is_not_done_again(other, journal):
     send(other, "write")
     assert other.stdout.readline() == "written\n"
     assert journal.claim("a") is None  # it is about to log it
+    assert list(journal.entries()) == []
     other.kill()
     other.wait()
     assert journal.claim("a") is False
     assert list(Journal(journal.folder).entries()) == [("a", {"x": 1})]
-
-
-def test_entries_of_a_living_process_are_left_to_it(other, journal):
-    send(other, "write")
-    other.stdout.readline()
-    assert list(journal.entries()) == []
-    other.kill()
-    other.wait()
-    assert list(journal.entries()) == [("a", {"x": 1})]
 
 
 def test_what_waits_to_be_logged_by_another_process_is_not_done_again(other, tmp_path):
@@ -109,11 +94,12 @@ def test_what_waits_to_be_logged_by_another_process_is_not_done_again(other, tmp
     assert late.claim("a") is True
 
 
-def test_what_this_process_has_ended_may_be_run_again(journal):
+def test_what_this_process_or_one_before_has_ended_may_be_run_again(journal):
     assert journal.claim("a") is True
     journal.write("a", {})
     journal.remove("a")
     assert journal.claim("a") is True
+    assert Journal(journal.folder).claim("a") is True
 
 
 def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
@@ -126,12 +112,6 @@ def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
         patch.setattr("pathlib.Path.read_text", fail)
         assert list(journal.entries()) == []
     assert list(journal.entries()) == [("a", {"x": 1})]
-
-
-def test_what_had_ended_before_may_be_run_again(journal):
-    journal.write("a", {})
-    journal.remove("a")
-    assert Journal(journal.folder).claim("a") is True
 
 
 def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):

@@ -3,8 +3,6 @@
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -190,29 +188,6 @@ def test_a_merge_that_was_cut_off_is_completed_without_duplicates(new_store, mon
     assert sorted(record.seed for record in target.cells(["tiny"])) == [0, 1, 2]
     assert len(run_ids(target)) == 3
     assert runs(target, "summary")[0].data.metrics["cells"] == 3
-
-
-def test_a_merge_that_was_killed_is_completed_without_duplicates(new_store, monkeypatch):
-    laptop, target = new_store("laptop"), new_store("all")
-    log(laptop, *(result(0.9, seed=seed) for seed in range(3)))
-    code = (
-        "import os\n"
-        "from adbench_text.store.merging import merge\n"
-        "from adbench_text.store.store import Store\n"
-        "from adbench_text.store.client import StoreClient\n"
-        "left = [2]\n"
-        "def log_artifact(*args):\n"
-        "    left[0] -= 1\n"
-        "    if not left[0]:\n"
-        "        os._exit(9)\n"
-        "StoreClient.log_artifact = log_artifact\n"
-        f"merge([Store({laptop.uri!r})], Store({target.uri!r}))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
-    assert {run.info.status for run in runs(target, "cell")} == {"FINISHED", "RUNNING"}
-    assert counts(merged(target, laptop)) == [(2, 1)]
-    assert [run.info.status for run in runs(target, "cell")] == ["FINISHED"] * 3
-    assert sorted(run.info.status for run in runs(target, "merge")) == ["FINISHED", "KILLED"]
 
 
 def test_summaries_that_a_killed_merge_did_not_write_are_written_by_the_next(new_store, monkeypatch):

@@ -28,7 +28,8 @@ def execute(store: Store, statement: str, *values: object) -> None:
         database.execute(statement, values)
 
 
-def test_a_database_is_read_by_queries_that_return_what_mlflow_returns(store):
+def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_page(store, monkeypatch):
+    monkeypatch.setattr(reading, "_PAGE", 2)
     log(store, result(0.9, inlier="law"), result(0.8), result(None), result(0.7, dataset="other"))
     log(store, result(0.85))
     with store.sweep({"tiny": corpus()}, "a sweep"):

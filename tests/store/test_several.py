@@ -3,7 +3,6 @@
 import pytest
 from stores import STARTED, log, result
 
-from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
 from adbench_text.store.store import Store, opened
 
@@ -60,8 +59,3 @@ def test_all_stores_are_named(stores):
 
 def test_a_store_that_is_given_twice_is_read_once(stores):
     assert isinstance(opened([stores[0].uri] * 2), Store)
-
-
-def test_each_store_must_exist(stores, tmp_path):
-    with pytest.raises(TrackingError, match=r"There are no results in sqlite:///.*absent.db yet"):
-        opened([*uris(stores), f"sqlite:///{tmp_path}/absent.db"])

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from adbench_text import storage
 from adbench_text.cli.main import main
@@ -163,14 +162,6 @@ def test_svd_is_deterministic_for_one_seed(file):
 
     np.testing.assert_array_equal(encode(0), encode(0))
     assert (encode(0) != encode(1)).any()
-
-
-def test_svd_keeps_the_inner_products_when_it_keeps_all_dimensions(file):
-    encoder = fit_encoder(encoding("svd", svd_components=10_000), TRAIN)
-    encoded = encoder(TRAIN)
-    tfidf = TfidfVectorizer(analyzer=words.words, sublinear_tf=True).fit_transform(TRAIN)
-    assert encoded.shape == (len(TRAIN), min(tfidf.shape))
-    np.testing.assert_allclose(encoded @ encoded.T, (tfidf @ tfidf.T).toarray(), atol=1e-4)
 
 
 def test_svd_reads_no_vectors(home):
