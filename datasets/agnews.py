@@ -46,13 +46,7 @@ class AGNews(Dataset):
         return Edition(name, "".join(digest[:16] for digest in digests), is_published=not own)
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read both files.
-
-        Raises
-        ------
-        DataError
-            At the first row that is not label, title, description.
-        """
+        """Read both files; raise DataError at the first row that is not label, title, description."""
         return self._read(self.train_file.fetch()), self._read(self.test_file.fetch())
 
     def _read(self, path: Path) -> Documents:

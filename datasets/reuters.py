@@ -68,13 +68,7 @@ class Reuters(Dataset):
         return Edition(f"not the published archive: {len(digests)} SGML files {digest[:8]}", digest)
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read both parts.
-
-        Raises
-        ------
-        DataError
-            If the archive is damaged.
-        """
+        """Read both parts; raise DataError if the archive is damaged."""
         path = self.archive.fetch()
         articles: list[_Article] = []
         for name, content in zip(_FILES, _sgml_files(path), strict=True):

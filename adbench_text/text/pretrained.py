@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -248,18 +248,13 @@ _LOADERS: dict[Library, Callable[[PretrainedModel], Callable[[list[str]], Matrix
 LIBRARIES = tuple(_LOADERS)
 
 
-class _Vector(NamedTuple):
-    vector: Matrix
-    seconds: float
-
-
 class _Cache:
     """The vectors that one model has made."""
 
     def __init__(self, folder: Path, model: PretrainedModel) -> None:
         self._folder, self._model = folder, model
         self._read: set[Path] = set()
-        self._known: dict[bytes, _Vector] = {}
+        self._known: dict[bytes, tuple[Matrix, float]] = {}  # vectors by digests of texts, and their seconds
 
     def prepare(self, texts: Sequence[str]) -> None:
         listed = list(self._missing(texts).items())
@@ -282,8 +277,8 @@ class _Cache:
         new = self._missing(texts)
         encoded = dict(zip(new, self._model.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
-        memo.credit(sum(self._known[key].seconds for key in {*digests} - new.keys()))
-        rows = [encoded[key] if key in encoded else self._known[key].vector for key in digests]
+        memo.credit(sum(self._known[key][1] for key in {*digests} - new.keys()))
+        rows = [encoded[key] if key in encoded else self._known[key][0] for key in digests]
         return np.array(rows) if rows else self._model.encode([])
 
     def _missing(self, texts: Sequence[str]) -> dict[bytes, str]:
@@ -300,12 +295,10 @@ class _Cache:
     def _add(self, arrays: dict[str, NDArray[Any]]) -> None:
         matrix, seconds = arrays["matrix"], float(arrays["seconds"])
         for digest, vector in zip(arrays["texts"], matrix, strict=True):
-            self._known[digest.tobytes()] = _Vector(vector, seconds)
+            self._known[digest.tobytes()] = (vector, seconds)
 
 
-@lru_cache(4)
-def _open(folder: Path, model: PretrainedModel) -> _Cache:
-    return _Cache(folder, model)
+_open = lru_cache(4)(_Cache)
 
 
 def _cache_of(model: PretrainedModel) -> _Cache:
