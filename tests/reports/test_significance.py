@@ -50,14 +50,6 @@ def test_equal_detectors_have_p_one_without_a_warning():
     assert mean_ranks(figures).tolist() == [2, 2, 2]
 
 
-def test_wilcoxon_by_hand():
-    # six differences of one sign: both tails of the 2**6 equally likely signs hold one each
-    base = np.arange(6) / 10
-    figures = np.stack([base + np.arange(1, 7) / 100, base], axis=1)
-    [pair] = wilcoxon_holm(figures)
-    assert pair == Pair(0, 1, pytest.approx(0.035), 2 / 64, 2 / 64)
-
-
 def test_pairs_are_those_of_scipy_smallest_p_first():
     figures = np.random.default_rng(1).random((10, 4)) + np.array([0, 0.2, 0.4, 0.9])
     pairs = wilcoxon_holm(figures)

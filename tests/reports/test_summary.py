@@ -59,14 +59,6 @@ def test_a_dataset_without_the_lowest_level_names_its_own():
     )
 
 
-def test_there_is_a_sentence_for_each_dataset():
-    records = [record("x", "a"), record("x", "a", dataset="other", dataset_digest="d2")]
-    assert [text.partition(":")[0] for text in headlines(compare(records))] == [
-        "made-up",
-        "other",
-    ]
-
-
 @pytest.mark.parametrize(
     ("numbers", "text"), [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 3, 7, 9, 9], "0 to 3, 7, 9")]
 )
