@@ -21,6 +21,7 @@ from adbench_text.text.pretrained import caching as keeping
 
 # Before anything imports MLflow: no telemetry from tests, and no waiting for servers.
 os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
+os.environ.pop("COLUMNS", None)  # pytest-xdist sets it; what a command prints to a pipe is not wrapped
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
 
