@@ -6,14 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
+from stores import log, result
 
-from adbench_text.corpora.corpus import Corpus
-from adbench_text.plugins.dataset import Documents
-from adbench_text.run.result import Result
 from adbench_text.store.store import Store
-from adbench_text.sweep.cell import Cell
 from adbench_text.testing.topics import texts_about, write_vectors
 
 ROOT = Path(__file__).parents[1]
@@ -79,28 +75,10 @@ def uri(empty_database: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """A store with results of two detectors on a dataset that is installed."""
     folder = tmp_path_factory.mktemp("store")
     uri = f"sqlite:///{shutil.copy(empty_database, folder / 'mlflow.db')}"
-    labels = np.arange(6) % 2
-    documents = Documents([f"text {i}" for i in range(6)], labels)
-    corpus = Corpus("pydocs", ("numpy", "scipy"), documents, documents, "published")
-    store = Store(uri)
-    with store.sweep({"pydocs": corpus}, "a sweep"):
-        for detector in ("llr", "pyod-knn"):
-            for inlier, auroc in (("numpy", 0.8), ("scipy", 0.7)):
-                store.keep(result(detector, inlier, auroc), definition(detector, inlier), corpus)
-                store.log_kept()
+    figures = {("llr", "sea"): 0.8, ("llr", "law"): 0.7, ("pyod-knn", "sea"): 0.8, ("pyod-knn", "law"): 0.7}
+    made = [result(f, inlier=inlier, detector=d, dataset="pydocs") for (d, inlier), f in figures.items()]
+    log(Store(uri), *made)
     return uri
-
-
-def result(detector: str, inlier: str, auroc: float) -> Result:
-    cell = Cell(detector, "default", {}, "pydocs", inlier, 0.0, 0)
-    metrics = {"auroc": auroc, "aupr_in": 0.5, "aupr_out": 0.5, "fit_seconds": 2.0, "score_seconds": 1.0}
-    return Result(cell, 1e9, {**metrics, "n_train": 3.0, "n_test": 6.0}, np.arange(6.0))
-
-
-def definition(detector: str, inlier: str) -> dict[str, str]:
-    names = {"detector": detector, "preset": "default", "configuration": "", "dataset": "pydocs"}
-    numbers = {"inlier": inlier, "contamination": "0", "seed": "0"}
-    return {**names, **numbers, "dataset_digest": "d1", "code_version": "c0de"}
 
 
 @pytest.mark.parametrize(

@@ -139,7 +139,6 @@ class Faulty(Counting):
         return {
             "constant": np.ones(len(texts)),
             "short": scores[1:],
-            "table": scores[:, None],
             "text": ["high"] * len(texts),
             "nothing": None,
         }.get(self.fault, scores)

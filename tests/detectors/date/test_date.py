@@ -286,11 +286,9 @@ def test_a_training_that_its_epochs_cut_short_is_reported():
 
 
 def test_bfloat16_learns_what_fp32_learns():
-    outlier = np.arange(20) >= 10
-    for precision in ("fp32", "bf16"):
-        detector = small(steps=150, batch_size=16, max_length=64, precision=precision).fit(TRAIN)
-        assert roc_auc_score(outlier, detector.decision_function(TEST)) > 0.95
-        assert detector.ran_on_["precision"] == {"fp32": "float32", "bf16": "bfloat16"}[precision]
+    detector = small(steps=150, batch_size=16, max_length=64, precision="bf16").fit(TRAIN)
+    assert roc_auc_score(np.arange(20) >= 10, detector.decision_function(TEST)) > 0.95
+    assert detector.ran_on_["precision"] == "bfloat16"
 
 
 def test_a_pickled_detector_is_as_large_as_its_weights():
