@@ -1,5 +1,7 @@
 """Results for stores of tests, and what these stores hold."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -72,3 +74,16 @@ def run_ids(store: Store) -> list[str]:
 def files(folder: Path) -> dict[str, bytes]:
     """The content of all files below a folder."""
     return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def execute(store: Store, statement: str, *values: object) -> None:
+    """Change the database of a store, as somebody might."""
+    with closing(sqlite3.connect(store.file)) as database, database:
+        database.execute(statement, values)
+
+
+def left_out(store: Store) -> list[str]:
+    """The messages about runs that are left out; there must be no others."""
+    messages = []
+    assert store.cells(["tiny"], messages.append) == []
+    return messages

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from stores import STARTED, log, result, run_ids
+from stores import STARTED, execute, log, result, run_ids
 
 from adbench_text.cli.main import main
 from adbench_text.store.store import Store
@@ -130,15 +130,10 @@ def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_st
     assert more == "Note: 2 more runs like these."
 
 
-def edit(store: Store, statement: str) -> None:
-    with closing(sqlite3.connect(store.file)) as database, database:
-        database.execute(statement)
-
-
 def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):
     node = stores[1].uri
-    edit(stores[1], "UPDATE latest_metrics SET value = 5 WHERE key = 'auroc'")
-    edit(stores[1], "UPDATE params SET value = '00' WHERE key = 'seed' AND value = '2'")
+    execute(stores[1], "UPDATE latest_metrics SET value = 5 WHERE key = 'auroc'")
+    execute(stores[1], "UPDATE params SET value = '00' WHERE key = 'seed' AND value = '2'")
     for words in (["--format", "markdown"], ["--cells"], ["--format", "html"]):
         done = adbench("report", "--tracking-uri", stores[0].uri, "--tracking-uri", node, *words)
         assert done.exit_code == 0

@@ -2,13 +2,11 @@
 
 import json
 import shutil
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stores import STARTED, definition, files, finished, log, result, run_ids, runs
+from stores import STARTED, definition, execute, files, finished, log, result, run_ids, runs
 from sweep_processes import free_port
 from sweep_processes import server as mlflow_server
 
@@ -127,8 +125,7 @@ def test_of_equal_cells_the_newest_is_copied_and_none_that_the_target_has(new_st
 def test_failed_cells_are_not_copied_nor_is_a_run_that_was_changed(new_store):
     laptop, target = new_store("laptop"), new_store("all")
     log(laptop, result(0.9), result(0.8, seed=1), result(None, seed=2))
-    with closing(sqlite3.connect(laptop.file)) as database, database:
-        database.execute("UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
+    execute(laptop, "UPDATE latest_metrics SET value = 2 WHERE key = 'auroc' AND value = 0.9")
     (note,) = noted(target, laptop)
     assert "has 2 as its 'auroc', which is not in [0, 1]" in note
     assert [record.seed for record in target.cells(["tiny"])] == [1]
@@ -225,10 +222,9 @@ def test_servers_are_the_same_whoever_asks(server):
 def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_store, tmp_path, name):
     laptop = new_store("laptop")
     log(laptop, result())
-    with closing(sqlite3.connect(laptop.file)) as database, database:
-        database.execute("UPDATE params SET value = ? WHERE key = 'dataset'", [name])
-        cell = cell_id({**definition(result()), "dataset": name})
-        database.execute("UPDATE tags SET value = ? WHERE key = 'adbench_text.cell'", [cell])
+    execute(laptop, "UPDATE params SET value = ? WHERE key = 'dataset'", name)
+    cell = cell_id({**definition(result()), "dataset": name})
+    execute(laptop, "UPDATE tags SET value = ? WHERE key = 'adbench_text.cell'", cell)
     with pytest.raises(TrackingError, match="has no usable name of a dataset, got '"):
         merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop)
     assert not (tmp_path / "new.db").exists()
@@ -259,9 +255,7 @@ def test_no_file_outside_the_folder_of_the_artifacts_is_copied(new_store, tmp_pa
     folder = Path(first.artifact_uri.removeprefix("file://"))
     (folder / "key").symlink_to(secret / "key")
     (folder / "linked").symlink_to(secret)
-    with closing(sqlite3.connect(laptop.file)) as database, database:
-        values = [secret.as_uri(), second.run_id]
-        database.execute("UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", values)
+    execute(laptop, "UPDATE runs SET artifact_uri = ? WHERE run_uuid = ?", secret.as_uri(), second.run_id)
     for gone in (second, third):
         shutil.rmtree(Path(gone.artifact_uri.removeprefix("file://")))
     (each,) = merged(target, laptop)
@@ -282,9 +276,7 @@ def renamed(new_store):
         log(store, result())
         (record,) = store.cells(["tiny"])
         shutil.rmtree(Path(record.artifact_uri.removeprefix("file://")).parent)
-        with closing(sqlite3.connect(store.file)) as database, database:
-            address = address.replace("RUN", record.run_id)
-            database.execute("UPDATE runs SET artifact_uri = ?", [address])
+        execute(store, "UPDATE runs SET artifact_uri = ?", address.replace("RUN", record.run_id))
         (record,) = Store(store.uri).cells(["tiny"])
         return store, record
 

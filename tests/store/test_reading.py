@@ -7,7 +7,7 @@ import sys
 from contextlib import closing
 
 import pytest
-from stores import STARTED, corpus, finished, log, log_one, result, run_ids
+from stores import STARTED, corpus, execute, finished, left_out, log, log_one, result, run_ids
 
 from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
@@ -21,11 +21,6 @@ EXPERIMENT = "adbench-text/tiny"
 
 def readers(store: Store) -> tuple[DatabaseReader, ClientReader]:
     return store.reader, ClientReader(store.client)
-
-
-def execute(store: Store, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(store.file)) as database, database:
-        database.execute(statement, values)
 
 
 def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_page(store, monkeypatch):
@@ -64,13 +59,6 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_p
     assert {p for p in ours.points(trained) if p.name != "fit_seconds"} == {
         p for p in mlflows.points(trained) if p.name != "fit_seconds"
     }
-
-
-def left_out(store: Store) -> list[str]:
-    """The messages about runs that are left out; there must be no others."""
-    messages = []
-    assert store.cells(["tiny"], messages.append) == []
-    return messages
 
 
 def test_an_experiment_that_does_not_exist_has_no_cells(store):

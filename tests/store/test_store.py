@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from journals import kill_writer
-from stores import STARTED, corpus, definition, log, result, runs
+from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
@@ -300,13 +300,6 @@ def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed
 # What is read
 
 
-def left_out(store: Store) -> list[str]:
-    """The messages about runs that are left out; there must be no others."""
-    messages = []
-    assert store.cells(["tiny"], messages.append) == []
-    return messages
-
-
 def test_a_run_that_lost_what_a_report_needs_is_named(store):
     from mlflow import MlflowClient
 
@@ -390,10 +383,9 @@ def test_a_run_whose_seed_is_no_number_is_named(store):
 
 def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0) -> None:
     """Change a param, tag or metric of all runs."""
-    with closing(sqlite3.connect(store.file)) as database, database:
-        database.execute(f"UPDATE {table} SET value = ? WHERE key = ?", [value, key])
-        if table == "latest_metrics":
-            database.execute("UPDATE latest_metrics SET is_nan = ? WHERE key = ?", [is_nan, key])
+    execute(store, f"UPDATE {table} SET value = ? WHERE key = ?", value, key)
+    if table == "latest_metrics":
+        execute(store, "UPDATE latest_metrics SET is_nan = ? WHERE key = ?", is_nan, key)
 
 
 @pytest.mark.parametrize("name", ["auroc", "aupr_in", "fpr95", "auroc_high"])
