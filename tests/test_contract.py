@@ -149,7 +149,6 @@ def test_documents_are_clean(real_corpus, name):
 
 def test_no_parameter_of_pyod_has_the_name_of_one_of_ours():
     ours = parameters(registry.detector("iforest")).keys() - {"n_estimators", "contamination", "random_state"}
-    ours -= {"device"}  # of a network of PyOD it is that of the network
     for name in ALL_PYOD:
         try:
             kind = registry.detector(name)

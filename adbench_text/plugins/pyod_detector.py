@@ -87,9 +87,7 @@ class WrappedDetector(TextDetector):
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
         """Return the values that each hyper-parameter may have, ours and those that `wrapped` declares."""
-        own = cls._own_defaults()  # a `device` of PyOD is that of its network; the encoder keeps its default
-        ours = {name: values for name, values in super().parameter_ranges().items() if name not in own}
-        return ours | declared_ranges(cls.wrapped)
+        return super().parameter_ranges() | declared_ranges(cls.wrapped)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return all hyper-parameters, those of `wrapped` among them."""

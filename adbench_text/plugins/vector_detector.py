@@ -35,9 +35,9 @@ class VectorDetector(TextDetector):
     max_pieces : int or None, default None
         Number of word pieces, [CLS] and [SEP] included, after which an encoder of sentence-transformers
         cuts off a document; None for the length of the model, which is 128 for ``minilm``.
-    device : {"auto", "cpu", "cuda"}, default "auto"
+    encoder_device : {"auto", "cpu", "cuda"}, default "auto"
         Where an encoder of sentence-transformers is computed; ``auto`` is a GPU if there is one.
-    precision : {"fp32", "bf16"}, default "fp32"
+    encoder_precision : {"fp32", "bf16"}, default "fp32"
         In which it is computed; bf16 takes a third of the time on processors that multiply in it.
 
     Examples
@@ -60,8 +60,8 @@ class VectorDetector(TextDetector):
         "normalize": Boolean(),
         "svd_components": Whole(1),
         "max_pieces": Whole(3, nullable=True),
-        "device": Choice(DEVICES),
-        "precision": Choice(PRECISIONS),
+        "encoder_device": Choice(DEVICES),
+        "encoder_precision": Choice(PRECISIONS),
     }
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
 
@@ -73,8 +73,8 @@ class VectorDetector(TextDetector):
         normalize: bool = True,
         svd_components: int = 100,
         max_pieces: int | None = None,
-        device: str = "auto",
-        precision: str = "fp32",
+        encoder_device: str = "auto",
+        encoder_precision: str = "fp32",
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -83,8 +83,8 @@ class VectorDetector(TextDetector):
         self.normalize = normalize
         self.svd_components = svd_components
         self.max_pieces = max_pieces
-        self.device = device
-        self.precision = precision
+        self.encoder_device = encoder_device
+        self.encoder_precision = encoder_precision
 
     @classmethod
     def for_documents(
@@ -102,8 +102,8 @@ class VectorDetector(TextDetector):
 
     @property
     def _encoding(self) -> Encoding:
-        others = {name: getattr(self, name) for name in VectorDetector.ranges if name != "encoder"}
-        return Encoding(self.encoder, seed=self.random_state or 0, **others)
+        named = {name.removeprefix("encoder_"): getattr(self, name) for name in VectorDetector.ranges}
+        return Encoding(named.pop("encoder"), seed=self.random_state or 0, **named)
 
     @property
     def regime(self) -> str:

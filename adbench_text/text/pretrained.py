@@ -188,6 +188,9 @@ def _digest_of_files(folder: Path) -> str:
             f"There are no weights in {folder}: no file ends in .safetensors. Give the folder of a model of "
             f"{' or '.join(LIBRARIES)}."
         )
+    pickled = [path for path in folder.rglob("*.bin") if not any(path.parent.glob("*.safetensors"))]
+    if pickled:
+        raise DataError(f"{pickled[0]} may hold code. Save the model again with its weights as safetensors.")
     return digest_of({str(path.relative_to(folder)): storage.file_digest(path) for path in paths})
 
 
@@ -254,7 +257,8 @@ class _Cache:
     def __init__(self, folder: Path, model: PretrainedModel) -> None:
         self._folder, self._model = folder, model
         self._read: set[Path] = set()
-        self._known: dict[bytes, tuple[Matrix, float]] = {}  # vectors by digests of texts, and their seconds
+        self._parts: list[tuple[Matrix, float]] = []  # vectors, and the seconds of each
+        self._known: dict[bytes, tuple[int, int]] = {}  # part and row by the digest of a text
 
     def prepare(self, texts: Sequence[str]) -> None:
         listed = list(self._missing(texts).items())
@@ -277,8 +281,8 @@ class _Cache:
         new = self._missing(texts)
         encoded = dict(zip(new, self._model.encode(list(new.values())), strict=True)) if new else {}
         digests = [_digest(text) for text in texts]
-        memo.credit(sum(self._known[key][1] for key in {*digests} - new.keys()))
-        rows = [encoded[key] if key in encoded else self._known[key][0] for key in digests]
+        memo.credit(sum(self._parts[self._known[key][0]][1] for key in {*digests} - new.keys()))
+        rows = [encoded[key] if key in encoded else self._vector(key) for key in digests]
         return np.array(rows) if rows else self._model.encode([])
 
     def _missing(self, texts: Sequence[str]) -> dict[bytes, str]:
@@ -293,9 +297,14 @@ class _Cache:
         return {key: text for key, text in wanted.items() if key not in self._known}
 
     def _add(self, arrays: dict[str, NDArray[Any]]) -> None:
-        matrix, seconds = arrays["matrix"], float(arrays["seconds"])
-        for digest, vector in zip(arrays["texts"], matrix, strict=True):
-            self._known[digest.tobytes()] = (vector, seconds)
+        part = len(self._parts)
+        self._parts.append((arrays["matrix"], float(arrays["seconds"])))
+        self._known |= {digest.tobytes(): (part, row) for row, digest in enumerate(arrays["texts"])}
+
+    def _vector(self, digest: bytes) -> Matrix:
+        part, row = self._known[digest]
+        vector: Matrix = self._parts[part][0][row]
+        return vector
 
 
 _open = lru_cache(4)(_Cache)

@@ -1,5 +1,6 @@
 """Encoders of sentence-transformers and model2vec, with tiny models in place of the published ones."""
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -176,7 +177,7 @@ def test_length_and_precision_change_the_vectors_and_the_digest(packages):
     assert not np.allclose(full, short)
     rough = vectors_of("minilm", ["ship crew sail law"], precision="bf16")[0]
     assert 0 < abs(rough - full).max() < 0.1
-    settings = [{}, {"max_pieces": 4}, {"precision": "bf16"}, {"max_pieces": 128}]
+    settings = [{}, {"max_pieces": 4}, {"encoder_precision": "bf16"}, {"max_pieces": 128}]
     digests = [OCSVM(encoder="minilm", **each).resources()["encoder"] for each in settings]
     assert digests[0] == digests[3] == f"{pretrained.MINILM.digest}-128"  # as in older saved models
     assert len(set(digests)) == 3
@@ -237,8 +238,6 @@ def test_a_folder_that_is_missing_is_named(home, encoder):
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "modules.json"])
 def test_a_damaged_file_of_a_folder_is_one_line(home, tiny, tmp_path, name):
-    import shutil
-
     folder = shutil.copytree(tiny / "first", tmp_path / "model")
     (folder / name).write_bytes((folder / name).read_bytes()[:-9])
     with pytest.raises(DataError, match="cannot be loaded by sentence-transformers") as caught:
@@ -255,10 +254,18 @@ def test_what_is_neither_a_name_nor_a_path_is_refused(home, encoder):
         OCSVM(encoder=encoder).fit(TRAIN)
 
 
-@pytest.mark.parametrize("settings", [{"device": "gpu"}, {"precision": "fp16"}])
+@pytest.mark.parametrize("settings", [{"encoder_device": "gpu"}, {"encoder_precision": "fp16"}])
 def test_settings_out_of_range_are_refused(home, settings):
     with pytest.raises((UnknownNameError, InvalidValueError)):
         OCSVM(encoder="minilm", **settings).fit(TRAIN)
+
+
+def test_weights_that_are_pickled_are_refused(home, tiny, tmp_path):
+    folder = shutil.copytree(tiny / "first", tmp_path / "model")
+    (folder / "2_Dense").mkdir()
+    (folder / "2_Dense" / "pytorch_model.bin").write_bytes(b"")
+    with pytest.raises(DataError, match=r"pytorch_model\.bin may hold code"):
+        OCSVM(encoder=str(folder)).resources()
 
 
 # -- what is kept
