@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -142,7 +142,9 @@ def read_arrays(path: Path) -> "dict[str, NDArray[Any]] | None":
                 for entry in archive.infolist()
             }
         written = arrays.pop(_DIGEST).tobytes()
-        return arrays if written == _digest_of_arrays(path, arrays) else None
+        # once: the digest reads all pages, which would count as memory of every process
+        digest = _once(path, "arrays", len(written), lambda: _digest_of_arrays(path, arrays).hex())
+        return arrays if written.hex() == digest else None
     except Exception:  # damaged in any way
         return None
 
@@ -184,6 +186,8 @@ def reading(path: Path, name: str) -> Iterator[None]:
     """Turn any error in the block into a DataError that names the remedy: to fetch `name` again."""
     try:
         yield
+    except DataError:
+        raise
     except Exception as error:  # a damaged file can fail in every way
         reason = message_of(error) if isinstance(error, ValueError) else described(error)
         raise DataError(
@@ -338,17 +342,24 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     status. The last one cannot be set back by a program. With `unpack` it is the digest of the content of a
     gzipped file: it stays the same if the file is packed again.
     """
-    resolved = path.resolve()
-    key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
-    cached = cache_dir() / "digests" / f"{key}-{algorithm}{'-unpacked' if unpack else ''}.json"
+    kind = f"{algorithm}{'-unpacked' if unpack else ''}"
+    size = hashlib.new(algorithm).digest_size
     try:
-        status = resolved.stat()
-        stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        if digest := _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size):
-            return digest
-        digest = _digest_of_file(resolved, algorithm, unpack)
+        return _once(path, kind, size, lambda: _digest_of_file(path, algorithm, unpack))
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+
+
+def _once(path: Path, kind: str, size: int, compute: Callable[[], str]) -> str:
+    """Return a digest that is computed once for each state of a file."""
+    resolved = path.resolve()
+    key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
+    cached = cache_dir() / "digests" / f"{key}-{kind}.json"
+    status = resolved.stat()
+    stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    if digest := _cached_digest(cached, stamp, size):
+        return digest
+    digest = compute()
     with _optional(), atomic_path(cached) as temporary:
         temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest

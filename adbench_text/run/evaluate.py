@@ -55,6 +55,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
     try:
         split, documents = split_of(cell, corpus)
         detector = build_detector(cell)
+        with suppress(*FAILURES):  # noted when the corpus was prepared
+            detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
         training = _Training(cell, detector, split, progress, trace_every)
         detector.observer = training
