@@ -137,7 +137,7 @@ def _copy(merged: Merged, record: Record, target: Store, parent: str) -> None:
     latest = record.metrics.items()  # of a metric that lost its history
     points += [Value(name, value, record.started) for name, value in latest if name not in with_history]
     inputs = [
-        Input(each.tags[0].value, used.name, used.digest, used.source, used.profile)
+        Input(each.tags[0].value if each.tags else "", used.name, used.digest, used.source, used.profile)
         for each in (run.inputs.dataset_inputs if run.inputs is not None else ())
         for used in (each.dataset,)
     ]

@@ -10,6 +10,7 @@ import codecs
 import gzip
 import mmap
 import struct
+import warnings
 import zlib
 from array import array
 from collections.abc import Iterable
@@ -167,7 +168,8 @@ def _read_binary(path: Path) -> tuple[list[str], NDArray[np.float32]]:
 def _read_text(path: Path, n_words: int | None, n_dimensions: int) -> tuple[list[str], NDArray[np.float32]]:
     words: list[str] = []
     numbers = array("f")
-    with _open(path) as stream:
+    with _open(path) as stream, warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # older releases of NumPy only warn
         if n_words is not None:
             stream.readline(_MAX_LINE)
         lines = iter(lambda: stream.readline(_MAX_LINE), b"")
@@ -191,7 +193,7 @@ def _word_and_vector(line: bytes, n_dimensions: int) -> tuple[bytes, NDArray[np.
     with np.errstate(over="ignore"):  # read() refuses what is not finite
         try:
             vector = np.fromstring(rest, dtype=np.float32, sep=" ")
-        except ValueError:  # some of GloVe 840B's words have spaces
+        except (ValueError, DeprecationWarning):  # some of GloVe 840B's words have spaces
             word, *fields = line.rsplit(None, n_dimensions)
             vector = np.array([float(field) for field in fields]).astype(np.float32)
     if len(vector) != n_dimensions:
