@@ -61,7 +61,7 @@ SLOW = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim
     [
         ("import adbench_text", SLOW),
         ("import adbench_text.cli.main", SLOW),
-        (EVERYTHING, {"torch"}),  # but for a detector that needs it
+        (EVERYTHING, {"torch"}),  # except for a detector that needs it
     ],
 )
 def test_an_import_is_light(code, unwanted):
