@@ -73,15 +73,6 @@ def _fits_a_matrix(node: ast.ClassDef) -> bool:
     return set(required) <= {"n_features"}
 
 
-def __getattr__(name: str) -> Any:
-    """Find a class again when a pickled detector is loaded."""
-    for member_name, (_, class_name) in _classes().items():
-        if name == f"PyOD{class_name}":
-            return member(member_name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
 def member(name: str) -> Any:
     """Return the text detector around PyOD's detector of this name."""
     # not above: listing names imports no library
@@ -90,5 +81,4 @@ def member(name: str) -> Any:
     module, class_name = _classes()[name]
     with redirect_stdout(sys.stderr):  # PyOD prints the names of missing packages
         wrapped = getattr(importlib.import_module(module), class_name)
-    facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
-    return type(f"PyOD{class_name}", (PyODDetector,), facts)
+    return PyODDetector.around(wrapped, __name__)

@@ -6,7 +6,7 @@ The folder:
                           the detector; its `state <adbench_text.models.state>`, as far as JSON has it;
                           digests of resources outside the folder, such as word vectors; how it was
                           calibrated, with thresholds; facts about the training documents; size and SHA-256
-                          of every other file; shapes of the arrays
+                          of every other file
 ``arrays.safetensors``    all arrays, the calibration scores among them
 ``parts/<number>.skops``  fitted objects of scikit-learn
 
@@ -20,21 +20,15 @@ digest that they had then.
 
 import hashlib
 import json
-import os
-import re
-import shutil
-import stat
-import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from safetensors import SafetensorError
 from safetensors import numpy as safetensors
 
 from adbench_text import __version__
@@ -45,7 +39,6 @@ from adbench_text.errors import (
     DetectorError,
     InvalidValueError,
     ModelError,
-    PluginError,
     UnknownNameError,
 )
 from adbench_text.isolation import preserved
@@ -54,14 +47,11 @@ from adbench_text.models.state import Writer, dump_part, load_part, read_state
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import State
+from adbench_text.plugins.scores import State, check_scores
 from adbench_text.text import pretrained, vectors
 
 _FORMAT, _VERSION = "adbench-text model", 1
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
-_FILE = re.compile(rf"{re.escape(_ARRAYS)}|{_PARTS}/(0|[1-9][0-9]{{0,3}})\.skops")
-_MOST_JSON = 64 << 20  # bytes
-_MOST = 16 << 30  # bytes of all other files together
 _CALIBRATION = "calibration"
 _OURS = "adbench-text"
 _WHEELS = {
@@ -129,44 +119,34 @@ def load(folder: Path | str) -> Model:
     folder = Path(folder).expanduser()
     description = read_description(folder)
     try:
-        detector = description["detector"]
-        name, settings = str(detector["name"]), dict(detector["settings"])
-        package, needed = str(detector["package"]), dict(detector["resources"])
-        saved_with = {str(key): str(value) for key, value in description["libraries"].items()}
-        by, n_calibration = str(description["calibration"]["by"]), int(description["calibration"]["n"])
-        state, shapes = description["state"], dict(description.get("shapes", {}))  # older models state none
-        training = Training(**description["training"])
-        files = {
-            str(file): (int(facts["size"]), str(facts["sha256"]))
-            for file, facts in description["files"].items()
-        }
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(folder / _DESCRIPTION) from error
-    contents = _contents(folder, files)
-    with preserved():
-        fitted = _unfitted(name, package, settings, folder)
-        _check_resources(fitted, name, needed)
-        _check_libraries(name, saved_with)
-        arrays = _arrays(folder / _ARRAYS, contents.pop(_ARRAYS))
-        objects = {
-            int(Path(file).stem): load_part(data, str(folder / file), fitted.trusted_types)
-            for file, data in contents.items()
-        }
-        try:
-            scores = arrays[_CALIBRATION]
-            _check_calibration(scores)
-            check_shapes(arrays, **{_CALIBRATION: str(n_calibration), **shapes})
-            read = read_state(state, arrays, objects)
-            _check_lengths(read, training)
-            fitted.restore_fitted(read)
-        except ModelError:
-            raise
-        except Exception as error:  # what a detector does with a wrong state is unknown
-            raise ModelError(
-                f"The state of {name} in {folder} cannot be used ({described(error):.200}); "
-                "fit and save it again."
-            ) from error
-    return Model(fitted, name, scores, by, training)
+        with preserved():
+            return _loaded(folder, description)
+    except ModelError:
+        raise
+    except AdbenchTextError as error:
+        raise ModelError(f"The model in {folder} cannot be used: {error}") from error
+    except Exception as error:  # of a wrong description, or what a detector does with a wrong state
+        raise _damaged(folder, f", or is of another version ({described(error):.200})") from error
+
+
+def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
+    detector, calibration = description["detector"], description["calibration"]
+    contents = {name: _content(folder, name, facts["sha256"]) for name, facts in description["files"].items()}
+    fitted = _unfitted(detector)
+    _check_resources(fitted, detector["name"], detector["resources"])
+    _check_libraries(detector["name"], description["libraries"])
+    # copies: the arrays of a fitted detector can be written
+    arrays = {name: array.copy() for name, array in safetensors.load(contents.pop(_ARRAYS)).items()}
+    parts = {
+        int(Path(file).stem): load_part(data, str(folder / file), fitted.trusted_types)
+        for file, data in contents.items()
+    }
+    training = Training(**description["training"])
+    state = read_state(description["state"], arrays, parts)
+    _check_lengths(state, training)
+    fitted.restore_fitted(state)
+    scores = check_scores(arrays[_CALIBRATION], calibration["n"])
+    return Model(fitted, detector["name"], scores, calibration["by"], training)
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -177,17 +157,13 @@ def read_description(folder: Path) -> dict[str, Any]:
             f"There is no model at {folder}: it has no file {_DESCRIPTION}. Give the folder of a model."
         )
     try:
-        if path.stat().st_size > _MOST_JSON:
-            raise _damaged(path)
-        description = json.loads(path.read_bytes())
-    except OSError as error:
-        raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
+        description = json.loads(_content(folder, _DESCRIPTION))
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
     number = description.get("version")
-    if not isinstance(number, int) or number < 1:
+    if not isinstance(number, int):
         raise _damaged(path)
     if number > _VERSION:
         raise ModelError(
@@ -211,9 +187,8 @@ def packages_of(name: str, resources: Mapping[str, str]) -> list[str]:
 
 def check_target(folder: Path, overwrite: bool) -> None:
     """Raise ModelError if a folder must not be written."""
-    if not folder.exists() and not folder.is_symlink():
-        return
-    if folder.is_dir() and not any(folder.iterdir()):
+    is_empty = folder.is_dir() and not any(folder.iterdir())
+    if is_empty or not (folder.exists() or folder.is_symlink()):
         return
     try:
         read_description(folder)
@@ -232,14 +207,9 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
     writer = Writer()
     fitted = detector.fitted_state(training_scores)
-    try:
-        _check_lengths(fitted, model.training)
-    except InvalidValueError as error:
-        raise DetectorError(f"{model.name} cannot be saved: {error}") from error
+    _check_lengths(fitted, model.training)
     state = writer.write(fitted, "state")
-    scores = np.sort(np.asarray(model.calibration, dtype=np.float64))
-    _check_calibration(scores)
-    writer.arrays[_CALIBRATION] = scores
+    writer.arrays[_CALIBRATION] = np.sort(check_scores(model.calibration, len(model.calibration)))
     files = {_ARRAYS: safetensors.save(writer.arrays)}
     for number, value in enumerate(writer.parts):
         files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, detector.trusted_types)
@@ -253,13 +223,16 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
             "settings": _settings(model),
             "resources": detector.needed_resources(),
         },
-        "calibration": {"by": model.calibrated_by, "n": len(scores), "thresholds": model.thresholds()},
+        "calibration": {
+            "by": model.calibrated_by,
+            "n": len(model.calibration),
+            "thresholds": model.thresholds(),
+        },
         "training": asdict(model.training),
         "files": {
             name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in files.items()
         },
-        "shapes": {name: " ".join(map(str, array.shape)) for name, array in writer.arrays.items()},
         "state": state,
     }
     files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
@@ -271,27 +244,14 @@ def _settings(model: Model) -> dict[str, Any]:
     defaults = type(model.detector).default_params()
     settings = {}
     for name, value in model.detector.get_params().items():
-        if _is_json(value):
-            settings[name] = value
-        elif value is not defaults.get(name) and repr(value) != repr(defaults.get(name)):
+        with suppress(TypeError, ValueError):
+            if json.loads(json.dumps(value, allow_nan=False)) == value:
+                settings[name] = value
+        if name not in settings and repr(value) != repr(defaults.get(name)):
             raise DetectorError(
                 f"{model.name} cannot be saved: its setting {name}={value!r} is no JSON value."
             )
     return settings
-
-
-def _is_json(value: Any) -> bool:
-    try:
-        return bool(json.loads(json.dumps(value, allow_nan=False)) == value)
-    except (TypeError, ValueError):
-        return False
-
-
-def _check_calibration(scores: NDArray[Any]) -> None:
-    if scores.dtype != np.float64 or scores.ndim != 1 or not len(scores) or not np.isfinite(scores).all():
-        raise ModelError("The calibration scores of a model must be finite numbers, at least one.")
-    if (np.diff(scores) < 0).any():
-        raise ModelError("The calibration scores of a model must be in ascending order.")
 
 
 def _check_lengths(state: State, training: Training) -> None:
@@ -305,9 +265,8 @@ def _replaced(folder: Path) -> Iterator[Path]:
     """Yield a new folder beside `folder`; move it there if the block succeeds."""
     target = folder.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name[:40]}-"))
-    new, old = temporary / "new", temporary / "old"
-    try:
+    with TemporaryDirectory(dir=target.parent, prefix=f".{target.name[:40]}-") as temporary:
+        new, old = Path(temporary, "new"), Path(temporary, "old")
         new.mkdir()
         yield new
         if target.exists():
@@ -318,56 +277,28 @@ def _replaced(folder: Path) -> Iterator[Path]:
             if old.exists():
                 old.rename(target)
             raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _damaged(path: Path) -> ModelError:
-    return ModelError(f"{path} is damaged or was changed; get the model again, or fit and save it again.")
+def _damaged(path: Path, reason: str = "") -> ModelError:
+    return ModelError(
+        f"{path} is damaged or was changed{reason}; get the model again, or fit and save it again."
+    )
 
 
-def _contents(folder: Path, files: Mapping[str, tuple[int, str]]) -> dict[str, bytes]:
-    """Return the content of files that have this size and digest; no path leaves the folder."""
-    for name in files:
-        if not _FILE.fullmatch(name):
-            raise ModelError(
-                f"{folder / _DESCRIPTION} names the file {name!r}, which no model has; it was not read."
-            )
-    if _ARRAYS not in files or sum(size for size, _ in files.values()) > _MOST:
-        raise _damaged(folder / _DESCRIPTION)
-    return {name: _content(folder, name, *facts) for name, facts in files.items()}
-
-
-def _content(folder: Path, name: str, size: int, sha256: str) -> bytes:
+def _content(folder: Path, name: str, sha256: str | None = None) -> bytes:
+    """Return the content of a file that has this digest; nothing outside of the folder is read."""
     path = folder / name
     try:
-        if not path.resolve(strict=True).is_relative_to(folder.resolve()):
-            raise ModelError(f"{path} is a link that leaves the folder of the model; it was not read.")
-        with open(path, "rb", opener=_open_at_once) as stream:
-            facts = os.fstat(stream.fileno())
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size != size:
-                raise _damaged(path)
-            data = stream.read(size + 1)
-    except FileNotFoundError as error:
-        raise ModelError(f"{path} is missing; get the model again, or fit and save it again.") from error
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise ModelError(f"{path} leaves the folder of the model; it was not read.")
+        if not path.is_file():  # a pipe would wait for a writer
+            raise ModelError(f"{path} is missing or no file; get the model again, or fit and save it again.")
+        data = path.read_bytes()
     except OSError as error:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
-    if len(data) != size or hashlib.sha256(data).hexdigest() != sha256:
+    if sha256 not in (None, hashlib.sha256(data).hexdigest()):
         raise _damaged(path)
     return data
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    """Open a file; a pipe, which somebody may have put in its place, does not wait for a writer."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
-def _arrays(path: Path, data: bytes) -> dict[str, NDArray[Any]]:
-    try:
-        # copies: the arrays of a fitted detector can be written
-        return {name: array.copy() for name, array in safetensors.load(data).items()}
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(path) from error
 
 
 def _package_of(name: str) -> str:
@@ -376,29 +307,16 @@ def _package_of(name: str) -> str:
     return plugin.package if plugin else _OURS
 
 
-def _unfitted(name: str, package: str, settings: dict[str, Any], folder: Path) -> TextDetector:
-    """Return the detector of a model; raise ModelError if it is not installed, or has other settings."""
+def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
+    """Return the detector of a model; raise ModelError if it is not installed."""
     try:
-        kind = registry.detector(name)
+        kind = registry.detector(detector["name"])
     except UnknownNameError as error:
-        if package == _OURS:
-            raise ModelError(
-                f"The model needs the detector {name!r}, which adbench-text {__version__} does not have; "
-                "use the version that saved the model."
-            ) from error
         raise ModelError(
-            f"The model needs the detector {name!r} of the package {package!r}, which is not installed; "
-            f"install {package}."
+            f"The model needs the detector {detector['name']!r} of the package {detector['package']!r}; "
+            "install the version of it that saved the model."
         ) from error
-    except PluginError as error:
-        raise ModelError(f"The model needs the detector {name!r}: {error}") from error
-    try:
-        return kind(**settings)
-    except Exception as error:  # a setting of another version, or any error of a plug-in
-        raise ModelError(
-            f"{folder / _DESCRIPTION} has settings that {name} does not take ({described(error):.200}); "
-            "use the version that saved the model, or fit and save it again."
-        ) from error
+    return kind(**detector["settings"])
 
 
 def _used_libraries(detector: TextDetector) -> dict[str, str]:
@@ -419,20 +337,13 @@ def _check_libraries(name: str, saved_with: Mapping[str, str]) -> None:
     ]
     if changed:
         warnings.warn(
-            f"The model of {name} was saved with {', '.join(changed)}; its scores may differ.", stacklevel=3
+            f"The model of {name} was saved with {', '.join(changed)}; its scores may differ.", stacklevel=4
         )
 
 
 def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]) -> None:
-    """Raise ModelError if a resource outside the folder is missing or is not that of the training."""
-    try:
-        present = detector.needed_resources()
-    except AdbenchTextError as error:
-        raise ModelError(
-            f"The model of {name} needs a resource that is not in the folder: {error}"
-        ) from error
-    except Exception as error:  # a setting of the wrong type, or any error of a plug-in
-        raise ModelError(f"The resources of {name} cannot be found: {described(error)}") from error
+    """Raise ModelError if a resource outside the folder is not that of the training."""
+    present = detector.needed_resources()
     for resource in sorted({*saved, *present}):
         then, now = (digests.get(resource, "none") for digests in (saved, present))
         if then == now:

@@ -40,15 +40,10 @@ class Predictor:
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
         results = Scorer(self._model, alpha).score(model_input)
-        columns = {
-            "score": [result.score for result in results],
-            "p": [result.p for result in results],
-            "odd": [result.is_odd for result in results],
-            "why": [", ".join(result.why) for result in results],
-        }
+        table = pd.DataFrame(results, index=index, columns=["score", "p", "odd", "why"], dtype=object)
+        table["why"] = table["why"].map(", ".join)
         # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON
-        types = {"score": object, "p": object, "odd": bool, "why": str}
-        return pd.DataFrame(columns, index=index, dtype=object).astype(types)
+        return table.astype({"odd": bool, "why": str})
 
 
 def _load_pyfunc(path: str) -> Predictor:

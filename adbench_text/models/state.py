@@ -185,28 +185,18 @@ def dump_part(value: Any, name: str, trusted: Set[str]) -> bytes:
 
 
 def load_part(data: bytes, path: str, trusted: Set[str]) -> Any:
-    """Return the object in a file; raise ModelError if a class is not trusted, or the file is damaged."""
+    """Return the object in a file; raise ModelError if a class is not trusted, any error if it is damaged."""
     import skops.io
+    from sklearn.exceptions import InconsistentVersionWarning
 
-    try:
-        unknown = sorted(_untrusted(data, trusted))
-    except Exception as error:  # a damaged archive or tree fails in many ways
-        raise ModelError(f"{path} is damaged; fit and save the model again.") from error
-    if unknown:
+    if unknown := sorted(_untrusted(data, trusted)):
         raise ModelError(
             f"{path} contains {unknown[0]}, which the detector does not trust; it was not loaded."
         )
-    from sklearn.exceptions import InconsistentVersionWarning
-
-    try:
-        with warnings.catch_warnings():
-            # one for each object; the folder gives one for all of them
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            return skops.io.loads(data, trusted=sorted(trusted | _DATA))
-    except Exception as error:
-        raise ModelError(
-            f"{path} cannot be read ({described(error):.200}); fit and save the model again."
-        ) from error
+    with warnings.catch_warnings():
+        # one for each object; the folder gives one for all of them
+        warnings.simplefilter("ignore", InconsistentVersionWarning)
+        return skops.io.loads(data, trusted=sorted(trusted | _DATA))
 
 
 def _untrusted(data: bytes, trusted: Set[str]) -> set[str]:

@@ -5,7 +5,7 @@ library scores normality negates it where it calls that library.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter, signature
 from numbers import Real
 from types import MappingProxyType
@@ -387,6 +387,14 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
         """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
         return super().predict_proba(_Shaped(check_texts(X)), method, return_confidence)
+
+
+def made_again(adapter: Callable[..., Any], arguments: tuple[Any, ...], state: Mapping[str, Any]) -> Any:
+    """Return a detector that was pickled; `adapter` makes its class, which cannot be found by a name."""
+    kind = adapter(*arguments)
+    detector = kind.__new__(kind)
+    vars(detector).update(state)
+    return detector
 
 
 _OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")

@@ -20,7 +20,7 @@ from sklearn.base import OutlierMixin, is_outlier_detector
 from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
-from adbench_text.plugins.detector import Observer, TextDetector
+from adbench_text.plugins.detector import Observer, TextDetector, made_again
 from adbench_text.plugins.scores import Scores, State, TokenScore, check_scores
 
 if TYPE_CHECKING:
@@ -38,7 +38,11 @@ def adapted(kind: Any) -> type[TextDetector]:
     """Return a detector class with our interface for a class, or a function that returns a detector."""
     if inspect.isclass(kind) and issubclass(kind, TextDetector):
         return kind
-    return _vector_adapter(kind) if _is_pyod(kind) and _takes_a_matrix(kind) else _adapter(kind)
+    if _is_pyod(kind) and _takes_a_matrix(kind):
+        from adbench_text.plugins.pyod_detector import PyODDetector  # imports the encoders
+
+        return PyODDetector.around(kind, kind.__module__)
+    return _adapter(kind)
 
 
 def _is_pyod(kind: Any) -> bool:
@@ -50,31 +54,9 @@ def _takes_a_matrix(kind: Any) -> bool:
     return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
 
 
-@cache
-def _vector_adapter(kind: Any) -> type[TextDetector]:
-    from adbench_text.plugins.pyod_detector import PyODDetector  # imports the encoders
-
-    members = {
-        "__module__": kind.__module__,  # and the same name: so the code of `kind` counts for its version
-        "__qualname__": kind.__qualname__,
-        "__doc__": kind.__doc__,
-        "__reduce__": lambda detector: (_restored, (kind, vars(detector))),
-        "wrapped": kind,
-    }
-    return type(kind.__name__, (PyODDetector,), members)
-
-
 def _is_share(contamination: Any) -> TypeGuard[float]:
     """Return whether this is a share of outliers, as PyOD's; others take words such as "auto"."""
     return isinstance(contamination, Real) and 0 < float(contamination) <= 0.5
-
-
-def _restored(kind: Any, state: Mapping[str, Any]) -> TextDetector:
-    """Return a detector that was pickled: an adapter has no name of its own to be found by."""
-    adapter = adapted(kind)
-    detector: TextDetector = adapter.__new__(adapter)
-    detector.__dict__.update(state)
-    return detector
 
 
 @cache
@@ -101,7 +83,7 @@ class Foreign(TextDetector):
         super().__init__(contamination=contamination if _is_share(contamination) else 0.1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self.kind, vars(self))
+        return made_again, (adapted, (self.kind,), vars(self))
 
     @property
     def implementation(self) -> type:

@@ -1,21 +1,20 @@
 """Adapters around detectors of other packages that score document vectors, such as those of PyOD."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import redirect_stdout
+from functools import cache
 from importlib.metadata import version
 from inspect import Parameter, signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 
-from adbench_text.checks import Range, check_choice, check_shapes, declared_ranges
+from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
-from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.detector import TextDetector, made_again
 from adbench_text.plugins.scores import TEST_BATCH, Estimator, Scores, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
@@ -68,6 +67,19 @@ class WrappedDetector(TextDetector):
 
     wrapped: type[Any]
     fixed: ClassVar[frozenset[str]] = frozenset()
+
+    @classmethod
+    @cache
+    def around(cls, wrapped: type[Any], module: str) -> type[Self]:
+        """Return the adapter of a class, with the name of this class in a module whose code counts."""
+        members = {
+            "__module__": module,
+            "__qualname__": wrapped.__qualname__,
+            "__doc__": wrapped.__doc__,
+            "__reduce__": lambda detector: (made_again, (cls.around, (wrapped, module), vars(detector))),
+            "wrapped": wrapped,
+        }
+        return type(wrapped.__name__, (cls,), members)
 
     def __init__(self, **params: Any) -> None:
         own = self._own_defaults()
@@ -185,20 +197,20 @@ class PyODDetector(WrappedDetector, VectorDetector):
     def _get_state_of_vectors(self) -> State:
         if not self.can_be_saved:
             raise DetectorError(f"{self.wrapped.__name__} cannot be saved: it is a network of torch.")
-        name = type(self._detector).__name__
         new = vars(self._wrapped(self._n_features))
         attributes = {
-            key: _take_apart(value, f"{name}.{key}")
-            for key, value in vars(self._detector).items()
-            if not (callable(value) and new.get(key) is value)  # a function that the settings choose
+            name: value
+            for name, value in vars(self._detector).items()
+            if not (callable(value) and new.get(name) is value)  # a function that the settings choose
         }
-        return {"n_features": self._n_features, "attributes": attributes}
+        return {"n_features": self._n_features, "attributes": Estimator(attributes)}
 
     def _set_state_of_vectors(self, state: State) -> None:
-        self._n_features = state["n_features"]
+        self._n_features, attributes = state["n_features"], state["attributes"]
+        if not isinstance(attributes, Estimator):
+            attributes = Estimator({name: _put_together(value) for name, value in attributes.items()})
         self._detector = self._wrapped(self._n_features)
-        vars(self._detector).update({name: _put_together(v) for name, v in state["attributes"].items()})
-        check_shapes(vars(self._detector), decision_scores_="texts", labels_="texts")
+        vars(self._detector).update(attributes.value)
         self._check_width(self._n_features)
 
 
@@ -208,57 +220,18 @@ def _uses_torch(kind: type) -> bool:
     return any(getattr(value, "__name__", "") == "torch" for names in modules for value in names.values())
 
 
-# The state of a detector of PyOD is its attributes, taken apart and set on a new object of its class. A class
-# is never imported by a name from a file. Functions are not saved: the new object must have the same ones.
-
-_KIND = "kind"  # key of the dictionaries that stand for all except arrays, numbers and texts
-_SEQUENCES: Mapping[str, Callable[[list[Any]], Any]] = {"list": list, "tuple": tuple, "set": set}
-
-
-def _take_apart(value: Any, path: str) -> Any:
-    """Return a value as a tree of data and estimators; `path` names it in an error."""
-    if value is None or isinstance(value, bool | int | float | str | np.generic) or issparse(value):
-        return value
-    if isinstance(value, np.ndarray):
-        # an array of objects; those of texts and numbers need nothing
-        is_list = value.dtype == object and value.ndim == 1
-        return {_KIND: "objects", "items": _take_all_apart(value, path)} if is_list else value
-    kind = type(value)
-    if isinstance(value, BaseEstimator | np.random.RandomState) or kind.__module__.startswith("sklearn."):
-        return Estimator(value)
-    if kind.__name__ in _SEQUENCES and isinstance(value, list | tuple | set):
-        listed = list(value)
-        kinds = {type(item) for item in listed}
-        if len(kinds) == 1 and issubclass(next(iter(kinds)), np.generic | BaseEstimator):
-            # together: one array, one file
-            whole = np.array(listed) if isinstance(listed[0], np.generic) else Estimator(listed)
-            return {_KIND: kind.__name__, "whole": whole}
-        return {_KIND: kind.__name__, "items": _take_all_apart(listed, path)}
-    if isinstance(value, Mapping):
-        keys, values = _take_all_apart(value, path), _take_all_apart(value.values(), path)
-        return {_KIND: "dict", "keys": keys, "values": values}
-    raise DetectorError(f"{path} cannot be saved: it is of the type {kind.__module__}.{kind.__qualname__}.")
-
-
-def _take_all_apart(values: Any, path: str) -> list[Any]:
-    return [_take_apart(value, f"{path}[{number}]") for number, value in enumerate(values)]
-
-
 def _put_together(value: Any) -> Any:
-    """Return the value that was taken apart."""
+    """Return an attribute from a model of an older version, in which it is a tree of data and estimators."""
     if isinstance(value, Estimator):
         return value.value
     if not isinstance(value, dict):
         return value
-    tag = value[_KIND]
-    if tag in _SEQUENCES:
-        whole = value.get("whole")
-        items = [_put_together(item) for item in value["items"]] if whole is None else _put_together(whole)
-        return _SEQUENCES[tag](items)
-    if tag == "objects":
-        array = np.empty(len(value["items"]), dtype=object)
-        array[:] = [_put_together(item) for item in value["items"]]
-        return array
-    if tag == "dict":
+    kind = value["kind"]
+    if kind == "dict":
         return dict(zip(map(_put_together, value["keys"]), map(_put_together, value["values"]), strict=True))
-    raise DetectorError("it holds a network of PyOD, which is no longer read: fit it again.")
+    items = list(_put_together(value["whole"]) if "whole" in value else map(_put_together, value["items"]))
+    if kind != "objects":
+        return {"list": list, "tuple": tuple, "set": set}[kind](items)
+    array = np.empty(len(items), dtype=object)
+    array[:] = items
+    return array

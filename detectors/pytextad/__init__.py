@@ -11,7 +11,6 @@ release may add detectors under other licences, so the members are named here an
 import importlib
 import sys
 from contextlib import redirect_stdout
-from functools import cache
 from typing import Any
 
 _VECTORS, _BATCH = "PyTextADVectorDetector", "PyTextADBatchDetector"
@@ -36,15 +35,6 @@ def members() -> list[str]:
     return sorted(_MEMBERS)
 
 
-def __getattr__(name: str) -> Any:
-    """Find a class again when a pickled detector is loaded."""
-    for member_name, (_, class_name, _) in _MEMBERS.items():
-        if name == f"PyTextAD{class_name}":
-            return member(member_name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
 def member(name: str) -> Any:
     """Return the text detector around PyTextAD's detector of this name."""
     module, class_name, adapter = _MEMBERS[name]
@@ -52,5 +42,4 @@ def member(name: str) -> Any:
         wrapped = getattr(importlib.import_module(f"pytextad.models.{module}"), class_name)
     from adbench_text.detectors.pytextad import wrapper  # not above: listing names imports no library
 
-    facts = {"wrapped": wrapped, "__doc__": wrapped.__doc__, "__module__": __name__}
-    return type(f"PyTextAD{class_name}", (getattr(wrapper, adapter),), facts)
+    return getattr(wrapper, adapter).around(wrapped, __name__)

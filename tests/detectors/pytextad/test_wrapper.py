@@ -73,7 +73,6 @@ def fitted(**params):
 
 
 def test_without_the_package_the_message_names_the_command(monkeypatch):
-    pytextad.member.cache_clear()
     for module in [name for name in sys.modules if name.startswith("pytextad.")]:
         monkeypatch.delitem(sys.modules, module)
     monkeypatch.setitem(sys.modules, "pytextad", None)
@@ -88,11 +87,6 @@ def test_detectors_under_other_licences_are_no_members():
     assert not names & {"goad", "tccm", "dagmm", "drocc", "ganomaly", "icl", "mcm", "slad"}
     assert not names & {"normalizingflow", "normalizing-flow", "fate", "ddpm", "dte-inverse-gamma"}
     assert set(registry.names("detectors")) >= {f"pytextad-{name}" for name in names}
-
-
-def test_an_unknown_class_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="PyTextADGOAD"):
-        pytextad.PyTextADGOAD  # noqa: B018
 
 
 # Hyper-parameters
