@@ -1,13 +1,12 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
 import json
-import os
 import re
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
-from dataclasses import replace
+from collections.abc import Mapping
+from contextlib import redirect_stderr
+from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,7 +25,6 @@ from adbench_text.store.record import KIND, TAG
 
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
-_VARIABLE = "MLFLOW_TRACKING_URI"
 _RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
 _NONE_WITHOUT_WORDS = ("score", "p")
 _NAME = re.compile(r"[^/:.%\"']+")
@@ -50,36 +48,20 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
             f"The name of a model must not be empty or contain / : . % or quotes, got {name!r}."
         )
     check_reachable(tracking_uri)
-    from mlflow.exceptions import MlflowException
+    import mlflow
     from sqlalchemy.exc import SQLAlchemyError
 
-    try:
-        with _using(tracking_uri), TemporaryDirectory() as temporary:
-            return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
-    except (MlflowException, SQLAlchemyError, OSError) as error:
-        raise TrackingError(
-            f"The model cannot be registered in {without_password(tracking_uri)}: {first_line(error)}"
-        ) from error
-
-
-@contextmanager
-def _using(tracking_uri: str) -> Iterator[None]:
-    """Let MLflow use a store in a block, in silence; the registry is that of the store."""
-    import mlflow
-
-    before, variable = mlflow.get_tracking_uri(), os.environ.get(_VARIABLE)
     try:
         # the registry is that of the store, unless the user has set another one
         mlflow.set_tracking_uri(mlflow_uri(tracking_uri))
         # MLflow prints what it does, and asks for an example although there is a signature
-        with warnings.catch_warnings(), redirect_stderr(StringIO()):
+        with TemporaryDirectory() as temporary, warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            yield
-    finally:
-        mlflow.set_tracking_uri(before)
-        os.environ.pop(_VARIABLE, None)  # MLflow sets it too
-        if variable is not None:
-            os.environ[_VARIABLE] = variable
+            return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
+    except (mlflow.MlflowException, SQLAlchemyError, OSError, PackageNotFoundError) as error:
+        raise TrackingError(
+            f"The model cannot be registered in {without_password(tracking_uri)}: {first_line(error)}"
+        ) from error
 
 
 def _log(
@@ -89,8 +71,7 @@ def _log(
 
     client = StoreClient(uri)  # creates a database where there is none
     logged = _payload(description, name)
-    run = replace(logged, tags={**logged.tags, **run_tags()})
-    run_id = write_run(client, client.experiment_id(EXPERIMENT), run)
+    run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
     detector = description["detector"]
     needed = packages_of(str(detector["name"]), detector["resources"])
     with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
@@ -105,7 +86,7 @@ def _log(
         ).registered_model_version
     number = str(version)
     client.update_model_version(name, number, logged.tags[DESCRIPTION])
-    for tag, value in logged.tags.items():
+    for tag, value in logged.tags.items() - run_tags().items():
         client.set_model_version_tag(name, number, tag, value)
     if alias is not None:
         client.set_registered_model_alias(name, alias, number)
@@ -139,21 +120,15 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
         DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
         f"{calibration['by']} scores.",
     }
-    trained_on = Input(
-        "training",
-        source,
-        training.digest,
-        json.dumps({"file": training.source}),
-        json.dumps({"num_rows": training.n_documents}),
-    )
+    file, size = json.dumps({"file": training.source}), json.dumps({"num_rows": training.n_documents})
     return Payload(
         name=name,
         started=now,
         status="FINISHED",
-        tags={tag: printable(value) for tag, value in tags.items()},
+        tags={tag: printable(value) for tag, value in tags.items()} | run_tags(),
         params={key: printable(str(value)) for key, value in params.items()},
         metrics=[Value(key, float(value), now) for key, value in metrics.items() if value is not None],
-        inputs=[trained_on],
+        inputs=[Input("training", source, training.digest, file, size)],
     )
 
 

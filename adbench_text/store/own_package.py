@@ -7,39 +7,29 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import distribution
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile
 
 import adbench_text
 from adbench_text.code_version import installed
-from adbench_text.errors import ModelError
 from adbench_text.provenance import COMMIT, git_commit
 
 _NAME = "adbench-text"
 _PLUG_INS = ("detectors", "datasets", "reports")  # in a checkout they are beside the package
 _SUFFIXES = {".py", ".typed", ".md", ".html", ".json", ".toml", ".css", ".js"}
 _MEASURED = "results"  # of reports; not installed
-_HEADERS = (
-    "Metadata-Version Name Version Summary License-Expression Requires-Python Requires-Dist Provides-Extra"
-)
 _WHEEL = "Wheel-Version: 1.0\nGenerator: adbench-text\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
 def write_wheel(folder: Path) -> Path:
     """Write a wheel of this package into a folder; return its path."""
-    installed = _distribution()
+    installed = distribution(_NAME)
     full_name = f"adbench_text-{installed.version}"
     contents = {name: path.read_bytes() for name, path in _files().items()}
     contents[f"adbench_text/{COMMIT.name}"] = git_commit().encode()
-    metadata = installed.metadata
-    headers = [f"{key}: {text}" for key in _HEADERS.split() for text in metadata.get_all(key) or ()]
-    facts = {
-        "METADATA": "\n".join([*headers, ""]),
-        "WHEEL": _WHEEL,
-        "entry_points.txt": installed.read_text("entry_points.txt"),
-        "licenses/LICENSE": installed.read_text("licenses/LICENSE"),
-    }
+    names = ("METADATA", "entry_points.txt", "licenses/LICENSE")
+    facts = {"WHEEL": _WHEEL, **{name: installed.read_text(name) for name in names}}
     contents |= {f"{full_name}.dist-info/{name}": text.encode() for name, text in facts.items() if text}
     record = f"{full_name}.dist-info/RECORD"
     rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in contents.items()]
@@ -53,18 +43,9 @@ def write_wheel(folder: Path) -> Path:
 
 def requirements(others: Iterable[str]) -> list[str]:
     """Return what this package depends on, and other packages, with the versions installed here, if any."""
-    declared = _distribution().requires or ()
+    declared = distribution(_NAME).requires or ()
     names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
     return [_pinned(name) for name in dict.fromkeys([*names, *others])]
-
-
-def _distribution() -> Distribution:
-    try:
-        return distribution(_NAME)
-    except PackageNotFoundError as error:
-        raise ModelError(
-            f"{_NAME} is not installed, so nothing states what it needs; run: pip install --editable ."
-        ) from error
 
 
 def _files() -> dict[str, Path]:

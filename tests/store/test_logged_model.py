@@ -28,8 +28,18 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def uri(empty_database, tmp_path):
-    return f"sqlite:///{shutil.copy(empty_database, tmp_path / 'mlflow.db')}"
+def uri(empty_database, tmp_path, monkeypatch):
+    """A store that MLflow's own functions use."""
+    import mlflow
+
+    uri, before = (
+        f"sqlite:///{shutil.copy(empty_database, tmp_path / 'mlflow.db')}",
+        mlflow.get_tracking_uri(),
+    )
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)  # removed in the end: MLflow sets it too
+    mlflow.set_tracking_uri(uri)
+    yield uri
+    mlflow.set_tracking_uri(before)
 
 
 def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
@@ -39,42 +49,23 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
 
     monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
     monkeypatch.chdir(tmp_path)
-    before = mlflow.get_tracking_uri()
     assert log_model(folder, "odd-ships", uri) == "models:/odd-ships/1"
     assert log_model(folder, "odd-ships", uri, alias="winner") == "models:/odd-ships@winner"
-    assert mlflow.get_tracking_uri() == before
     assert capfd.readouterr().out == ""
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)
-    mlflow.set_tracking_uri(uri)
-    try:
-        loaded = mlflow.pyfunc.load_model("models:/odd-ships@winner")
-        expected = _load_pyfunc(str(folder)).predict(TABLE)
-        pd.testing.assert_frame_equal(loaded.predict(TABLE), expected)
-        assert loaded.predict(TABLE, params={"alpha": 0.9})["odd"].sum() > expected["odd"].sum()
-        files = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
-        assert not files & {".pkl", ".pickle", ".joblib", ".py"}
-    finally:
-        mlflow.set_tracking_uri(before)
+    loaded = mlflow.pyfunc.load_model("models:/odd-ships@winner")
+    expected = _load_pyfunc(str(folder)).predict(TABLE)
+    pd.testing.assert_frame_equal(loaded.predict(TABLE), expected)
+    assert loaded.predict(TABLE, params={"alpha": 0.9})["odd"].sum() > expected["odd"].sum()
+    files = {path.suffix for path in tmp_path.rglob("*") if path.is_file()}
+    assert not files & {".pkl", ".pickle", ".joblib", ".py"}
 
 
 @pytest.fixture
-def tracked(uri, monkeypatch):
-    """MLflow's own functions use the store."""
-    import mlflow
-
-    before = mlflow.get_tracking_uri()
-    monkeypatch.setenv("MLFLOW_TRACKING_URI", uri)  # removed in the end: MLflow sets it too
-    mlflow.set_tracking_uri(uri)
-    yield uri
-    mlflow.set_tracking_uri(before)
-
-
-@pytest.fixture
-def registered(folder, tracked):
+def registered(folder, uri):
     """A registered model, as MLflow's server loads it."""
     import mlflow
 
-    return mlflow.pyfunc.load_model(log_model(folder, "odd-ships", tracked))
+    return mlflow.pyfunc.load_model(log_model(folder, "odd-ships", uri))
 
 
 def answer(loaded, request):
@@ -150,11 +141,11 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
     assert Store(uri).datasets() == []
 
 
-def test_a_model_is_registered_beside_a_run_of_the_user(folder, tracked):
+def test_a_model_is_registered_beside_a_run_of_the_user(folder, uri):
     import mlflow
 
     with mlflow.start_run() as run:
-        assert log_model(folder, "odd-ships", tracked) == "models:/odd-ships/1"
+        assert log_model(folder, "odd-ships", uri) == "models:/odd-ships/1"
         assert mlflow.active_run().info.run_id == run.info.run_id
 
 
