@@ -42,7 +42,7 @@ class ResultStore(Protocol):
     def cells(self, datasets: Iterable[str]) -> Iterable[Any]:
         """Return all cells of these datasets that have ended, as `adbench_text.store.record.Record`."""
 
-    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[None]:
+    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[object]:
         """Open a sweep; `keep` works inside."""
 
     def claim(self, cell: str) -> bool | None:

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import file_name, without_password
@@ -106,6 +107,14 @@ def artifact_root(database: Path, experiment: str) -> Path:
     return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
 
 
+def local_path(address: str) -> Path | None:
+    """Return the path of an address on this machine; None of any other address."""
+    parts = urlsplit(address)
+    if parts.scheme not in ("file", "") or parts.netloc or not parts.path.startswith("/"):
+        return None
+    return Path(url2pathname(parts.path) if parts.scheme else address)
+
+
 def sqlite_file(uri: str) -> Path | None:
     """Return the file of a SQLite store, None for any other store."""
     prefix = "sqlite:///"
@@ -124,12 +133,9 @@ def mlflow_uri(uri: str) -> str:
         return uri
     file = str(path.absolute())
     if make_url(f"sqlite:///{file}").database == file:
-        return uri
-    # With the name of the driver, or else MLflow creates a folder of the quoted name.
-    quoted = URL.create("sqlite+pysqlite", database=file).render_as_string()
-    if make_url(quoted).database == file:
-        return quoted
-    raise TrackingError(f"A SQLite store cannot be at {file}; use a path without ? and %.")
+        return f"sqlite:///{file}"
+    # with the name of the driver, or else MLflow creates a folder of the quoted name
+    return URL.create("sqlite+pysqlite", database=file).render_as_string()
 
 
 def _check_sqlite(uri: str, writes: bool) -> None:
@@ -158,14 +164,11 @@ def sqlite_tables(path: Path) -> set[str]:
     """Return the names of the tables of a SQLite database; none if there is no file."""
     if not path.exists():
         return set()
+    # opened for writing, so that SQLite rolls back a transaction in which a process died
+    address = f"{path.absolute().as_uri()}?mode=rw"
     try:
-        try:
-            return _tables(path, "ro")  # does not change the database of another program
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorname != "SQLITE_READONLY_ROLLBACK":
-                raise
-            # A process died in a transaction; opening the file for writing lets SQLite roll it back.
-            return _tables(path, "rw")
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            return {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
     except sqlite3.Error as error:
         if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
             raise locked(path.absolute()) from error
@@ -173,8 +176,3 @@ def sqlite_tables(path: Path) -> set[str]:
             f"{path.absolute()} is not a usable SQLite database ({error}); "
             "choose another with --tracking-uri."
         ) from error
-
-
-def _tables(path: Path, mode: str) -> set[str]:
-    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True)) as database:
-        return {name for (name,) in database.execute("SELECT name FROM sqlite_master")}

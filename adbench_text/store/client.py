@@ -4,9 +4,8 @@ import errno
 import logging
 import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -49,19 +48,9 @@ class StoreClient:
             logging.getLogger(name).setLevel(logging.WARNING)
         # it prints the traceback of each error of a database, which is raised too
         logging.getLogger("mlflow.store.db.utils").setLevel(logging.CRITICAL)
-        file = sqlite_file(self._uri)
-        if file is None:
-            return MlflowClient(self._uri)
-        _create(file)
-        try:
-            return MlflowClient(mlflow_uri(self._uri))
-        except Exception as error:
-            if _holds_runs(file):
-                raise
-            raise TrackingError(
-                f"The store {self._uri} cannot be used: {first_line(error)}. "
-                "It holds no runs: if its creation was cut off, delete it."
-            ) from error
+        if file := sqlite_file(self._uri):
+            _create(file)
+        return MlflowClient(mlflow_uri(self._uri))
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)
@@ -95,66 +84,56 @@ class StoreClient:
     def experiment_id(self, name: str) -> str:
         """Return the id of an experiment, which is created if it does not exist."""
         if name not in self._experiments:
-            self._experiments[name] = self._experiment_id(name)
+            known = self.get_experiment_by_name(name) or self._new_experiment(name)
+            shown = without_password(self._uri)
+            if known.lifecycle_stage == "deleted":
+                raise TrackingError(
+                    f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
+                )
+            is_of_server = known.artifact_location.startswith("mlflow-artifacts:")
+            if is_of_server and not self._uri.startswith(("http:", "https:")):
+                raise TrackingError(
+                    f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
+                    "give the address of the server as --tracking-uri."
+                )
+            self._experiments[name] = str(known.experiment_id)
         return self._experiments[name]
 
-    def _experiment_id(self, name: str) -> str:
-        shown, known = without_password(self._uri), self.get_experiment_by_name(name)
-        if known is None:
-            return self._create_experiment(name)
-        if known.lifecycle_stage == "deleted":
-            raise TrackingError(
-                f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
-            )
-        is_of_server = known.artifact_location.startswith("mlflow-artifacts:")
-        if is_of_server and not self._uri.startswith(("http:", "https:")):
-            raise TrackingError(
-                f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
-                "give the address of the server as --tracking-uri."
-            )
-        return str(known.experiment_id)
-
-    def _create_experiment(self, name: str) -> str:
+    def _new_experiment(self, name: str) -> Any:
         file = sqlite_file(self._uri)
         # artifacts go beside a database file, not where the command happens to run
         artifacts = artifact_root(file, name).absolute().as_uri() if file else None
         # without the tag MLflow's pages take it for an experiment on language models
         tags = {"mlflow.experimentKind": "custom_model_development"}
         try:
-            return str(self.create_experiment(name, artifacts, tags))
+            self.create_experiment(name, artifacts, tags)
         except TrackingError:
-            created = self.get_experiment_by_name(name)
-            if created is None:
+            if self.get_experiment_by_name(name) is None:  # no other process has created it meanwhile
                 raise
-            return str(created.experiment_id)  # by another process, meanwhile
+        return self.get_experiment_by_name(name)
 
 
 def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     """Return an error of MLflow or SQLAlchemy as one of ours, in one line."""
-    shown = without_password(uri)
-    if "database is locked" in str(error):
+    shown, text, database = without_password(uri), str(error), sqlite_file(uri)
+    if "database is locked" in text:
         return locked(shown)
-    if full := _full_place(error, sqlite_file(uri)):
+    full: Path | str | None = None
+    if database is not None and "database or disk is full" in text:
+        full = database.absolute()
+    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        # MLflow's copy of an artifact does not name its target
+        folder = database.absolute().parent / "mlruns" if database is not None else gettempdir()
+        full = error.filename or folder
+    if full:
         return TrackingError(
             f"Cannot write to {full}: No space left on device. Make room, then run the same command again."
         )
-    if answer := re.search(r"too many (\d+) error responses", str(error)):
+    if answer := re.search(r"too many (\d+) error responses", text):
         reason = f"the server answers HTTP status {answer[1]}; its own log names the reason"
     else:
         reason = first_line(error).removesuffix(".")
     return TrackingError(f"The store {shown} cannot be used: {reason}.")
-
-
-def _full_place(error: BaseException, database: Path | None) -> Path | None:
-    """Return what cannot be written because its disk is full; None after any other error."""
-    if database is not None and "database or disk is full" in str(error):
-        return database.absolute()
-    if not isinstance(error, OSError) or error.errno != errno.ENOSPC:
-        return None
-    if error.filename:
-        return Path(os.fsdecode(error.filename))
-    # MLflow's copy of an artifact does not name its target
-    return database.absolute().parent / "mlruns" if database is not None else Path(gettempdir())
 
 
 def _create(path: Path) -> None:
@@ -181,15 +160,6 @@ def _create(path: Path) -> None:
             new.replace(path)
         with suppress(OSError):  # Windows deletes no open file
             lock.unlink()
-
-
-def _holds_runs(path: Path) -> bool:
-    """Return False only if there are certainly none."""
-    try:
-        with closing(sqlite3.connect(path)) as database:
-            return bool(database.execute("SELECT 1 FROM runs LIMIT 1").fetchall())
-    except sqlite3.Error:
-        return True
 
 
 def pages(search: Callable[..., Any], *args: Any, **kwargs: Any) -> Iterator[Any]:

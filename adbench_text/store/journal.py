@@ -5,7 +5,6 @@ a lost server costs a finished cell. A claim is a file that names a process; it 
 holds its lock, which the system releases with the process.
 """
 
-import errno
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -23,7 +22,6 @@ from adbench_text.escaping import file_name
 
 _THIS_PROCESS = uuid4().hex
 _own_locks: dict[Path, FileLock] = {}  # of this process, by folder; held to its end
-_WITHOUT_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # errors of some file systems
 
 
 class Journal:
@@ -31,44 +29,51 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._ended = folder / "ended"  # the keys of all entries, in their order
+        self._ended_before = self._ended.stat().st_size if self._ended.exists() else 0
         self._written: set[str] = set()  # by this process
-        # in this order: a result that is written meanwhile is in one of them at least
-        self._ended_before = self._size_of_ended()
-        self._waiting = {path.stem for path in folder.glob("*.json")}  # not logged yet
 
     def claim(self, key: str) -> bool | None:
         """Return True if the key is this process's now, None if another process holds it.
 
-        False if another process wrote an entry for it since this journal was opened, or logged one that was
-        waiting then.
+        False if another process has written an entry for it since this journal was opened.
         """
-        if not self._take(key):
-            return None
-        if key in (self._waiting | self._ended_meanwhile()) - self._written:
-            self.release(key)
-            return False
+        with self.held("claims"), self._room():
+            owner = self._owner(key)
+            if owner not in (None, _THIS_PROCESS):
+                return None
+            if key in self._ended_meanwhile() - self._written:
+                return False
+            if not (self.folder / f"{_THIS_PROCESS}.process").exists():
+                self._begin()
+            self._claim(key).write_text(_THIS_PROCESS)
         return True
 
     def release(self, key: str) -> None:
-        """Give up a claim."""
-        if self._owner(key) == _THIS_PROCESS:
-            self._claim(key).unlink()
+        """Give up a claim of this process."""
+        self._claim(key).unlink(missing_ok=True)
+
+    def is_abandoned(self, key: str) -> bool:
+        """Return whether no process holds a claim on a key."""
+        with self.held("claims"):
+            return self._owner(key) is None
 
     @contextmanager
     def held(self, name: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Hold a lock in a block; wait for another process that holds it, after a call of `notify`."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         lock = FileLock(self.folder / f"{name}.lock")
-        if not _acquired(lock):
-            notify()
-            lock.acquire(poll_interval=0.01)
+        with self._room():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not _acquired(lock):
+                notify()
+                lock.acquire(poll_interval=0.01)
         try:
             yield
         finally:
             lock.release()
 
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write an entry; it is on the disk when this returns."""
+        """Write an entry, and give up the claim on its key; the entry is on the disk when this returns."""
         self._written.add(key)
         temporary = self.folder / f"{key}.{_THIS_PROCESS}.new"
         with self._room():
@@ -82,42 +87,23 @@ class Journal:
             finally:
                 temporary.unlink(missing_ok=True)
             _flush_folder(self.folder)
-            with (self.folder / "ended").open("a") as stream:  # one short line is appended at once
+            with self._ended.open("a") as stream:  # one short line is appended at once
                 stream.write(f"{key}\n")
-
-    def remove(self, key: str) -> None:
-        """Remove an entry that is logged, and give up its claim."""
-        (self.folder / f"{key}.json").unlink(missing_ok=True)
-        self._waiting.discard(key)
         self.release(key)
 
+    def remove(self, key: str) -> None:
+        """Remove an entry that is logged."""
+        (self.folder / f"{key}.json").unlink(missing_ok=True)
+
     def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield and claim the entries of this process and of those that have ended; remove damaged ones."""
+        """Yield the entries of all processes, and remove damaged ones."""
         for path in sorted(self.folder.glob("*.json")):
-            key = path.stem
-            if not self._take(key):
-                continue
             try:
-                yield key, json.loads(path.read_text(encoding="utf-8"))
-            except OSError:  # logged meanwhile, or out of reach for now
-                self.release(key)
+                yield path.stem, json.loads(path.read_text(encoding="utf-8"))
+            except OSError:  # out of reach for now
+                pass
             except ValueError:
-                self.remove(key)
-
-    def is_abandoned(self, key: str) -> bool:
-        """Return whether no process holds a claim on a key."""
-        with self._room(), self.held("claims"):
-            return self._owner(key) is None
-
-    def _take(self, key: str) -> bool:
-        """Claim a key, unless another process has."""
-        with self._room(), self.held("claims"):
-            if not (self.folder / f"{_THIS_PROCESS}.process").exists():
-                self._begin()
-            owner = self._owner(key)
-            if owner is None:
-                self._claim(key).write_text(_THIS_PROCESS)
-        return owner in (None, _THIS_PROCESS)
+                self.remove(path.stem)
 
     def _begin(self) -> None:
         """Lock the file of this process; remove those of processes that have ended."""
@@ -126,7 +112,7 @@ class Journal:
                 for left in (path, *self.folder.glob(f"*.{path.stem}.new")):
                     left.unlink()
         _own_locks[self.folder] = FileLock(self.folder / f"{_THIS_PROCESS}.process", thread_local=False)
-        _acquired(_own_locks[self.folder])
+        _own_locks[self.folder].acquire()
 
     def _claim(self, key: str) -> Path:
         return self.folder / f"{key}.claim"
@@ -160,16 +146,10 @@ class Journal:
                 "Make room, then run the same command again."
             ) from error
 
-    def _size_of_ended(self) -> int:
-        try:
-            return (self.folder / "ended").stat().st_size
-        except OSError:
-            return 0
-
     def _ended_meanwhile(self) -> set[str]:
-        if self._size_of_ended() == self._ended_before:
+        if not self._ended.exists():
             return set()
-        with (self.folder / "ended").open() as stream:
+        with self._ended.open() as stream:
             stream.seek(self._ended_before)
             return set(stream.read().split())
 
@@ -182,14 +162,11 @@ def folder_of(store: str, file: Path | None, experiment: str) -> Path:
 
 
 def _acquired(lock: FileLock) -> bool:
-    """Return whether a lock could be acquired at once; True also on a file system without locks."""
+    """Return whether a lock could be acquired at once."""
     try:
         lock.acquire(blocking=False)
     except Timeout:
         return False
-    except OSError as error:
-        if error.errno not in _WITHOUT_LOCKS:
-            raise
     return True
 
 

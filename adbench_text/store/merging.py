@@ -4,15 +4,14 @@ The copies are below one parent run per dataset, whose tag ``adbench_text.kind``
 as finished only once everything is written, so a merge that was cut off can be repeated.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from adbench_text.errors import TrackingError
-from adbench_text.escaping import without_password
-from adbench_text.store.payload import LONGEST_TAG, PARENT, Input, Payload, Value
+from adbench_text.store.payload import DESCRIPTION, LONGEST_TAG, PARENT, Input, Payload, Value
 from adbench_text.store.record import TAG, Record, contradictions, newest_of
 from adbench_text.store.store import Store
 
@@ -54,7 +53,7 @@ def merge(
         step = begin(len(cells))
         datasets = sorted({record.dataset for _, record in finished})
         target.close_abandoned(datasets, "merge")
-        with target.parents("merge", *_parents(cells)) as parents:
+        with target.parents("merge", _parents(cells)) as parents:
             for each, record in cells:
                 _copy(each, record, target, parents[record.dataset])
                 step()
@@ -63,33 +62,27 @@ def merge(
     return merged
 
 
-def _parents(
-    cells: Sequence[tuple[Merged, Record]],
-) -> tuple[dict[str, tuple[str, str]], dict[str, dict[str, str]]]:
-    """Return title and description of the parent run of each dataset, and its tags."""
-    numbers: dict[str, Counter[str]] = {}
+def _parents(cells: Sequence[tuple[Merged, Record]]) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return title and tags of the parent run of each dataset."""
+    numbers: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for merged, record in cells:
-        numbers.setdefault(record.dataset, Counter())[merged.source.shown] += 1
-    descriptions, tags = {}, {}
+        numbers[record.dataset][merged.source.shown] += 1
+    parents = {}
     for dataset, of_source in numbers.items():
         lines = "".join(f"\n- `{source}`: {number} cells" for source, number in of_source.items())
-        descriptions[dataset] = f"{of_source.total()} cells", f"Copied from:\n{lines}"
-        tags[dataset] = {f"{TAG}sources": "\n".join(of_source)[:LONGEST_TAG]}
-    return descriptions, tags
+        tags = {DESCRIPTION: f"Copied from:\n{lines}", f"{TAG}sources": "\n".join(of_source)[:LONGEST_TAG]}
+        parents[dataset] = f"{of_source.total()} cells", tags
+    return parents
 
 
 def is_same(store: Store, other: Store) -> bool:
-    """Return whether two stores are one, judging by their addresses."""
+    """Return whether two stores are one, judging by their addresses, without user and password."""
     if store.file is None or other.file is None:
-        return _bare(store.uri) == _bare(other.uri)
-    if store.file.exists() and other.file.exists():
-        return store.file.samefile(other.file)
+        store_at, other_at = (
+            each.shown.replace("://***@", "://").rstrip("/").lower() for each in (store, other)
+        )
+        return store_at == other_at
     return store.file.resolve() == other.file.resolve()
-
-
-def _bare(uri: str) -> str:
-    """Return an address as it is compared: without user and password."""
-    return without_password(uri).replace("://***@", "://").rstrip("/").lower()
 
 
 def _finished(source: Store, note: Callable[[str], object]) -> list[Record]:
@@ -97,13 +90,6 @@ def _finished(source: Store, note: Callable[[str], object]) -> list[Record]:
     if not datasets:
         raise TrackingError(f"There are no results of {source.experiment!r} in {source.shown}.")
     records = source.cells(datasets, lambda message: note(f"{message} It is not copied until then."))
-    for record in records:
-        path = PurePath(record.dataset)  # it becomes part of one
-        if ".." in path.parts or path.is_absolute():
-            raise TrackingError(
-                f"The run {record.run_id} in {source.shown} has no usable name of a dataset, "
-                f"got {record.dataset!r}; delete the run."
-            )
     return [record for record in records if record.is_ok]
 
 

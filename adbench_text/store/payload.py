@@ -8,9 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import mean, pstdev, stdev
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from typing import TYPE_CHECKING, NamedTuple
 
 from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
@@ -20,9 +18,10 @@ from adbench_text.metrics import MAIN, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
+from adbench_text.store.address import local_path
 from adbench_text.store.client import StoreClient
 from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, params_and_tags
-from adbench_text.sweep.cell import DEFAULT, TEST_OUTLIERS, of_test_set, percent
+from adbench_text.sweep.cell import of_test_set, percent
 from adbench_text.sweep.construct import cell_id
 
 if TYPE_CHECKING:
@@ -68,17 +67,9 @@ class Payload:
     status: str  # "FINISHED" or "FAILED", as MLflow calls it
     tags: Mapping[str, str]
     params: Mapping[str, str]
-    metrics: Sequence[Value]  # with the steps of trainings
+    metrics: Sequence[Value]  # with the steps of trainings; JSON has lists for these tuples
     inputs: Sequence[Input] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
-
-    @classmethod
-    def from_json(cls, read: Mapping[str, Any]) -> Self:
-        """Return a payload from its parts; older versions wrote the steps apart from the metrics."""
-        parts = dict(read)
-        metrics = [Value(*each) for each in [*parts["metrics"], *parts.pop("curves", [])]]
-        inputs = [Input(*each) for each in parts["inputs"]]
-        return cls(**{**parts, "metrics": metrics, "inputs": inputs})
 
 
 def write_run(
@@ -105,10 +96,10 @@ def write_run(
     _write_values(client, run_id, payload)
     inputs = [
         DatasetInput(
-            Dataset(used.name, used.digest, "adbench-text", used.source, profile=used.profile),
-            [InputTag("mlflow.data.context", used.context)],
+            Dataset(name, digest, "adbench-text", source, profile=profile),
+            [InputTag("mlflow.data.context", context)],
         )
-        for used in payload.inputs
+        for context, name, digest, source, profile in payload.inputs
     ]
     if inputs:
         try:
@@ -143,11 +134,11 @@ def _write_values(client: StoreClient, run_id: str, payload: Payload) -> None:
 
 def _write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:
     """Write an artifact; into a folder of this machine directly, which MLflow would look up each time."""
-    parts = urlsplit(artifacts)
-    if parts.scheme != "file" or parts.netloc:
+    folder = local_path(artifacts)
+    if folder is None:
         client.log_text(run_id, text, name)
         return
-    path = Path(url2pathname(parts.path), name)
+    path = folder / name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -294,25 +285,21 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
 
 
-def summary_payload(group: Sequence[Record], definition: Mapping[str, str]) -> Payload:
-    """Return what is logged of cells of one summary; the definition is that of one of them."""
-    preset = definition.get("preset", DEFAULT)
-    suffix = definition["configuration"] if preset == DEFAULT else preset
-    if any(record.n_configurations > 1 for record in group):
-        suffix = f"{preset}: {definition['configuration']}"
-    share = definition.get(TEST_OUTLIERS)
-    level = percent(float(definition["contamination"]))
-    detector = f"{definition['detector']} {suffix}".strip()
-    params, versions = params_and_tags(_shared(definition))
+def summary_payload(group: Sequence[Record]) -> Payload:
+    """Return what is logged of the cells of one summary."""
+    first = group[0]
+    is_grid = any(record.n_configurations > 1 for record in group)
+    name = f"{first.detector} {first.preset}: {first.configuration}" if is_grid else first.name
+    params, versions = params_and_tags(_shared(first.definition))
     tags = {
         KIND: "summary",
-        SUMMARY: summary_key(definition),
+        SUMMARY: summary_key(first.definition),
         DESCRIPTION: "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
         **run_tags(),
     }
     now = int(time.time() * 1000)
     return Payload(
-        name=f"{detector} | {level} | mean{of_test_set(float(share) if share else None)}",
+        name=f"{name} | {percent(first.contamination)} | mean{of_test_set(first.test_outliers)}",
         started=now,
         status="FINISHED",
         tags=tags | versions,
@@ -324,26 +311,24 @@ def summary_payload(group: Sequence[Record], definition: Mapping[str, str]) -> P
 def summary(group: Sequence[Record]) -> dict[str, float]:
     """Average cells: seeds within each split first, then the splits.
 
-    ``..._std`` is the spread of the splits (of all there are), ``..._std_seeds`` that of the seeds'
-    means (as a sample), where there are several seeds; NaN unless each has every split.
+    ``..._std`` is the spread of all splits, ``..._std_seeds`` that of the seeds' means (as a sample).
     """
     good = [record for record in group if record.is_ok]
+    splits, seeds = sorted({record.inlier for record in good}), sorted({record.seed for record in good})
+    is_complete = len(seeds) > 1 and len(good) == len(seeds) * len(splits)
     means: dict[str, float] = {}
-    splits, seeds = {record.inlier for record in good}, {record.seed for record in good}
-    has_seeds = len({record.seed for record in group}) > 1
     for metric in (*METRICS, "fit_seconds", "score_seconds"):
-        if has_seeds:
+        if len({record.seed for record in group}) > 1:
             means[f"{metric}_std_seeds"] = math.nan  # unless each seed has every split
         # NaN where no cell is left that is finished: a number would be that of an earlier summary.
         # And where a cell was run before the metric was measured: the mean would be of fewer cells.
-        if not good or any(metric not in record.metrics for record in good):
-            means |= {metric: math.nan, f"{metric}_std": math.nan}
-            continue
-        of_split = [mean(r.metrics[metric] for r in good if r.inlier == split) for split in sorted(splits)]
-        of_seed = [mean(r.metrics[metric] for r in good if r.seed == seed) for seed in sorted(seeds)]
-        means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
-        if len(seeds) > 1 and len(good) == len(seeds) * len(splits):
-            means[f"{metric}_std_seeds"] = stdev(of_seed)
+        means |= {metric: math.nan, f"{metric}_std": math.nan}
+        if good and all(metric in record.metrics for record in good):
+            of_split = [mean(r.metrics[metric] for r in good if r.inlier == split) for split in splits]
+            means |= {metric: mean(of_split), f"{metric}_std": pstdev(of_split)}
+            if is_complete:
+                of_seed = [mean(r.metrics[metric] for r in good if r.seed == seed) for seed in seeds]
+                means[f"{metric}_std_seeds"] = stdev(of_seed)
     # last: MLflow's comparison of selected runs opens on the first
     means |= {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
     return means | {_FIRST_CHART: means[MAIN.name]}

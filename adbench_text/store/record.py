@@ -21,8 +21,7 @@ MADE_BY = {
     "machine": "env.platform",
 }
 
-_NEEDED_PARAMS = (*IDENTITY, "dataset_digest", "code_version")
-_NEEDED_TAGS = ("cell", "status", "edition", "documents")
+_NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
 _MEASURED = ("fit_seconds", "score_seconds", "n_test")
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
@@ -170,48 +169,37 @@ class StoredRun(NamedTuple):
     tags: Mapping[str, str]
 
 
-def unusable(run: StoredRun, reason: str, store_name: str) -> TrackingError:
-    """Return the error about a run that is not as it was logged."""
-    return TrackingError(
-        f"The run {run.name!r} ({run.run_id}) in {store_name} {reason}; "
-        "delete the run, and run its cell again."
-    )
-
-
-def tag_of(run: StoredRun, tag: str, store_name: str) -> str:
-    """Return a tag that every cell has; raise TrackingError if it is lost. `store_name` is for messages."""
-    if tag not in run.tags:
-        raise unusable(run, f"has lost its {tag.removeprefix(TAG)!r}", store_name)
-    return run.tags[tag]
-
-
 def record_of(run: StoredRun, store_name: str) -> Record:
     """Return the record of a run of a cell; raise TrackingError if somebody changed the run."""
-    params, metrics = definition_of(run.params, run.tags), run.metrics
-    tags = {name.removeprefix(TAG): v for name, v in run.tags.items() if name.startswith(TAG)}
-    absent = [name for name in _NEEDED_PARAMS if name not in params]
-    absent += [name for name in _NEEDED_TAGS if name not in tags]
-    if tags.get("status") == "ok":
-        absent += [name for name in _MEASURED if name not in metrics]
-        if not any(name in metrics for name in METRICS):  # one may be missing: an older cell lacks it
-            absent += METRICS
+
+    def unusable(reason: str) -> TrackingError:
+        return TrackingError(
+            f"The run {run.name!r} ({run.run_id}) in {store_name} {reason}; "
+            "delete the run, and run its cell again."
+        )
+
+    definition, tags, metrics = definition_of(run.params, run.tags), _part(run.tags, TAG), run.metrics
+    is_ok = tags.get("status") == "ok"
+    known = definition.keys() | tags.keys() | metrics.keys()
+    absent = [name for name in (*_NEEDED, *(_MEASURED if is_ok else ())) if name not in known]
+    if is_ok and known.isdisjoint(METRICS):  # one may be missing: an older cell lacks it
+        absent += METRICS
     if absent:
-        raise unusable(run, f"has lost its {absent[0]!r}", store_name)
-    if cell_id(params) != tags["cell"]:
-        raise unusable(run, "was changed: its params are not those that it was logged with", store_name)
+        raise unusable(f"has lost its {absent[0]!r}")
+    if cell_id(definition) != tags["cell"]:
+        raise unusable("was changed: its params are not those that it was logged with")
     for metric in METRICS.values():
         for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high"):
-            value = metrics.get(name, 0)
-            if not is_possible(value):
-                raise unusable(run, f"has {value:g} as its {name!r}, which is not in [0, 1]", store_name)
+            if not is_possible(metrics.get(name, 0)):
+                raise unusable(f"has {metrics[name]:g} as its {name!r}, which is not in [0, 1]")
     try:
-        float(params["contamination"]), int(params["seed"]), float(params.get(TEST_OUTLIERS, 0))
+        float(definition["contamination"]), int(definition["seed"]), float(definition.get(TEST_OUTLIERS, 0))
         n_configurations = int(tags.get("configurations", 1))
         limit = int(tags["limit"]) if "limit" in tags else None
     except ValueError as error:
-        raise unusable(run, f"was changed ({error})", store_name) from error
+        raise unusable(f"was changed ({error})") from error
     return Record(
-        definition=params,
+        definition=definition,
         cell=tags["cell"],
         metrics=metrics,
         status=tags["status"],
@@ -248,22 +236,20 @@ def contradictions(records: Sequence[Record], metrics: Iterable[Metric] = METRIC
     Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
     what produced them is not deterministic, or somebody changed them. The list is empty if there are none.
     """
-    metrics = list(metrics)
-    largest = []
-    for record in records:
-        differences = [
-            (abs(record.metrics[metric.name] - older.metrics[metric.name]), metric, older, record)
-            for older in record.older
-            for metric in metrics
-            if record.is_ok and older.is_ok and metric.name in record.metrics.keys() & older.metrics.keys()
-        ]
-        largest += [max(differences, key=lambda each: each[0])] if differences else []
-    apart = [each for each in largest if each[0] > ROUNDING]
+    differences = [
+        (abs(record.metrics[metric.name] - older.metrics[metric.name]), record, older, metric)
+        for metric in metrics
+        for record in records
+        for older in record.older
+        if metric.name in record.metrics.keys() & older.metrics.keys()
+    ]
+    apart = [each for each in differences if each[0] > ROUNDING]
     if not apart:
         return []
-    difference, metric, older, record = max(apart, key=lambda each: each[0])
+    difference, record, older, metric = max(apart, key=lambda each: each[0])
     now, before = (100 * each.metrics[metric.name] for each in (record, older))
-    cells = "1 cell has" if len(apart) == 1 else f"{len(apart):,} cells have"
+    number = len({id(each) for _, each, _, _ in apart})
+    cells = "1 cell has" if number == 1 else f"{number:,} cells have"
     return [
         f"{cells} several results that differ, though their definitions are equal: by up to "
         f"{100 * difference:.3g} points of {metric.title} ({record}: newest {now:.1f}, older "

@@ -8,8 +8,9 @@ tag ``adbench_text.kind``: ``sweep``, ``merge``, ``cell`` or ``summary``.
 """
 
 import platform
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,8 +40,8 @@ from adbench_text.store.payload import (
     summary_payload,
     write_run,
 )
-from adbench_text.store.reading import Reader, local_folder, reader
-from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, newest_of, record_of, tag_of
+from adbench_text.store.reading import ClientReader, DatabaseReader, Reader, local_folder
+from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, newest_of, record_of
 from adbench_text.sweep.construct import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
@@ -66,7 +67,6 @@ class Store:
         if not create and self.file is not None and not (self.file.exists() and self.file.stat().st_size):
             raise TrackingError(f"There are no results in {self.shown} yet; begin with adbench-text run.")
         self._parents: dict[str, str] = {}
-        self._descriptions: dict[str, str] = {}  # of the parents
         self._tried: set[str] = set()  # cells that are not logged completely yet
         self.journal = Journal(folder_of(self.uri, self.file, self.experiment))
 
@@ -77,38 +77,35 @@ class Store:
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads experiments and runs."""
-        return reader(self.uri, self.file, lambda: self.client)
+        """What reads experiments and runs: the tables of a database, otherwise MLflow's client."""
+        if self.file is None and not self.uri.startswith(("postgresql", "mysql")):
+            return ClientReader(self.client)
+        if self.file is None or not (self.file.exists() and self.file.stat().st_size):
+            _ = self.client  # it makes the tables of a new database
+        return DatabaseReader(self.uri, self.file)
 
     def _experiment(self, dataset: str) -> str:
         return f"{self.experiment}/{dataset}"
 
     # Writing
 
-    @contextmanager
-    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
+    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[object]:
         """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
-        with self.parents(
-            "sweep", {name: (title, f"{each.edition}: {each.counts()}.") for name, each in corpora.items()}
-        ):
-            yield
+        texts = {name: f"{corpus.edition}: {corpus.counts()}." for name, corpus in corpora.items()}
+        return self.parents("sweep", {name: (title, {DESCRIPTION: text}) for name, text in texts.items()})
 
     @contextmanager
     def parents(
-        self,
-        kind: str,
-        descriptions: Mapping[str, tuple[str, str]],
-        tags: Mapping[str, Mapping[str, str]] | None = None,
+        self, kind: str, of_datasets: Mapping[str, tuple[str, Mapping[str, str]]]
     ) -> Iterator[Mapping[str, str]]:
-        """Open a parent run for each dataset, with title, description and tags; yield their ids."""
-        experiments = {name: self.client.experiment_id(self._experiment(name)) for name in descriptions}
+        """Open a parent run for each dataset, with a title, and tags with a description; yield their ids."""
+        experiments = {name: self.client.experiment_id(self._experiment(name)) for name in of_datasets}
         status = "FAILED"
         try:
-            for dataset, (title, text) in descriptions.items():
-                self._descriptions[dataset] = f"`{command_line()}`\n\n{text}"
-                own = {DESCRIPTION: self._descriptions[dataset], KIND: kind, HOST: host()}
-                of_run = {**(tags or {}).get(dataset, {}), **own, **run_tags()}
-                run = self.client.create_run(experiments[dataset], tags=of_run, run_name=f"{kind}: {title}")
+            for dataset, (title, tags) in of_datasets.items():
+                text = f"`{command_line()}`\n\n{tags[DESCRIPTION]}"
+                own = {**tags, DESCRIPTION: text, KIND: kind, HOST: host(), **run_tags()}
+                run = self.client.create_run(experiments[dataset], tags=own, run_name=f"{kind}: {title}")
                 self._parents[dataset] = str(run.info.run_id)
                 self.journal.claim(self._parents[dataset])
             yield self._parents
@@ -127,10 +124,14 @@ class Store:
     def _close(self, dataset: str, parent: str, status: str) -> None:
         """End a parent run; delete the cell that was being logged when it was cut off."""
         if status != "FINISHED":
-            half_written = f"tags.`{PARENT}` = '{parent}' and attributes.status = 'RUNNING'"
-            for run in list(self._search(dataset, "cell", half_written)):
-                self.client.delete_run(run.info.run_id)
+            with self.journal.held("log"):  # another process may log a cell of this parent
+                of_parent = f"tags.`{PARENT}` = '{parent}'"
+                self._delete(self._search(dataset, "cell", of_parent, "attributes.status = 'RUNNING'"))
         self.client.set_terminated(parent, status)
+
+    def _delete(self, runs: Iterable[Any]) -> None:
+        for run in runs:
+            self.client.delete_run(run.info.run_id)
 
     def claim(self, cell: str) -> bool | None:
         """Claim a cell, by its id; see `Journal.claim`."""
@@ -147,29 +148,29 @@ class Store:
         self.journal.write(cell_id(definition), entry)
 
     def log_kept(self) -> None:
-        """Log what the journal holds: results of this process, and of processes that have ended.
+        """Log what the journal holds, also results of other processes, which may have ended.
 
         They stay in the journal if the store cannot be reached; TrackingError is raised then.
         """
         self.client.try_again()
-        for cell, entry in self.journal.entries():
-            try:
-                dataset, parent, kept = entry["dataset"], entry["parent"], Payload.from_json(entry["payload"])
-            except (KeyError, TypeError):  # no entry of ours: the cell is run again
-                pass
-            else:
-                self._log(cell, dataset, parent, kept)
-            self.journal.remove(cell)
+        with self.journal.held("log"):
+            for cell, entry in self.journal.entries():
+                try:
+                    dataset, parent, kept = entry["dataset"], entry["parent"], Payload(**entry["payload"])
+                except (KeyError, TypeError):  # no entry of ours: the cell is run again
+                    pass
+                else:
+                    self._log(cell, dataset, parent, kept)
+                self.journal.remove(cell)
 
     def _log(self, cell: str, dataset: str, parent: str, kept: Payload) -> None:
         # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
         if parent not in self._parents.values() or cell in self._tried:
-            same = f"tags.`{CELL}` = '{cell}' and attributes.start_time = {kept.started}"
-            runs = list(self._search(dataset, "cell", same))
+            began = f"attributes.start_time = {kept.started}"
+            runs = self._search(dataset, "cell", f"tags.`{CELL}` = '{cell}'", began)
             if any(run.info.status in ("FINISHED", "FAILED") for run in runs):
                 return
-            for run in runs:
-                self.client.delete_run(run.info.run_id)
+            self._delete(runs)
         self._tried.add(cell)
         self.write(dataset, replace(kept, tags={**kept.tags, PARENT: parent}))
         self._tried.remove(cell)
@@ -182,8 +183,8 @@ class Store:
         """End the parent runs whose processes of this machine were killed; return whether there were any."""
         abandoned = False
         for dataset in datasets:
-            mine = f"attributes.status = 'RUNNING' and tags.`{HOST}` = '{host()}'"
-            for run in list(self._search(dataset, kind, mine)):
+            mine = f"tags.`{HOST}` = '{host()}'"
+            for run in self._search(dataset, kind, mine, "attributes.status = 'RUNNING'"):
                 if self.journal.is_abandoned(run.info.run_id):
                     self._close(dataset, run.info.run_id, "KILLED")
                     abandoned = True
@@ -191,10 +192,11 @@ class Store:
 
     def describe(self, dataset: str, text: str) -> None:
         """Add markdown to the description of the parent run of a dataset; only within a `sweep`."""
-        description = f"{self._descriptions[dataset]}\n\n{text}"
+        parent = self._parents[dataset]
+        description = f"{self.client.get_run(parent).data.tags[DESCRIPTION]}\n\n{text}"
         if len(description) > LONGEST_TAG:  # cut off at the end of a line, which may be that of a table
             description = description[:LONGEST_TAG].rpartition("\n")[0]
-        self.client.set_tag(self._parents[dataset], DESCRIPTION, description)
+        self.client.set_tag(parent, DESCRIPTION, description)
 
     def log_folder(self, dataset: str, folder: Path) -> None:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
@@ -206,19 +208,18 @@ class Store:
         Means and spreads are over all finished cells of the same detector, code and corpus that
         the store holds, not over those of one sweep alone.
         """
+        changed = {(each["dataset"], summary_key(each)) for each in definitions}
         # two sweeps that end at once would write each of them twice
         with self.journal.held("summaries"), interrupts.held_back():
-            keys = {(each["dataset"], summary_key(each)): each for each in definitions}
-            for dataset in {dataset for dataset, _ in keys}:
-                groups: dict[str, list[Record]] = {}
+            for dataset in {dataset for dataset, _ in changed}:
+                groups = defaultdict(list)
                 for record in self.cells([dataset]):
-                    groups.setdefault(summary_key(record.definition), []).append(record)
+                    groups[summary_key(record.definition)].append(record)
                 found = self._search(dataset, "summary")
                 existing = {run.data.tags[SUMMARY]: run.info.run_id for run in found}
-                for (of, key), definition in keys.items():
-                    if of == dataset and key in groups:
-                        summary = summary_payload(groups[key], definition)
-                        self.write(dataset, summary, run_id=existing.get(key))
+                for key, group in groups.items():
+                    if (dataset, key) in changed:
+                        self.write(dataset, summary_payload(group), run_id=existing.get(key))
 
     # Reading
 
@@ -253,9 +254,9 @@ class Store:
         """Return the status of all cells that have ended, that of the newest run, by their ids."""
         statuses: dict[str, str] = {}
         for dataset in datasets:
-            for run in self.reader.runs(self._experiment(dataset), is_brief=True):  # newest first
-                cell, status = (tag_of(run, tag, self.shown) for tag in (CELL, STATUS))
-                statuses.setdefault(cell, status)
+            for run in self.reader.runs(self._experiment(dataset)):  # newest first
+                if CELL in run.tags:
+                    statuses.setdefault(run.tags[CELL], run.tags.get(STATUS, ""))
         return statuses
 
     def cells(
@@ -277,46 +278,37 @@ class Store:
                     records.append(record)
         return newest_of(records)
 
-    def _local_folder(self, record: Record) -> Path | None:
-        return local_folder(record, self.uri, self.file, self._experiment(record.dataset))
-
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            folder_here = self._local_folder(record)
-            if folder_here is not None:  # many times as fast as MLflow's copy of it
-                return (folder_here / name).read_text(encoding="utf-8")
-            with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
-                path = self.client.download_artifacts(record.run_id, name, folder)
-                return Path(path).read_text(encoding="utf-8")
+            with self.artifacts(record, name) as path:
+                return None if path is None else path.read_text(encoding="utf-8")
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
     @contextmanager
-    def artifacts(self, record: Record) -> Iterator[Path | None]:
-        """Yield a folder with all artifacts of a cell, None if there is none; errors as `local_folder`."""
-        folder_here = self._local_folder(record)
-        if folder_here is not None:
-            yield folder_here if folder_here.is_dir() else None
-        elif not self.client.list_artifacts(record.run_id):
+    def artifacts(self, record: Record, name: str = "") -> Iterator[Path | None]:
+        """Yield an artifact, or a folder with all; None if there is none; errors as `local_folder`."""
+        folder_here = local_folder(record, self.uri, self.file, self._experiment(record.dataset))
+        if folder_here is not None:  # many times as fast as MLflow's copy of it
+            yield folder_here / name if folder_here.is_dir() else None
+        elif not name and not self.client.list_artifacts(record.run_id):
             yield None
         else:
-            with TemporaryDirectory() as folder:
-                yield Path(self.client.download_artifacts(record.run_id, "", folder))
+            with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
+                yield Path(self.client.download_artifacts(record.run_id, name, folder))
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
         return [(point.step, point.value) for point in self.reader.points(record.run_id, metric)]
 
-    def _search(self, dataset: str, kind: str, also: str = "") -> Iterator[Any]:
+    def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
+        """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
         experiment = self.client.get_experiment_by_name(self._experiment(dataset))
-        if experiment is not None:
-            yield from pages(
-                self.client.search_runs,
-                [experiment.experiment_id],
-                " and ".join(filter(None, (f"tags.`{KIND}` = '{kind}'", also))),
-                max_results=_PAGE,
-            )
+        if experiment is None:
+            return []
+        wanted = " and ".join([f"tags.`{KIND}` = '{kind}'", *conditions])
+        return list(pages(self.client.search_runs, [experiment.experiment_id], wanted, max_results=_PAGE))
 
 
 def host() -> str:

@@ -218,18 +218,6 @@ def test_servers_are_the_same_whoever_asks(server):
     assert not is_same(Store(f"{server.url}/other"), target)
 
 
-@pytest.mark.parametrize("name", ["../../outside", "/outside"])
-def test_a_dataset_that_is_a_path_is_refused_before_anything_is_written(new_store, tmp_path, name):
-    laptop = new_store("laptop")
-    log(laptop, result())
-    execute(laptop, "UPDATE params SET value = ? WHERE key = 'dataset'", name)
-    cell = cell_id({**definition(result()), "dataset": name})
-    execute(laptop, "UPDATE tags SET value = ? WHERE key = 'adbench_text.cell'", cell)
-    with pytest.raises(TrackingError, match="has no usable name of a dataset, got '"):
-        merged(Store(f"sqlite:///{tmp_path}/new.db"), laptop)
-    assert not (tmp_path / "new.db").exists()
-
-
 # Artifacts
 
 

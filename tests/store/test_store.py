@@ -654,15 +654,11 @@ def test_a_link_to_a_store_stays_one(tmp_path):
     assert integrity(tmp_path / "elsewhere.db") == "ok"
 
 
-@pytest.mark.parametrize("has_runs", [True, False])
-def test_a_database_whose_creation_was_cut_off_or_of_another_mlflow_is_one_line(store, tmp_path, has_runs):
-    if has_runs:
-        log(store, result())
+def test_a_database_of_another_mlflow_is_one_line(store, tmp_path):
     with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database, database:
         database.execute("UPDATE alembic_version SET version_num = 'unknown'")
-    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$") as caught:
+    with pytest.raises(TrackingError, match=r"^The store sqlite:///.* cannot be used: [^\n]+$"):
         StoreClient(f"sqlite:///{tmp_path}/./mlflow.db")  # MLflow remembers what it has checked
-    assert str(caught.value).endswith("delete it.") != has_runs
 
 
 def test_a_server_that_went_away_is_not_waited_for_twice(server):
