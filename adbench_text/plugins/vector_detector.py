@@ -12,7 +12,7 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS, State
 from adbench_text.text import vectors
-from adbench_text.text.encoders import LIBRARIES, METHODS, Encoder, Encoding, Matrix, find_method, fit_encoder
+from adbench_text.text.encoders import LIBRARIES, METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import DEVICES, PRECISIONS
 
 
@@ -114,11 +114,11 @@ class VectorDetector(TextDetector):
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up what the encoder does not learn, for all documents of a corpus at once."""
-        self._encoding.prepare(texts)
+        find_method(self.encoder).prepare(self._encoding, texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the word vectors or of the pre-trained model, if there is one."""
-        return self._encoding.resources()
+        return find_method(self.encoder).resources(self._encoding)
 
     def needed_resources(self) -> dict[str, str]:
         """Return its `resources` without the libraries of the encoder."""
@@ -140,7 +140,8 @@ class VectorDetector(TextDetector):
         return {"encoder": self._encoder._get_state(), "vectors": self._get_state_of_vectors()}
 
     def _set_state(self, state: State) -> None:
-        self._encoder = Encoder._from_state(self._encoding, state["encoder"])
+        self._encoder = find_method(self.encoder)(self._encoding)
+        self._encoder._set_state(state["encoder"])
         self._set_state_of_vectors(state["vectors"])
 
     def _check_width(self, width: int) -> None:

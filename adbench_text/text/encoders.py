@@ -1,6 +1,6 @@
 """Document vectors: the ways from texts to vectors, one small class each, in one table.
 
-To add an encoder, edit only this file: a subclass of `Method`, and its line in `METHODS`.
+To add an encoder, edit only this file: a subclass of `Encoder`, and its line in `METHODS`.
 
 Everything that is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
 training documents only. A fitted encoder and the vectors it made are remembered, so that all
@@ -11,13 +11,13 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice, check_shapes
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
 from adbench_text.text import words as text
@@ -46,21 +46,20 @@ class Encoding:
         """Whether it needs a file of word vectors."""
         return find_method(self.method).needs_vectors and self.vectors != vectors.LOCAL
 
-    def prepare(self, texts: Sequence[str]) -> None:
-        """Look up what is not learned, for all documents of a corpus at once."""
-        find_method(self.method).prepare(self, texts)
 
-    def resources(self) -> dict[str, str]:
-        """Return digests of the files that decide the vectors, by name."""
-        return find_method(self.method).resources(self)
+class Encoder(ABC):
+    """A way from texts to vectors, fitted on training texts; get one from `fit_encoder`.
 
-
-class Method(ABC):
-    """A way from texts to vectors, fitted on training texts."""
+    Calling it with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
+    without one known word is the zero vector.
+    """
 
     description: ClassVar[str]  # in the help of the command line
     needs_vectors: ClassVar[bool] = True  # of words
     is_pretrained: ClassVar[bool] = False
+
+    def __init__(self, encoding: Encoding) -> None:
+        self.encoding = encoding
 
     @classmethod  # noqa: B027  # a subclass need not define it
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
@@ -71,34 +70,29 @@ class Method(ABC):
         """Return digests of the files that decide the vectors, by name; by default none."""
         return {}
 
-    @abstractmethod
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
+    def _fit(self, training: HashedTexts) -> None:  # noqa: B027
         """Fit on the training documents."""
 
     @abstractmethod
-    def encode(self, texts: HashedTexts) -> NDArray[Any]:
+    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         """Return vectors of shape (n_texts, n_dimensions), zeros for a document without a known word."""
+
+    def __call__(self, texts: Sequence[str]) -> Matrix:
+        """Encode documents."""
+        return _encode((self, HashedTexts(texts)))
 
     def _get_state(self) -> dict[str, Any]:
         """Return what was fitted: a tree of dictionaries, numbers, texts and arrays."""
-        raise DetectorError(f"The encoder {type(self).__name__} cannot be saved: it defines no _get_state.")
+        return {}
 
-    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+    def _set_state(self, state: dict[str, Any]) -> None:  # noqa: B027
         """Take over what `_get_state` returned, in place of a fit."""
-        raise DetectorError(f"The encoder {type(self).__name__} cannot be loaded: it defines no _set_state.")
-
-    @classmethod
-    def _from_state(cls, encoding: Encoding, state: dict[str, Any]) -> Self:
-        method = cls.__new__(cls)
-        method._set_state(encoding, state)
-        return method
 
 
-class _Pooling(Method):
+class _Pooling(Encoder):
     """Combines the vectors of the known words of a document."""
 
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        self._encoding = encoding
+    def _fit(self, training: HashedTexts) -> None:
         self._training: tuple[str, ...] | vectors.LocalVectors = training
         self._n_training = len(training)
 
@@ -113,24 +107,21 @@ class _Pooling(Method):
         """Return the digest of the file of word vectors, if one is read."""
         return {"vectors": vectors.digest(encoding.vectors)} if encoding.reads_file else {}
 
-    def encode(self, texts: HashedTexts) -> NDArray[Any]:
-        """Look up the vectors of all words and combine those of each document."""
+    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(
-            self._encoding.vectors, vocabulary, self._training, self._encoding.seed
-        )
+        loaded = vectors.load_or_train(self.encoding.vectors, vocabulary, self._training, self.encoding.seed)
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
         return self._pool(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]])
 
     def _get_state(self) -> dict[str, Any]:
         state: dict[str, Any] = {"n_training": self._n_training, "local": None}
-        if self._encoding.vectors == vectors.LOCAL:
-            state["local"] = vectors.trained(self._training, self._encoding.seed)._get_state()
+        if self.encoding.vectors == vectors.LOCAL:
+            state["local"] = vectors.trained(self._training, self.encoding.seed)._get_state()
         return state
 
-    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
-        self._encoding, self._n_training = encoding, state["n_training"]
+    def _set_state(self, state: dict[str, Any]) -> None:
+        self._n_training = state["n_training"]
         # a file of word vectors is read again
         self._training = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
 
@@ -153,8 +144,8 @@ class TFIDF(_Pooling):
 
     description = "mean of the word vectors, weighted by TF-IDF"
 
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        super().__init__(encoding, training)
+    def _fit(self, training: HashedTexts) -> None:
+        super()._fit(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
         self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
@@ -172,8 +163,8 @@ class TFIDF(_Pooling):
         idf = np.array([self._idf[word] for word in words], dtype=np.float64)
         return {**super()._get_state(), "words": np.array(words, dtype=object), "idf": idf}
 
-    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
-        super()._set_state(encoding, state)
+    def _set_state(self, state: dict[str, Any]) -> None:
+        super()._set_state(state)
         self._idf = dict(zip(state["words"], state["idf"], strict=True))
 
 
@@ -193,27 +184,30 @@ class Max(_Pooling):
         return result
 
 
-class SVD(Method):
+class SVD(Encoder):
     """Both TF-IDF and the SVD are fitted on the training documents."""
 
     description = "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"
     needs_vectors = False
 
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
+    def __init__(self, encoding: Encoding) -> None:
+        super().__init__(encoding)
         # not above: the help of the command line reads the table and needs no scikit-learn
         from sklearn.decomposition import TruncatedSVD
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
+        self._reduction = TruncatedSVD(random_state=encoding.seed)
+
+    def _fit(self, training: HashedTexts) -> None:
         try:
             weights = self._tfidf.fit_transform(training)
         except ValueError as error:
             raise InvalidValueError("the encoder svd needs training texts with at least one word.") from error
-        n_components = min(encoding.svd_components, *weights.shape)
-        self._reduction = TruncatedSVD(n_components, random_state=encoding.seed).fit(weights)
+        self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
+        self._reduction.fit(weights)
 
-    def encode(self, texts: HashedTexts) -> NDArray[Any]:
-        """Project TF-IDF weights on the components."""
+    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         return cast(Matrix, self._reduction.transform(self._tfidf.transform(texts)))
 
     def _get_state(self) -> dict[str, Any]:
@@ -221,19 +215,14 @@ class SVD(Method):
         words = np.array(sorted(column_of, key=column_of.__getitem__), dtype=object)
         return {"words": words, "idf": self._tfidf.idf_, "components": self._reduction.components_}
 
-    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
+    def _set_state(self, state: dict[str, Any]) -> None:
         check_shapes(state, words="words", idf="words", components="components words")
-        from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
-        self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
         self._tfidf.vocabulary_ = {word: column for column, word in enumerate(state["words"])}
         self._tfidf.idf_ = state["idf"]
-        self._reduction = TruncatedSVD(len(state["components"]), random_state=encoding.seed)
         self._reduction.components_ = state["components"]
 
 
-class Pretrained(Method):
+class Pretrained(Encoder):
     """A model of sentence-transformers or model2vec; nothing is fitted on the training documents.
 
     The mean of their vectors is the direction of the inlier class, and is not removed. On `pydocs` that costs
@@ -243,15 +232,6 @@ class Pretrained(Method):
     description = "any model of sentence-transformers or model2vec, in a folder or from Hugging Face"
     needs_vectors = False
     is_pretrained = True
-
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        self._encoding = encoding
-
-    def _get_state(self) -> dict[str, Any]:
-        return {}
-
-    def _set_state(self, encoding: Encoding, state: dict[str, Any]) -> None:
-        self._encoding = encoding
 
     @classmethod
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
@@ -264,9 +244,8 @@ class Pretrained(Method):
         model = _located(encoding)
         return {"encoder": model.digest, LIBRARIES: model.libraries}
 
-    def encode(self, texts: HashedTexts) -> NDArray[Any]:
-        """Look up the vectors of prepared texts, and encode the others."""
-        return _located(self._encoding).look_up(texts)
+    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+        return _located(self.encoding).look_up(texts)
 
 
 def _located(encoding: Encoding) -> pretrained.PretrainedModel:
@@ -285,7 +264,7 @@ class MiniLM(Pretrained):
     description = "sentence encoder MiniLM, from an installed package"
 
 
-METHODS: dict[str, type[Method]] = {
+METHODS: dict[str, type[Encoder]] = {
     "mean": Mean,
     "tfidf": TFIDF,
     "max": Max,
@@ -295,48 +274,12 @@ METHODS: dict[str, type[Method]] = {
 }
 
 
-def find_method(name: Any) -> type[Method]:
+def find_method(name: Any) -> type[Encoder]:
     """Return a method by its name, or that of a model by its path or library; or raise UnknownNameError."""
     if isinstance(name, str) and name not in METHODS and any(each in name for each in ("/", os.sep, ":")):
         return Pretrained
     check_choice("encoder", name, METHODS)
     return METHODS[name]
-
-
-class Encoder:
-    """An encoder fitted on training documents; get one from `fit_encoder`.
-
-    Calling it with documents returns their vectors, float32 of shape (n_texts, n_dimensions). A document
-    without one known word is the zero vector.
-    """
-
-    def __init__(self, encoding: Encoding, training: HashedTexts) -> None:
-        self.encoding = encoding
-        self._method = find_method(encoding.method)(encoding, training)
-
-    @classmethod
-    def _from_state(cls, encoding: Encoding, state: dict[str, Any]) -> Self:
-        encoder = cls.__new__(cls)
-        encoder.encoding = encoding
-        encoder._method = find_method(encoding.method)._from_state(encoding, state)
-        return encoder
-
-    def _get_state(self) -> dict[str, Any]:
-        return self._method._get_state()
-
-    def __call__(self, texts: Sequence[str]) -> Matrix:
-        """Encode documents."""
-        return _encode((self, HashedTexts(texts)))
-
-    def encode(self, texts: HashedTexts) -> Matrix:
-        """Encode documents without looking up remembered vectors."""
-        encoded = self._method.encode(texts)
-        if self.encoding.normalize:
-            length = np.linalg.norm(encoded, axis=1, keepdims=True)
-            encoded = encoded / np.where(length > 0, length, 1)
-        encoded = encoded.astype(np.float32)
-        encoded.flags.writeable = False  # shared between detectors
-        return encoded
 
 
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
@@ -346,13 +289,22 @@ def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
 
 @remember(8)
 def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
-    return Encoder(*key)
+    encoding, training = key
+    encoder = find_method(encoding.method)(encoding)
+    encoder._fit(training)
+    return encoder
 
 
 @remember(16)  # training and test documents of each encoder; not in the encoder, which must stay picklable
 def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
     encoder, texts = key
-    return encoder.encode(texts)
+    encoded = encoder._encode(texts)
+    if encoder.encoding.normalize:
+        length = np.linalg.norm(encoded, axis=1, keepdims=True)
+        encoded = encoded / np.where(length > 0, length, 1)
+    encoded = encoded.astype(np.float32)
+    encoded.flags.writeable = False  # shared between detectors
+    return encoded
 
 
 def _weighted_mean(weights: Any, matrix: Matrix) -> NDArray[Any]:

@@ -18,9 +18,10 @@ from adbench_text.plugins.vector_detector import Encoding
 from adbench_text.run.evaluate import evaluate
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import definition
+from adbench_text.text import encoders
 from adbench_text.text.cleaning import clean
-from adbench_text.text.encoders import Encoder
-from adbench_text.text.words import HashedTexts, _count_words, count_words
+from adbench_text.text.encoders import fit_encoder
+from adbench_text.text.words import _count_words, count_words
 
 pytestmark = pytest.mark.bench
 
@@ -66,8 +67,9 @@ def word_vectors(pydocs, tmp_path_factory):
 
 
 def encode(texts, method, path):
-    _count_words.forget()
-    return Encoder(Encoding(method, path, True, 100, 0), HashedTexts(texts))(texts)
+    for remembered in (_count_words, encoders._fit_encoder, encoders._encode):
+        remembered.forget()
+    return fit_encoder(Encoding(method, path, True, 100, 0), texts)(texts)
 
 
 @pytest.mark.benchmark(group="encoding 3,500 documents in 50 dimensions")
