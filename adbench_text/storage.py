@@ -13,18 +13,16 @@ import json
 import logging
 import multiprocessing
 import os
-import struct
 import sys
 import tempfile
-import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
@@ -35,7 +33,7 @@ from adbench_text.places import described, message_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DIGEST = "digest"  # name of the array with the digest of the others
+_DIGESTS = "digests.json"  # of the arrays in a folder of the cache
 _SECONDS = 60.0  # between two looks at what a download has brought
 _LEAST_BYTES = 60_000  # in this time
 _TIMEOUT = 30.0  # seconds without any byte, to connect and to read
@@ -101,16 +99,22 @@ def atomic_path(path: Path) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
-def write_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
-    """Write arrays to an ``.npz`` file of the cache, with a digest of their content and of its name.
+def write_arrays(folder: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
+    """Write arrays to a folder of the cache: a file each, and then their digests.
 
     If that fails, one line is printed: what is in the cache can be made again.
     """
     import numpy as np
 
-    digest = np.frombuffer(_digest_of_arrays(path, arrays), dtype=np.uint8)
-    with _optional(), atomic_path(path) as temporary:
-        np.savez(temporary, allow_pickle=False, **{**arrays, _DIGEST: digest})
+    paths = {name: folder / f"{name}.npy" for name in arrays}
+    with _optional():
+        for name, path in paths.items():
+            # not "wb": numpy would write past Python, and hide that a disk is full
+            with atomic_path(path) as temporary, temporary.open("w+b") as stream:
+                np.save(stream, arrays[name], allow_pickle=False)
+        digests = {name: file_digest(path) for name, path in paths.items()}
+        with atomic_path(folder / _DIGESTS) as temporary:
+            temporary.write_text(json.dumps(digests))
 
 
 _is_reported = False
@@ -128,57 +132,21 @@ def _optional() -> Iterator[None]:
         _is_reported = True
 
 
-def read_arrays(path: Path) -> "dict[str, NDArray[Any]] | None":
-    """Return the arrays that `write_arrays` wrote; None if the file is missing, damaged or changed.
+def read_arrays(folder: Path) -> "dict[str, NDArray[Any]] | None":
+    """Return the arrays that `write_arrays` wrote; None if one is missing, damaged or changed.
 
-    The arrays are mapped from the file, read-only: processes that read the same file share its memory.
+    The arrays are mapped from their files, read-only: processes that read the same file share its memory.
     """
+    import numpy as np
+
     try:
-        with zipfile.ZipFile(path) as archive:  # a small compressed file could fill the memory
-            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
-                return None
-            arrays = {
-                entry.filename.removesuffix(".npy"): _mapped(path, archive, entry)
-                for entry in archive.infolist()
-            }
-        written = arrays.pop(_DIGEST).tobytes()
-        # once: the digest reads all pages, which would count as memory of every process
-        digest = _once(path, "arrays", len(written), lambda: _digest_of_arrays(path, arrays).hex())
-        return arrays if written.hex() == digest else None
+        digests = json.loads((folder / _DIGESTS).read_text())
+        paths = {name: folder / f"{name}.npy" for name in digests}
+        if any(file_digest(path) != digests[name] for name, path in paths.items()):
+            return None
+        return {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
     except Exception:  # damaged in any way
         return None
-
-
-def _mapped(path: Path, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> "NDArray[Any]":
-    """Return an array of a file that `numpy.savez` wrote, mapped into memory."""
-    import numpy as np
-    from numpy.lib import format as npy
-
-    with archive.open(entry) as member:
-        major, _ = npy.read_magic(member)
-        read_header = npy.read_array_header_1_0 if major == 1 else npy.read_array_header_2_0
-        shape, in_fortran_order, dtype = read_header(member)
-        header = member.tell()
-    if dtype.hasobject:
-        raise ValueError("pickled objects are not read")
-    with path.open("rb") as file:
-        file.seek(entry.header_offset + 26)  # the lengths of name and extra field, which only this copy has
-        begin = file.tell() + 4 + sum(struct.unpack("<HH", file.read(4)))
-    if not np.prod(shape):
-        return np.empty(shape, dtype)  # nothing can be mapped
-    order: Literal["C", "F"] = "F" if in_fortran_order else "C"
-    return np.memmap(path, dtype, "r", begin + header, shape, order)
-
-
-def _digest_of_arrays(path: Path, arrays: "Mapping[str, NDArray[Any]]") -> bytes:
-    import numpy as np
-
-    state = hashlib.sha256(f"{path.parent.name}/{path.name}".encode())
-    for name in sorted(arrays):
-        array = np.ascontiguousarray(arrays[name])
-        state.update(f"\0{name} {array.dtype.str} {arrays[name].shape} ".encode())
-        state.update(array.data.cast("B") if array.size else b"")
-    return state.digest()
 
 
 @contextmanager
@@ -343,25 +311,19 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     gzipped file: it stays the same if the file is packed again.
     """
     kind = f"{algorithm}{'-unpacked' if unpack else ''}"
-    size = hashlib.new(algorithm).digest_size
     try:
-        return _once(path, kind, size, lambda: _digest_of_file(path, algorithm, unpack))
+        resolved = path.resolve()
+        status = resolved.stat()
+        stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+        key = hashlib.sha256(stamp[0].encode()).hexdigest()[:16]
+        cached = cache_dir() / "digests" / f"{key}-{kind}.json"
+        digest = _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size)
+        if digest is None:
+            digest = _digest_of_file(path, algorithm, unpack)
+            with _optional(), atomic_path(cached) as temporary:
+                temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-
-
-def _once(path: Path, kind: str, size: int, compute: Callable[[], str]) -> str:
-    """Return a digest that is computed once for each state of a file."""
-    resolved = path.resolve()
-    key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
-    cached = cache_dir() / "digests" / f"{key}-{kind}.json"
-    status = resolved.stat()
-    stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-    if digest := _cached_digest(cached, stamp, size):
-        return digest
-    digest = compute()
-    with _optional(), atomic_path(cached) as temporary:
-        temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
     return digest
 
 

@@ -94,7 +94,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning."""
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.npz"
+    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}"
     cleaned = _read_cache(path)
     if cleaned is None:
         cleaned = cleaned_parts(*read(dataset))
@@ -214,7 +214,7 @@ def _write_cache(path: Path, cleaned: Cleaned) -> None:
 
 def _read_cache(path: Path) -> Cleaned | None:
     arrays = storage.read_arrays(path)
-    if arrays is None or "originals" not in arrays:  # as older versions wrote it
+    if arrays is None:
         return None
     train, test = (
         Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), np.asarray(arrays[f"{name}_labels"]))

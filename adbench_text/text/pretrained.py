@@ -4,7 +4,7 @@ sentence-transformers and model2vec compute the vectors. They are imported when 
 come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
 and no code that comes with a model is run.
 
-A corpus is encoded once for all cells: a file ``encodings/<identity>/<digest of texts>.npz`` in the cache
+A corpus is encoded once for all cells: a folder ``encodings/<identity>/<digest of texts>`` in the cache
 directory holds the digests of some texts, their vectors, and the seconds that a text took. The seconds are
 added to those of every cell that uses the vectors, so that no detector looks faster for it.
 """
@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from adbench_text import memo, storage
 from adbench_text.code_version import PROTOCOL, releases
 from adbench_text.errors import DataError, PluginError
+from adbench_text.escaping import utf8
 from adbench_text.places import described
 from adbench_text.text import words
 from adbench_text.text.wheels import Wheel, digest_of
@@ -102,13 +103,49 @@ class PretrainedModel:
         """The releases of the packages that compute its vectors."""
         return releases(*_COMPUTE[self.library])
 
+    @property
+    def _folder(self) -> Path:
+        code = hashlib.sha256(f"{PROTOCOL} {self.libraries}".encode()).hexdigest()[:8]
+        return storage.cache_dir() / "encodings" / f"{self.digest}-{code}"
+
     def prepare(self, texts: Sequence[str]) -> None:
         """Encode the texts of a corpus, and keep their vectors."""
-        _cache_of(self).prepare(texts)
+        known, new = self._known(texts)
+        listed = list(new.items())
+        for begin in range(0, len(listed), _CHUNK):
+            digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
+            start = time.perf_counter()
+            matrix = self.encode(chunk)
+            seconds = (time.perf_counter() - start) / len(chunk)
+            if _is_caching:
+                arrays: dict[str, NDArray[Any]] = {
+                    "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
+                    "matrix": matrix,
+                    "seconds": np.array(seconds),
+                }
+                storage.write_arrays(self._folder / words.digest(chunk), arrays)
+            known |= {digest: (vector, seconds) for digest, vector in zip(digests, matrix, strict=True)}
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
-        return _cache_of(self).look_up(texts)
+        known, new = self._known(texts)
+        encoded = dict(zip(new, self.encode(list(new.values())), strict=True)) if new else {}
+        digests = [_digest(text) for text in texts]
+        memo.credit(sum(known[digest][1] for digest in {*digests} - new.keys()))
+        rows = [encoded[digest] if digest in encoded else known[digest][0] for digest in digests]
+        return np.array(rows) if rows else self.encode([])
+
+    def _known(self, texts: Sequence[str]) -> tuple[dict[bytes, tuple[Matrix, float]], dict[bytes, str]]:
+        """Return the vectors of all texts that are known, and the texts without one, by their digests."""
+        known = _remembered(self._folder)
+        wanted = {_digest(text): text for text in texts}
+        if not wanted.keys() <= known.keys():
+            for folder in self._folder.glob("*"):  # other processes may have written more
+                if arrays := storage.read_arrays(folder):  # otherwise damaged: its texts are new
+                    rows = zip(arrays["texts"], np.asarray(arrays["matrix"]), strict=True)
+                    seconds = float(arrays["seconds"])
+                    known |= {digest.tobytes(): (vector, seconds) for digest, vector in rows}
+        return known, {digest: text for digest, text in wanted.items() if digest not in known}
 
     def encode(self, texts: Sequence[str]) -> Matrix:
         """Compute the vectors of texts, zeros for a text without a letter."""
@@ -251,69 +288,11 @@ _LOADERS: dict[Library, Callable[[PretrainedModel], Callable[[list[str]], Matrix
 LIBRARIES = tuple(_LOADERS)
 
 
-class _Cache:
-    """The vectors that one model has made."""
-
-    def __init__(self, folder: Path, model: PretrainedModel) -> None:
-        self._folder, self._model = folder, model
-        self._read: set[Path] = set()
-        self._parts: list[tuple[Matrix, float]] = []  # vectors, and the seconds of each
-        self._known: dict[bytes, tuple[int, int]] = {}  # part and row by the digest of a text
-
-    def prepare(self, texts: Sequence[str]) -> None:
-        listed = list(self._missing(texts).items())
-        for begin in range(0, len(listed), _CHUNK):
-            digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
-            start = time.perf_counter()
-            matrix = self._model.encode(chunk)
-            seconds = (time.perf_counter() - start) / len(chunk)
-            path = self._folder / f"{words.digest(chunk)}.npz"
-            arrays: dict[str, NDArray[Any]] = {
-                "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
-                "matrix": matrix,
-                "seconds": np.array(seconds),
-            }
-            if _is_caching:
-                storage.write_arrays(path, arrays)
-            self._add(arrays)
-
-    def look_up(self, texts: Sequence[str]) -> Matrix:
-        new = self._missing(texts)
-        encoded = dict(zip(new, self._model.encode(list(new.values())), strict=True)) if new else {}
-        digests = [_digest(text) for text in texts]
-        memo.credit(sum(self._parts[self._known[key][0]][1] for key in {*digests} - new.keys()))
-        rows = [encoded[key] if key in encoded else self._vector(key) for key in digests]
-        return np.array(rows) if rows else self._model.encode([])
-
-    def _missing(self, texts: Sequence[str]) -> dict[bytes, str]:
-        """Return the texts without a vector, after reading the files that other processes have written."""
-        wanted = {_digest(text): text for text in texts}
-        if wanted.keys() <= self._known.keys():
-            return {}
-        for path in sorted({*self._folder.glob("[!.]*.npz")} - self._read):
-            if arrays := storage.read_arrays(path):  # otherwise damaged: its texts are new
-                self._read.add(path)
-                self._add(arrays)
-        return {key: text for key, text in wanted.items() if key not in self._known}
-
-    def _add(self, arrays: dict[str, NDArray[Any]]) -> None:
-        part = len(self._parts)
-        self._parts.append((arrays["matrix"], float(arrays["seconds"])))
-        self._known |= {digest.tobytes(): (part, row) for row, digest in enumerate(arrays["texts"])}
-
-    def _vector(self, digest: bytes) -> Matrix:
-        part, row = self._known[digest]
-        vector: Matrix = self._parts[part][0][row]
-        return vector
-
-
-_open = lru_cache(4)(_Cache)
-
-
-def _cache_of(model: PretrainedModel) -> _Cache:
-    code = hashlib.sha256(f"{PROTOCOL} {model.libraries}".encode()).hexdigest()[:8]
-    return _open(storage.cache_dir() / "encodings" / f"{model.digest}-{code}", model)
+@lru_cache(4)
+def _remembered(folder: Path) -> dict[bytes, tuple[Matrix, float]]:
+    """Return the vectors of a folder, by the digests of their texts, with the seconds that each took."""
+    return {}
 
 
 def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_N_BYTES]
+    return hashlib.sha256(utf8(text)).digest()[:_N_BYTES]

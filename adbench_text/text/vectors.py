@@ -1,6 +1,6 @@
 """Word vectors: finding them, and mapping them into memory.
 
-A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>.npz``). All
+A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All
 processes map that array, and share its memory. The package of GloVe's vectors has such an array already, and
 a fastText model is mapped as it is. ``fasttext-local`` is trained on the training documents by gensim.
 """
@@ -190,7 +190,7 @@ def _open(path: Path, key: str) -> WordVectors | FastTextModel:
         return _read_wheel(path)
     if vector_files.is_fasttext_model(path):
         return FastTextModel(path)
-    converted = storage.cache_dir() / "word-vectors" / f"{key}.npz"
+    converted = storage.cache_dir() / "word-vectors" / key
     arrays = storage.read_arrays(converted)
     if arrays is None:  # missing, damaged or edited
         words, matrix = vector_files.read(path)

@@ -301,26 +301,27 @@ def test_another_cleaning_or_other_classes_are_read_anew(home, monkeypatch):
 
 def test_a_damaged_cache_is_made_again(home):
     whole = corpus.load(Colours())
-    (path,) = cache_files()
-    intact = path.read_bytes()
+    paths = cache_files()
     rng = random.Random(0)
-    damages = [b"", b"no cache", intact[:-1], intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
-    for _ in range(20):
-        damaged = bytearray(intact)
-        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
-        damages.append(bytes(damaged))
-    for damage in damages:
-        path.unlink()  # a file that is mapped cannot be shortened
-        path.write_bytes(damage)
-        assert corpus.load(Colours()).digest == whole.digest
-    assert Colours.reads > 20
-    assert cache_files() == [path]
+    for path in paths:
+        intact = path.read_bytes()
+        damages = [b"", b"no cache", intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
+        for _ in range(5):
+            damaged = bytearray(intact)
+            damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
+            damages.append(bytes(damaged))
+        for damage in damages:
+            path.unlink()  # a file that is mapped cannot be shortened
+            path.write_bytes(damage)
+            assert corpus.load(Colours()).digest == whole.digest
+    assert Colours.reads > 70
+    assert cache_files() == paths
 
 
 def test_the_cache_of_a_dataset_of_any_name_is_in_the_cache_directory(home, monkeypatch):
     monkeypatch.setattr(Colours, "name", "../../evil")
     corpus.load(Colours())
-    assert [path.parent for path in cache_files()] == [storage.cache_dir() / "corpora"]
+    assert {path.parents[1] for path in cache_files()} == {storage.cache_dir() / "corpora"}
     assert not list(home.parent.parent.glob("*evil*"))
 
 
@@ -335,15 +336,6 @@ def test_the_cache_is_of_the_whole_corpus_whatever_the_limit(home):
     assert len(corpus.load(Colours(), limit=1).train) == 3
     assert len(corpus.load(Colours()).train) == 4
     assert Colours.reads == 1
-
-
-def test_a_corpus_of_an_older_version_is_read_again(home):
-    loaded = corpus.load(Colours())
-    path = Path(loaded.train.texts._data.filename)
-    arrays = {name: np.array(a) for name, a in storage.read_arrays(path).items() if "original" not in name}
-    storage.write_arrays(path, arrays)
-    assert corpus.load(Colours()).originals == loaded.originals
-    assert Colours.reads == 2
 
 
 def test_texts_of_every_character_survive_the_cache(home, monkeypatch):

@@ -1,5 +1,7 @@
 """The words of a user's own documents stay out of the cache, and new words do not cost a pass each."""
 
+from pathlib import Path
+
 import pytest
 
 from adbench_text import storage
@@ -31,11 +33,9 @@ def reads(monkeypatch) -> list:
     return passes
 
 
-def kept() -> list[str]:
+def kept() -> list[Path]:
     """What is in the cache besides the word vectors of the file, which are read before any document."""
-    return [
-        path.parent.name for path in storage.cache_dir().rglob("*.npz") if path.parent.name != "word-vectors"
-    ]
+    return [path for path in storage.cache_dir().rglob("*.npy") if path.parents[1].name != "word-vectors"]
 
 
 def test_ranked_documents_leave_no_words(choice):

@@ -104,7 +104,7 @@ def forget() -> None:
     """Forget what this process remembers, as a new process does."""
     encoders._fit_encoder.forget()
     encoders._encode.forget()
-    pretrained._open.cache_clear()
+    pretrained._remembered.cache_clear()
 
 
 @pytest.fixture
@@ -315,7 +315,7 @@ def test_a_large_corpus_is_kept_in_parts(packages, encoded, monkeypatch):
     monkeypatch.setattr(pretrained, "_CHUNK", 2)
     texts = ["ship", "crew", "sail", "law", "court"]
     OCSVM(encoder="wordllama").prepare(texts)
-    files = sorted((storage.cache_dir() / "encodings").rglob("*.npz"))
+    files = sorted((storage.cache_dir() / "encodings").rglob("matrix.npy"))
     assert len(files) == 3
     forget()
     files[0].unlink()  # as if the preparation had been interrupted
@@ -328,7 +328,7 @@ def test_a_large_corpus_is_kept_in_parts(packages, encoded, monkeypatch):
 def test_a_damaged_file_is_made_again(packages, encoded):
     OCSVM(encoder="wordllama").prepare(TEST)
     direct = vectors_of("wordllama", TEST)
-    (file,) = (storage.cache_dir() / "encodings").rglob("*.npz")
+    (file,) = (storage.cache_dir() / "encodings").rglob("matrix.npy")
     file.write_bytes(file.read_bytes()[:-40] + bytes(40))
     forget()
     encoded.clear()
