@@ -63,23 +63,6 @@ def clean(text: str) -> str:
     return " ".join([word for word in text.split() if len(word) > 2 and word not in STOP_WORDS])
 
 
-def kept(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the words that `clean` keeps of a text in lower case, each with its start and end in it.
-
-    Digits within a word lie between the two, but not in the word.
-    """
-    places = [place for place, letter in enumerate(text) if letter not in string.digits]
-    letters = text.translate(_DELETIONS)
-    position = 0
-    for word in _CONTRACTIONS.sub(r" \1 \2 ", letters).split():
-        # the substitution adds spaces and nothing else: the next letters are those of the word
-        while letters[position].isspace():
-            position += 1
-        start, position = position, position + len(word)
-        if len(word) > 2 and word not in STOP_WORDS:
-            yield word, places[start], places[position - 1] + 1
-
-
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
 _WORDS = re.compile(r"\S+")
 _N_LOOKED_AT = 200  # documents from which the language is guessed
@@ -134,12 +117,18 @@ def _foreign(text: str, language: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _english(text: str) -> Iterator[tuple[str, int, int]]:
-    lower = text.lower()
-    origin: Sequence[int] = range(len(text))
-    if len(lower) != len(text):  # that letter again
-        origin = [place for place, letter in enumerate(text) for _ in letter.lower()]
-    for word, start, end in kept(lower):
-        yield word, origin[start], origin[end - 1] + 1
+    """Yield the words of `clean`; digits within a word lie between its start and its end."""
+    letters = text.lower().translate(_DELETIONS)
+    # lower case may be longer
+    places = [i for i, letter in enumerate(text) for each in letter.lower() if each not in string.digits]
+    position = 0
+    for word in _CONTRACTIONS.sub(r" \1 \2 ", letters).split():
+        # the substitution adds spaces and nothing else: the next letters are those of the word
+        while letters[position].isspace():
+            position += 1
+        start, position = position, position + len(word)
+        if len(word) > 2 and word not in STOP_WORDS:
+            yield word, places[start], places[position - 1] + 1
 
 
 def check_language(language: str) -> None:

