@@ -67,50 +67,26 @@ def _file() -> Path:
     return file
 
 
-class _Bunch(dict[str, Any]):
-    """scikit-learn's container of one part of the posts."""
+class _StandIn(dict[str, Any]):
+    """Stands for every class that the pickle may name, and keeps what it is given; numpy's own trust it."""
 
-    def __setstate__(self, state: object) -> None:
-        """Ignore what Python keeps beside the entries."""
+    state: Any = None
 
+    def __init__(self, *given: Any) -> None:
+        self.given = given
 
-class _Type:
-    """The type of an array's items, as ``"i8"``."""
-
-    def __init__(self, code: object = None, *_: object) -> None:
-        self.code = code
-
-    def __setstate__(self, state: object) -> None:
-        """Ignore the byte order: it is that of nearly all machines."""
+    def __setstate__(self, state: Any) -> None:
+        self.state = state
 
 
-class _Array:
-    """An array: its values where they are integers; file names are not kept."""
-
-    integers: list[int] | None = None
-
-    def __init__(self, values: object = None, kind: object = None, *_: object) -> None:
-        self._keep(values, kind)  # since pickle's protocol 5; before it they come as a state
-
-    def __setstate__(self, state: tuple[object, ...]) -> None:
-        """Keep the values of (version, shape, type, whether in Fortran's order, values)."""
-        _, _, kind, _, values = state
-        self._keep(values, kind)
-
-    def _keep(self, values: object, kind: object) -> None:
-        if isinstance(values, bytes | bytearray) and isinstance(kind, _Type) and kind.code in ("i4", "i8"):
-            self.integers = np.frombuffer(values, f"<{kind.code}").tolist()
-
-
-# All that the pickle may name. None of it is the real thing: numpy's own trusts what it unpickles.
-_ADMITTED: dict[tuple[str, str], type] = {
-    ("sklearn.utils._bunch", "Bunch"): _Bunch,
-    ("sklearn.utils", "Bunch"): _Bunch,  # before scikit-learn 1.2
-    ("numpy", "ndarray"): _Array,
-    ("numpy", "dtype"): _Type,
-    ("numpy._core.multiarray", "_reconstruct"): _Array,
-    ("numpy.core.multiarray", "_reconstruct"): _Array,  # before numpy 2
-    ("numpy._core.numeric", "_frombuffer"): _Array,  # since protocol 5
+_ADMITTED = {
+    ("sklearn.utils._bunch", "Bunch"),
+    ("sklearn.utils", "Bunch"),  # before scikit-learn 1.2
+    ("numpy", "ndarray"),
+    ("numpy", "dtype"),
+    ("numpy._core.multiarray", "_reconstruct"),
+    ("numpy.core.multiarray", "_reconstruct"),  # before numpy 2
+    ("numpy._core.numeric", "_frombuffer"),  # since pickle's protocol 5
 }
 
 
@@ -121,7 +97,16 @@ class _Unpickler(pickle.Unpickler):
         """Return the stand-in for a name."""
         if (module, name) not in _ADMITTED:
             raise ValueError(f"it holds {module}.{name}, which no file of 20 Newsgroups does")
-        return _ADMITTED[module, name]
+        return _StandIn
+
+
+def _integers(array: _StandIn) -> list[int]:
+    """Return the values of an array: before protocol 5 they are in its state."""
+    values, kind = (array.state[4], array.state[2]) if array.state else array.given[:2]
+    if kind.given[0] not in ("i4", "i8"):
+        raise ValueError("the newsgroups are not whole numbers")
+    integers: list[int] = np.frombuffer(values, f"<{kind.given[0]}").tolist()
+    return integers
 
 
 def _unpickled(file: Path) -> Any:
@@ -146,7 +131,7 @@ def _posts(part: str) -> tuple[list[str], list[str]]:
     file = _file()
     with storage.reading(file, "20news"):
         posts = _unpickled(file)[part]
-        texts, groups, targets = posts["data"], posts["target_names"], posts["target"].integers
+        texts, groups, targets = posts["data"], posts["target_names"], _integers(posts["target"])
         if not all(isinstance(text, str) for text in [*texts, *groups]):
             raise ValueError("a post is not a string")
         if len(texts) != len(targets) or not 0 <= min(targets) <= max(targets) < len(groups):
