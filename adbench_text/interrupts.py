@@ -22,19 +22,23 @@ class Ended(KeyboardInterrupt):
 
 
 @contextmanager
-def raised() -> Iterator[None]:
-    """Raise `Ended` when a signal asks the program to end; a second signal ends the process at once."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    # a signal that is ignored, as SIGHUP under nohup, stays ignored
-    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
-    previous = {number: signal.signal(number, _raise) for number in heard}
+def _handled(handlers: dict[int, Any]) -> Iterator[None]:
+    previous = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def raised() -> Iterator[None]:
+    """Raise `Ended` when a signal asks the program to end; a second signal ends the process at once."""
+    is_main = threading.current_thread() is threading.main_thread()
+    # a signal that is ignored, as SIGHUP under nohup, stays ignored
+    heard = [number for number in _SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
+    with _handled(dict.fromkeys(heard, _raise) if is_main else {}):
+        yield
 
 
 def _raise(number: int, frame: FrameType | None) -> None:
@@ -56,15 +60,8 @@ def _active() -> dict[int, Handler]:
 @contextmanager
 def ignored() -> Iterator[None]:
     """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
-    handler = _active().get(signal.SIGINT)
-    if handler is None:
+    with _handled({signal.SIGINT: signal.SIG_IGN} if signal.SIGINT in _active() else {}):
         yield
-        return
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
 
 
 @contextmanager
@@ -78,13 +75,9 @@ def held_back() -> Iterator[None]:
             active[number](number, frame)
         pending.append(number)
 
-    for number in active:
-        signal.signal(number, delay)
     try:
-        yield
+        with _handled(dict.fromkeys(active, delay)):
+            yield
     finally:
-        for number, handler in active.items():
-            if signal.getsignal(number) is delay:
-                signal.signal(number, handler)
         if pending:
             active[pending[0]](pending[0], None)

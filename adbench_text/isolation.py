@@ -17,17 +17,14 @@ from typing import Any
 @contextmanager
 def preserved() -> Iterator[None]:
     """Restore the environment, working directory, standard streams and warning filters after a block."""
-    environment, folder = dict(os.environ), _folder()
-    streams = sys.stdin, sys.stdout, sys.stderr
+    folder, streams = _folder(), (sys.stdin, sys.stdout, sys.stderr)
     filters, shown = list(warnings.filters), warnings.showwarning
     # None: no console
     sys.stdout, sys.stderr = (_Unclosable(stream) if stream else stream for stream in streams[1:])
     try:
-        yield
+        with environment_with({}):
+            yield
     finally:
-        os.environ.update(environment)
-        for name in os.environ.keys() - environment.keys():
-            del os.environ[name]
         if folder is not None and folder != _folder():
             with suppress(OSError):
                 os.chdir(folder)
@@ -40,17 +37,15 @@ def preserved() -> Iterator[None]:
 
 @contextmanager
 def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables in a block, also for processes that it starts."""
-    previous = {name: os.environ.get(name) for name in variables}
+    """Set environment variables in a block, also for processes that it starts; restore all afterwards."""
+    previous = dict(os.environ)
     os.environ.update(variables)
     try:
         yield
     finally:
-        for name, value in previous.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+        os.environ.update(previous)
+        for name in os.environ.keys() - previous.keys():
+            del os.environ[name]
 
 
 def seed_generators(seed: int) -> None:

@@ -17,10 +17,10 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
@@ -265,32 +265,28 @@ class _Download:
         self._is_over = False
 
     def __call__(self, url: str, path: str, pooch: Any) -> None:
-        outcome: SimpleQueue[Exception | None] = SimpleQueue()
+        done: Future[None] = Future()
         # a thread: a server that sends single bytes is never silent long enough for a timeout
-        Thread(target=self._fetch, args=(url, Path(path), outcome), daemon=True).start()
+        Thread(target=self._fetch, args=(url, Path(path), done), daemon=True).start()
         try:
             before = 0
-            while True:
-                with suppress(Empty):
-                    if error := outcome.get(timeout=_SECONDS):
-                        raise error
-                    return
+            while not wait([done], _SECONDS).done:
                 if self._n_bytes - before < _LEAST_BYTES:
                     raise TimeoutError(f"fewer than {_LEAST_BYTES:,} bytes came in {_SECONDS:g} s")
                 before = self._n_bytes
+            done.result()
         finally:
             self._is_over = True  # the thread ends, also after Ctrl-C
 
-    def _fetch(self, url: str, path: Path, outcome: "SimpleQueue[Exception | None]") -> None:
+    def _fetch(self, url: str, path: Path, done: "Future[None]") -> None:
         from pooch import HTTPDownloader
 
-        progress = sys.stderr.isatty()
         try:
             with path.open("wb") as self._file:
-                HTTPDownloader(progress, chunk_size=8192, timeout=_TIMEOUT)(url, self, None)
-            outcome.put(None)
+                HTTPDownloader(sys.stderr.isatty(), chunk_size=8192, timeout=_TIMEOUT)(url, self, None)
+            done.set_result(None)
         except Exception as error:  # raised again where it was asked for
-            outcome.put(error)
+            done.set_exception(error)
 
     def write(self, data: bytes) -> None:
         """Write a piece; pooch takes this object for the file."""
