@@ -311,7 +311,7 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         resolved = path.resolve()
         status = resolved.stat()
         stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        key = hashlib.sha256(stamp[0].encode()).hexdigest()[:16]
+        key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
         cached = cache_dir() / "digests" / f"{key}-{kind}.json"
         digest = _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size)
         if digest is None:
