@@ -62,5 +62,5 @@ def __dir__() -> list[str]:
 def _detectors() -> dict[str, str]:
     """Return the module of each detector by the name of its class, without importing it."""
     registry = import_module("adbench_text.plugins.registry")
-    classes: dict[str, str] = registry.class_names("detectors")
-    return classes
+    plugins = registry.plugins("detectors").values()
+    return {plugin.class_name: plugin.module for plugin in plugins if plugin.class_name}

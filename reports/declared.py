@@ -4,12 +4,10 @@ A table or a drawing declares its place with ``ORDER``. A table also declares ``
 and perhaps ``IS_BRIEF`` (it is part of the brief report). A format declares what differs from `Format`.
 """
 
-import ast
 import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from adbench_text.errors import UnknownNameError
@@ -58,11 +56,7 @@ def constants(kind: str) -> dict[str, dict[str, Any]]:
 
     None is imported for it: the command line lists them in its help.
     """
-    declared: dict[str, dict[str, Any]] = {}
-    for path in files("adbench_text.reports").joinpath(kind).iterdir():
-        name, _, suffix = path.name.partition(".")
-        if suffix == "py" and not name.startswith("_"):
-            declared[name] = registry.constants_of(ast.parse(path.read_text(encoding="utf-8")))
+    declared = {name: dict(plugin.constants) for name, plugin in registry.plugins(kind).items()}
     return dict(sorted(declared.items(), key=lambda item: item[1]["ORDER"]))
 
 

@@ -17,7 +17,7 @@ import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -44,8 +44,7 @@ _FOLDERS = {
 }
 KINDS = tuple(_FOLDERS)
 _OF_OTHERS = ("detectors", "datasets", "reports")  # kinds that other packages may bring
-# a file of these kinds defines one class, which has this method; others are used as modules
-_METHODS = {"detectors": "decision_function", "datasets": "read", "engines": "run"}
+_OF_CLASSES = ("detectors", "datasets", "engines")  # kinds whose files define one class; others are modules
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
@@ -65,13 +64,11 @@ class Plugin:
     module: str
     place: str  # what is loaded, and its package, for messages
     package: str = _OURS
-    problem: str = ""  # why its file cannot be read
+    problem: str = ""  # why it cannot be loaded: its file cannot be read, or others claim its name
     is_family: bool = False
     class_name: str = ""  # of the class that a file of ours is about
     # literal constants of its module, read without import
     constants: Mapping[str, Any] = field(default_factory=dict)
-    # places of all plug-ins that claim its name; its own alone if nothing is wrong
-    claimants: tuple[str, ...] = ()
 
     @property
     def is_foreign(self) -> bool:
@@ -81,14 +78,6 @@ class Plugin:
     def claims(self, name: str) -> bool:
         """Return whether this name is its own, or that of a member of its family."""
         return name == self.name or (self.is_family and name.startswith(f"{self.name}-"))
-
-    def check_name(self) -> None:
-        """Raise PluginError if several plug-ins claim this name."""
-        if len(self.claimants) > 1:
-            raise PluginError(
-                f"Several {_singular(self.kind)}s claim the name {self.name!r}: {', '.join(self.claimants)}. "
-                "Rename one of them, or uninstall its package."
-            )
 
 
 @cache
@@ -105,7 +94,13 @@ def plugins(kind: str) -> dict[str, Plugin]:
     by_name: dict[str, Plugin] = {}
     for plugin in candidates:
         claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
-        by_name.setdefault(plugin.name, replace(plugin, claimants=tuple(claimants)))
+        if len(claimants) > 1:
+            problem = (
+                f"Several {_singular(kind)}s claim the name {plugin.name!r}: {', '.join(claimants)}. "
+                "Rename one of them, or uninstall its package."
+            )
+            plugin = replace(plugin, problem=problem)
+        by_name.setdefault(plugin.name, plugin)
     return dict(sorted(by_name.items()))
 
 
@@ -117,40 +112,36 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, name, "", load, module, place, problem=str(error))
+        return Plugin(kind, name, "", load, module, place, problem=f"{module} cannot be read: {error}")
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    declared = [
-        statement.value.value
-        for node in classes
-        for statement in node.body
-        if isinstance(statement, ast.Assign | ast.AnnAssign)
-        and isinstance(statement.value, ast.Constant)
-        and ast.unparse(statement).startswith(("name = ", "name: "))
-    ]
-    is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
-    if not is_family and kind in _METHODS:
-        load = lambda: _only_class(kind, importlib.import_module(module))  # noqa: E731
     public = [node.name for node in classes if not node.name.startswith("_")]
+    is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
+    is_class = kind in _OF_CLASSES and not is_family
+    if is_class and len(public) != 1:
+        problem = f"{module} must define exactly one public class, found {', '.join(public) or 'none'}."
+        return Plugin(kind, name, "", load, module, place, problem=problem)
+    if is_class:
+        load = lambda: getattr(importlib.import_module(module), public[0])  # noqa: E731
     return Plugin(
         kind,
-        str(declared[0]) if declared else name,
+        str(next((names["name"] for node in classes if "name" in (names := _constants(node.body))), name)),
         (ast.get_docstring(tree) or "").partition("\n")[0],
         load,
         module,
         place,
         is_family=is_family,
-        class_name=public[0] if len(public) == 1 and not is_family else "",
-        constants=constants_of(tree),
+        class_name=public[0] if is_class else "",
+        constants=_constants(tree.body),
     )
 
 
-def constants_of(tree: ast.Module) -> dict[str, Any]:
-    """Return the literal constants of a module by name."""
+def _constants(body: Sequence[ast.stmt]) -> dict[str, Any]:
+    """Return the literal constants of a module or a class, by name."""
     return {
         target.id: node.value.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
+        for node in body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name)
     }
 
@@ -174,36 +165,14 @@ def _foreign(kind: str, point: EntryPoint) -> Any:
     return loaded
 
 
-def _only_class(kind: str, module: ModuleType) -> type:
-    """Return the one public class that a plug-in file is about."""
-    classes = [
-        value
-        for name, value in vars(module).items()
-        if inspect.isclass(value) and value.__module__ == module.__name__ and not name.startswith("_")
-    ]
-    plugin_classes = [value for value in classes if hasattr(value, _METHODS[kind])]
-    if len(plugin_classes) != 1:
-        names = ", ".join(value.__name__ for value in plugin_classes) or "none"
-        raise PluginError(f"{module.__name__} must define exactly one {_singular(kind)}, found {names}.")
-    return plugin_classes[0]
-
-
 def _singular(kind: str) -> str:
     return {"reports": "format"}.get(kind, kind.removesuffix("s"))
-
-
-def class_names(kind: str) -> dict[str, str]:
-    """Return the module of each class that a plug-in file of ours is about, without importing any."""
-    return {p.class_name: p.module for p in plugins(kind).values() if p.class_name}
 
 
 def module_of(kind: str, name: str) -> str:
     """Return the module that defines a plug-in, or the family that it belongs to."""
     known = plugins(kind)
-    plugin = known.get(name) or known.get(name.partition("-")[0])
-    if plugin is None:
-        raise UnknownNameError(_singular(kind), name, names(kind))
-    return plugin.module
+    return (known.get(name) or known[name.partition("-")[0]]).module
 
 
 def names(kind: str) -> list[str]:
@@ -229,23 +198,19 @@ def listing(kind: str) -> list[Listed]:
     """Return name, summary and problem of every plug-in; those of other packages are loaded, as a check."""
     rows: dict[str, Listed] = {}
     for plugin in plugins(kind).values():
-        name = f"{plugin.name}-..." if plugin.is_family else plugin.name
-        summary, problem, members = plugin.summary, plugin.problem, []
+        summary, problem = plugin.summary, plugin.problem
+        name, members = plugin.name, list[Listed]()
         try:
-            members = _described_members(plugin) if plugin.is_family else []
-            plugin.check_name()
-            if plugin.is_foreign:
-                summary = _summary(_load(plugin), plugin.summary)
+            if plugin.is_family:
+                name, family = f"{name}-...", _load(plugin)
+                describe = getattr(family, "summary", lambda name: "")
+                members = [Listed(f"{plugin.name}-{name}", describe(name)) for name in family.members()]
+            elif plugin.is_foreign and not problem:
+                summary = _summary(_load(plugin), summary)
         except PluginError as error:
             problem = str(error)
         rows |= {row.name: row for row in (Listed(name, summary, problem), *members)}
     return list(rows.values())
-
-
-def _described_members(plugin: Plugin) -> list[Listed]:
-    family = _load(plugin)
-    summary = getattr(family, "summary", lambda name: "")
-    return [Listed(f"{plugin.name}-{name}", summary(name)) for name in family.members()]
 
 
 def _summary(loaded: Any, origin: str) -> str:
@@ -258,8 +223,8 @@ def _summary(loaded: Any, origin: str) -> str:
 def load(kind: str, name: str) -> Any:
     """Load the plug-in of this name: a detector class, a dataset, or a module of reports."""
     known = plugins(kind)
-    if name in known:
-        known[name].check_name()
+    if name in known and known[name].problem:
+        raise PluginError(known[name].problem)
     if name in known and not known[name].is_family:
         return _load(known[name])
     family, _, member = name.partition("-")
@@ -298,7 +263,7 @@ def _load(plugin: Plugin) -> Any:
     except FAILURES as error:
         reason = described(error, plugin.module)
         raise PluginError(
-            f"The plug-in {plugin.name!r} ({plugin.problem or plugin.summary}) cannot be loaded: {reason}"
+            f"The plug-in {plugin.name!r} ({plugin.summary}) cannot be loaded: {reason}"
         ) from error
 
 

@@ -325,7 +325,7 @@ class _Cluster:
                     answers[address] = f"{_PACKAGE} cannot be found there: {described(found)}"
                 elif found != expected:
                     answers[address] = f"it has {_PACKAGE} {found}, this command {expected}"
-            job = Job(
+            job = _Job(
                 self._token,
                 self._work.corpora,
                 [(cell, self._work.definitions[cell]) for cell in one_each.values()],
@@ -360,7 +360,7 @@ class _Cluster:
 
 
 @dataclass(frozen=True)
-class Job:
+class _Job:
     """What a client sends once to each worker, before the cells."""
 
     token: str  # of the run of the client; a cluster may have several
@@ -375,7 +375,7 @@ class Job:
 class _Installed:
     """A job in this worker, and its processes that wait for a cell."""
 
-    job: Job
+    job: _Job
     variables: Mapping[str, str]
     idle: list[Worker] = field(default_factory=list)
     n_running: int = 0
@@ -387,12 +387,12 @@ _installed: dict[str, _Installed] = {}  # by token
 _lock = threading.Lock()
 
 
-async def install(job: Job, dask_worker: Any) -> str:
+async def install(job: _Job, dask_worker: Any) -> str:
     """Prepare this worker for a job; return why it is unsuitable, or an empty string."""
     return await asyncio.to_thread(_install, job, job.n_jobs.get(dask_worker.address, 1))
 
 
-def _install(job: Job, n_jobs: int) -> str:
+def _install(job: _Job, n_jobs: int) -> str:
     try:
         definitions, failed = prepare([cell for cell, _ in job.checked], job.corpora)
         for result in failed:
