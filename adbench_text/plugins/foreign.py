@@ -11,20 +11,17 @@ detector of PyOD: that is recognised too, but its higher scores are more abnorma
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, wraps
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeGuard
+from typing import Any, ClassVar, Self
 
 from sklearn.base import OutlierMixin, is_outlier_detector
 
 from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
 from adbench_text.places import place_of_method
-from adbench_text.plugins.detector import Observer, TextDetector, made_again
-from adbench_text.plugins.scores import Scores, State, TokenScore, check_scores
-
-if TYPE_CHECKING:
-    import pandas as pd
+from adbench_text.plugins.detector import TextDetector, made_again
+from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 
 SIGN = "sign"  # the resource of a detector whose scores are turned
 #: What a user is told about such a detector.
@@ -54,11 +51,6 @@ def _takes_a_matrix(kind: Any) -> bool:
     return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
 
 
-def _is_share(contamination: Any) -> TypeGuard[float]:
-    """Return whether this is a share of outliers, as PyOD's; others take words such as "auto"."""
-    return isinstance(contamination, Real) and 0 < float(contamination) <= 0.5
-
-
 @cache
 def _adapter(kind: Any) -> type["Foreign"]:
     members: dict[str, Any] = {
@@ -71,24 +63,54 @@ def _adapter(kind: Any) -> type["Foreign"]:
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
 
 
+def _attribute(read: Callable[[Any], Any]) -> Any:
+    """Return a property that is read from the wrapped detector."""
+    return property(lambda detector: read(detector.wrapped))
+
+
+def _method(name: str) -> Any:
+    """Return a method that calls that of the wrapped detector, or of `TextDetector` if it has none."""
+    inherited = getattr(TextDetector, name)
+
+    @wraps(inherited)
+    def call(detector: "Foreign", *arguments: Any) -> Any:
+        own = getattr(detector.wrapped, name, None)
+        # copies: it may change its input
+        copies = [list(each) if isinstance(each, Sequence) else each for each in arguments]
+        return own(*copies) if callable(own) else inherited(detector, *arguments)
+
+    return call
+
+
 class Foreign(TextDetector):
     """A detector of another package: `kind` returns it, given its hyper-parameters, and `wrapped` is it."""
 
     kind: ClassVar[Callable[..., Any]]
+    implementation = _attribute(type)
+    is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
+    trusted_types = _attribute(lambda wrapped: frozenset(getattr(wrapped, "trusted_types", ())))
+    can_be_saved = _attribute(lambda wrapped: hasattr(wrapped, "_get_state"))
+    prepare = _method("prepare")
+    oracle_scores = _method("oracle_scores")
+    tables = _method("tables")
+    _get_state = _method("_get_state")
+    _set_state = _method("_set_state")
 
     def __init__(self, **settings: Any) -> None:
         self.wrapped = self.kind(**settings)
         self._settings = settings
-        contamination = getattr(self.wrapped, "contamination", None)
-        super().__init__(contamination=contamination if _is_share(contamination) else 0.1)
+        contamination: Any = getattr(self.wrapped, "contamination", None)  # others take words such as "auto"
+        is_share = isinstance(contamination, Real) and 0 < float(contamination) <= 0.5
+        super().__init__(contamination=contamination if is_share else 0.1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return made_again, (adapted, (self.kind,), vars(self))
 
     @property
-    def implementation(self) -> type:
-        """The class of the wrapped detector."""
-        return type(self.wrapped)
+    def regime(self) -> str | None:
+        """What the detector knows besides the training texts; None if it does not declare it."""
+        regime = getattr(self.wrapped, "regime", None)
+        return regime if isinstance(regime, str) else None
 
     @property
     def is_turned(self) -> bool:
@@ -151,53 +173,12 @@ class Foreign(TextDetector):
     def check_params(self) -> None:
         """Raise an error if a hyper-parameter is out of range, where the detector declares or checks them."""
         super().check_params()
-        self._call("check_params")
-
-    def prepare(self, texts: Sequence[str]) -> None:
-        """Look up resources that are not learned, if the detector does so."""
-        self._call("prepare", list(texts))
+        _method("check_params")(self)
 
     def resources(self) -> dict[str, str]:
         """Return digests of what the scores depend on besides the code, and whether their sign is turned."""
         sign = {SIGN: TURNED} if self.is_turned else {}  # outdates results with the other sign
-        return {**(self._call("resources") or {}), **sign}
-
-    @property
-    def regime(self) -> str | None:
-        """What the detector knows besides the training texts; None if it does not declare it."""
-        regime = getattr(self.wrapped, "regime", None)
-        return regime if isinstance(regime, str) else None
-
-    @property
-    def is_oracle(self) -> bool:
-        """Whether the scores are chosen by the test labels."""
-        return getattr(self.wrapped, "is_oracle", False) is True
-
-    def oracle_scores(self, texts: Sequence[str], outlier: Any) -> Scores:
-        """Return scores that are chosen by the test labels."""
-        scores: Scores = self.wrapped.oracle_scores(list(texts), outlier)
-        return scores
-
-    @property
-    def observer(self) -> Observer | None:
-        """Watches the training, where the detector has an observer."""
-        return getattr(self.wrapped, "observer", None)
-
-    @observer.setter
-    def observer(self, observer: Observer | None) -> None:
-        if getattr(self.wrapped, "observer", self) is None:  # it has one, and uses it for nothing else
-            self.wrapped.observer = observer
-
-    @property
-    def ran_on_(self) -> Mapping[str, str]:  # type: ignore[override]
-        """Device and precision, where the detector names them."""
-        ran_on = getattr(self.wrapped, "ran_on_", None)
-        return {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
-
-    @property
-    def trusted_types(self) -> frozenset[str]:
-        """Classes of libraries in its state, where the detector lists them."""
-        return frozenset(getattr(self.wrapped, "trusted_types", ()))
+        return {**(_method("resources")(self) or {}), **sign}
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the scores of the words of each text, where the detector has them."""
@@ -206,30 +187,17 @@ class Foreign(TextDetector):
             return super().token_scores(texts)
         return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
 
-    def tables(self) -> "Mapping[str, pd.DataFrame]":
-        """Return the tables that describe the fitted detector, if it has any."""
-        tables = self._call("tables")
-        return tables if isinstance(tables, Mapping) else {}
-
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether it defines `_get_state`."""
-        return hasattr(self.wrapped, "_get_state")
-
-    def _get_state(self) -> State:
-        method = getattr(self.wrapped, "_get_state", None)
-        return dict(method()) if method else super()._get_state()
-
-    def _set_state(self, state: State) -> None:
-        method = getattr(self.wrapped, "_set_state", super()._set_state)
-        method(state)
-
-    def _call(self, name: str, *arguments: Any) -> Any:
-        method = getattr(self.wrapped, name, None)
-        return method(*arguments) if callable(method) else None
-
     def _fit(self, texts: list[str]) -> None:
+        is_watched = (
+            getattr(self.wrapped, "observer", self) is None
+        )  # it has one, and uses it for nothing else
+        if is_watched:
+            self.wrapped.observer = self.observer
         self.wrapped.fit(list(texts))  # a copy: it may change its input
+        if is_watched:
+            self.wrapped.observer = None
+        ran_on = getattr(self.wrapped, "ran_on_", None)
+        self.ran_on_ = {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
 
     def _score(self, texts: list[str]) -> Scores:
         scores: Scores = self.wrapped.decision_function(list(texts))
