@@ -111,7 +111,7 @@ def _notes(ranked: "OddDocuments", choice: Mapping[str, Any]) -> list[str]:
         notes.append(
             f"with {n:,} different documents{tied} no p is below {least:.2g}, so none is odd; raise --alpha."
         )
-    n_near, n_typical = len(ranked.near_copies), len(ranked.typical)
+    n_near, n_typical = ranked.n_near_copies, ranked.n_typical
     if n_near > max(n_typical / 2, 5):
         notes.append(
             f"{n_near} of the {n_typical} documents with the lowest scores share most of their words with "

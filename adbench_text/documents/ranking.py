@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,6 @@ from adbench_text.text.cleaning import Cleaner, check_language, likely_language,
 from adbench_text.text.words import count_words
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from adbench_text.plugins.detector import TextDetector
 
 N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
@@ -172,32 +170,19 @@ def left_out(
     return LeftOut(scores, f"cross-fitted over {n_folds} folds", texts, detectors, fold_of)
 
 
-class _Distinct(NamedTuple):
-    """Cleaned texts without copies and empty ones, and the row among them of each document with words."""
-
-    texts: list[str]
-    row_of: dict[int, int]
-
-    @classmethod
-    def of(cls, cleaned: Iterable[str], purpose: str) -> "_Distinct":
-        row_of_text: dict[str, int] = {}
-        row_of = {
-            place: row_of_text.setdefault(text, len(row_of_text))
-            for place, text in enumerate(cleaned)
-            if text and not text.isspace()
-        }
-        if len(row_of_text) < 2:
-            raise InvalidValueError(
-                f"At least 2 different documents with words are needed {purpose}, got {len(row_of_text)}."
-            )
-        return cls(list(row_of_text), row_of)
-
-    def first(self) -> list[int]:
-        """Return the place of the first document with each text."""
-        first: dict[int, int] = {}
-        for place, row in self.row_of.items():
-            first.setdefault(row, place)
-        return list(first.values())
+def _different(cleaned: Iterable[str], purpose: str) -> tuple[list[str], dict[int, int]]:
+    """Return texts without copies and empty ones, and the row among them of each place with words."""
+    row_of_text: dict[str, int] = {}
+    row_of = {
+        place: row_of_text.setdefault(text, len(row_of_text))
+        for place, text in enumerate(cleaned)
+        if text and not text.isspace()
+    }
+    if len(row_of_text) < 2:
+        raise InvalidValueError(
+            f"At least 2 different documents with words are needed {purpose}, got {len(row_of_text)}."
+        )
+    return list(row_of_text), row_of
 
 
 @dataclass(frozen=True)
@@ -211,6 +196,7 @@ class RankedDocument:
     is_odd: bool  # whether p is at most alpha
     copy_of: int | None = None  # place of the first document with the same words
     n_copies: int = 0  # number of later documents with the same words
+    _row: int = field(default=0, repr=False)  # among the different documents
 
 
 @dataclass(frozen=True)
@@ -223,13 +209,12 @@ class OddDocuments:
     documents: list[RankedDocument]  # all with a word in them
     empty: list[int]  # places of the documents without
     other_language: str | None  # the likely one, if only few of the words are common in the given one
-    typical: list[int]  # places of the documents with the lowest scores, at most `_MOST_TYPICAL`
-    near_copies: list[int]  # those of them that share most of their words with another document
+    n_typical: int  # documents with the lowest scores that are searched for near-copies
+    n_near_copies: int  # of them: those that share most of their words with another document
     seconds: float
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)
     _left_out: LeftOut = field(repr=False)
-    _row_of: Mapping[int, int] = field(repr=False)  # of each place: the row of its score
     _words: dict[int, list[TokenScore]] = field(default_factory=dict, repr=False)
 
     @property
@@ -257,12 +242,13 @@ class OddDocuments:
 
     def explain(self, documents: Iterable[RankedDocument]) -> None:
         """Look up the words of many documents at once, which takes less time than one after the other."""
-        places = [document.place for document in documents if document.place not in self._words]
+        new = [document for document in documents if document.place not in self._words]
         try:
-            scored = self._left_out.token_scores([self._row_of[place] for place in places])
+            scored = self._left_out.token_scores([document._row for document in new])
         except AdbenchTextError:  # the detector scores a document as a unit
-            scored = [[] for _ in places]
-        for place, words in zip(places, scored, strict=True):
+            scored = [[] for _ in new]
+        for document, words in zip(new, scored, strict=True):
+            place = document.place
             self._words[place] = original_words(self._texts[place], self._cleaner, words)
 
     @cached_property
@@ -276,17 +262,6 @@ class OddDocuments:
     def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
         """Return the words that make a document odd, the strongest first."""
         return odd_words(self.words(document), self.centre, n)
-
-    def frame(self) -> "pd.DataFrame":
-        """Return the documents as a table with the columns place, rank, score, p, odd and why (if odd)."""
-        import pandas as pd
-
-        self.explain(self.odd)
-        rows = [
-            (d.place, d.rank, d.score, d.p, d.is_odd, ", ".join(self.why(d)) if d.is_odd else "")
-            for d in self.documents
-        ]
-        return pd.DataFrame(rows, columns=["place", "rank", "score", "p", "odd", "why"])
 
 
 def odd_documents(
@@ -349,36 +324,34 @@ def odd_documents(
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
     cleaner = Cleaner(language if clean else None)
-    distinct = _Distinct.of(map(cleaner, texts), "to rank them")
+    different, row_of = _different(map(cleaner, texts), "to rank them")
     with own.errors():
-        own.detector.prepare(distinct.texts)
-        scored = left_out(own.detector, distinct.texts, n_folds, seed)
-    n_typical = min(_MOST_TYPICAL, len(distinct.texts) // 10)
-    typical = np.argsort(scored.scores, kind="stable")[:n_typical].tolist()
-    first = distinct.first()
+        own.detector.prepare(different)
+        scored = left_out(own.detector, different, n_folds, seed)
+    typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
     return OddDocuments(
         detector=own.label,
         method=scored.method,
         alpha=alpha,
-        documents=_ranked(scored.scores, alpha, distinct),
-        empty=[place for place in range(len(texts)) if place not in distinct.row_of],
-        other_language=_other_language(distinct.texts, language),
-        typical=[first[row] for row in typical],
-        near_copies=[first[row] for row in _near_copies(distinct.texts, typical)],
+        documents=_ranked(scored.scores, alpha, row_of),
+        empty=[place for place in range(len(texts)) if place not in row_of],
+        other_language=_other_language(different, language),
+        n_typical=len(typical),
+        n_near_copies=_n_near_copies(different, typical),
         seconds=time.perf_counter() - begin,
         _texts=texts,
         _cleaner=cleaner,
         _left_out=scored,
-        _row_of=distinct.row_of,
     )
 
 
-def _ranked(scores: NDArray[np.float64], alpha: float, distinct: _Distinct) -> list[RankedDocument]:
-    """Return the documents, the most abnormal first."""
+def _ranked(scores: NDArray[np.float64], alpha: float, row_of: Mapping[int, int]) -> list[RankedDocument]:
+    """Return the documents, the most abnormal first; `row_of` has the row of the score of each place."""
     p = p_values_within(scores)
     rank = np.empty(len(scores), dtype=np.int64)
     rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    first, n_documents = distinct.first(), Counter(distinct.row_of.values())
+    first = {row: place for place, row in reversed(row_of.items())}
+    n_documents = Counter(row_of.values())
     documents = [
         RankedDocument(
             place,
@@ -388,8 +361,9 @@ def _ranked(scores: NDArray[np.float64], alpha: float, distinct: _Distinct) -> l
             bool(p[row] <= alpha),
             copy_of=None if place == first[row] else first[row],
             n_copies=n_documents[row] - 1 if place == first[row] else 0,
+            _row=row,
         )
-        for place, row in distinct.row_of.items()
+        for place, row in row_of.items()
     ]
     return sorted(documents, key=lambda document: (document.rank, document.place))
 
@@ -402,10 +376,10 @@ def _other_language(texts: Sequence[str], language: str) -> str | None:
     return likely if share_of_common_words(texts, likely) > share else None
 
 
-def _near_copies(texts: Sequence[str], rows: Sequence[int]) -> list[int]:
-    """Return those of some documents that share most of their different words with another document."""
+def _n_near_copies(texts: Sequence[str], rows: Sequence[int]) -> int:
+    """Return how many of some documents share most of their different words with another document."""
     if not rows:
-        return []
+        return 0
     has_word = count_words(texts).counts.astype(bool).astype(np.int64)
     size = np.asarray(has_word.sum(axis=1))
     shared = (has_word @ has_word[rows].T).tocoo()  # of each document with each of some
@@ -413,7 +387,7 @@ def _near_copies(texts: Sequence[str], rows: Sequence[int]) -> list[int]:
     other = np.asarray(rows)[other]
     share = shared.data / (size[one] + size[other] - shared.data)
     is_near = (share >= _SHARED) & (one != other) & (size[other] >= _LEAST_WORDS)
-    return sorted(set(other[is_near].tolist()))
+    return len(np.unique(other[is_near]))
 
 
 def fit_model(
@@ -464,22 +438,22 @@ def fit_model(
     texts = check_texts(texts)
     cleaner = Cleaner(language if clean else None)
     # Without copies, or else they would take part in each other's score: all would look too normal.
-    distinct = _Distinct.of(map(cleaner, texts), "for a model")
+    different, row_of = _different(map(cleaner, texts), "for a model")
     with own.errors():
-        own.detector.prepare(distinct.texts)
-        scored = left_out(own.detector, distinct.texts, n_folds, seed)
+        own.detector.prepare(different)
+        scored = left_out(own.detector, different, n_folds, seed)
         if not own.detector.leaves_out_self:
-            own.detector.fit(distinct.texts)
-    n_documents = len(distinct.texts)
+            own.detector.fit(different)
+    n_documents = len(different)
     options = {
         "configuration": own.label,
         "language": language,
         "clean": clean,
         "centre": _centre(scored, n_documents),
-        "n_copies": len(distinct.row_of) - n_documents,
-        "n_empty": len(texts) - len(distinct.row_of),
+        "n_copies": len(row_of) - n_documents,
+        "n_empty": len(texts) - len(row_of),
     }
-    training = Training.of(distinct.texts, source, options)
+    training = Training.of(different, source, options)
     return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)
 
 

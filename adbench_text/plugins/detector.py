@@ -11,6 +11,8 @@ from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
+import numpy as np
+from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
@@ -18,9 +20,7 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, State, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
-    import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
 
@@ -116,7 +116,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     observer: Observer | None = None
     ran_on_: Mapping[str, str] = MappingProxyType({})
-    kept_: "NDArray[np.bool_] | None" = None
+    kept_: NDArray[np.bool_] | None = None
     ranges: ClassVar[Mapping[str, Range]] = {
         "contamination": _Contamination("(0, 0.5]"),
         "random_state": SEED,
@@ -226,7 +226,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """
         return False
 
-    def oracle_scores(self, texts: Sequence[str], outlier: "NDArray[np.bool_]") -> Scores:
+    def oracle_scores(self, texts: Sequence[str], outlier: NDArray[np.bool_]) -> Scores:
         """Return scores that are chosen by the test labels; only of a detector with `is_oracle`."""
         raise DetectorError(f"{type(self).__name__} has no scores that are chosen by the test labels.")
 
@@ -389,12 +389,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return super().predict_proba(_Shaped(check_texts(X)), method, return_confidence)
 
 
-def made_again(adapter: Callable[..., Any], arguments: tuple[Any, ...], state: Mapping[str, Any]) -> Any:
-    """Return a detector that was pickled; `adapter` makes its class, which cannot be found by a name."""
+def made_again(adapter: Callable[..., Any], *arguments: Any) -> Any:
+    """Return a detector that is unpickled; `adapter` makes its class, which cannot be found by a name."""
     kind = adapter(*arguments)
-    detector = kind.__new__(kind)
-    vars(detector).update(state)
-    return detector
+    return kind.__new__(kind)
 
 
 _OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")

@@ -64,19 +64,17 @@ def parameters(detector: "type[TextDetector]") -> list[Parameter]:
 def documented(kind: type) -> dict[str, Entry]:
     """Return the entries for all parameters of a class and of its bases, by name.
 
-    One that only refers to another class ("See `TextDetector`.") gives way to that class's own.
+    One that only refers to another class ("See `TextDetector`.") is left out: that class has its own.
     """
     fixed: frozenset[str] = getattr(kind, "fixed", frozenset())
     entries: dict[str, Entry] = {}
-    references: dict[str, Entry] = {}
     for base in kind.__mro__:
-        is_wrapper = base is kind and base.__doc__ == getattr(getattr(kind, "wrapped", None), "__doc__", "")
         for entry in parsed(vars(base).get("__doc__") or ""):
-            if is_wrapper and entry.name in fixed:  # the base of adapters describes its own
-                continue
             is_reference = not entry.type and _REFERENCE.match(entry.meaning)
-            (references if is_reference else entries).setdefault(entry.name, entry)
-    return entries | {name: entry for name, entry in references.items() if name not in entries}
+            # the base of an adapter describes those that replace the wrapped detector's own
+            if not (is_reference or (base is kind and entry.name in fixed)):
+                entries.setdefault(entry.name, entry)
+    return entries
 
 
 def parsed(docstring: str) -> Iterator[Entry]:

@@ -104,7 +104,7 @@ class Foreign(TextDetector):
         super().__init__(contamination=contamination if is_share else 0.1)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return made_again, (adapted, (self.kind,), vars(self))
+        return made_again, (adapted, self.kind), vars(self)
 
     @property
     def regime(self) -> str | None:

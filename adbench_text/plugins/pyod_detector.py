@@ -76,7 +76,7 @@ class WrappedDetector(TextDetector):
             "__module__": module,
             "__qualname__": wrapped.__qualname__,
             "__doc__": wrapped.__doc__,
-            "__reduce__": lambda detector: (made_again, (cls.around, (wrapped, module), vars(detector))),
+            "__reduce__": lambda detector: (made_again, (cls.around, wrapped, module), vars(detector)),
             "wrapped": wrapped,
         }
         return type(wrapped.__name__, (cls,), members)
@@ -134,6 +134,7 @@ class PyODDetector(WrappedDetector, VectorDetector):
     """
 
     fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features"})
+    _versions = VectorDetector._versions | {"pyod"}
 
     @property
     def regime(self) -> str:
@@ -147,10 +148,6 @@ class PyODDetector(WrappedDetector, VectorDetector):
     def resources(self) -> dict[str, str]:
         """Return the version of PyOD, and the digest of the file of word vectors if one is read."""
         return {**super().resources(), "pyod": version("pyod")}
-
-    def needed_resources(self) -> dict[str, str]:
-        """Return the digest of the word vectors or the encoder; another version of PyOD is only a warning."""
-        return {name: value for name, value in super().needed_resources().items() if name != "pyod"}
 
     def _fit_vectors(self, X: Matrix) -> None:
         # some draw from NumPy's or torch's global generators only

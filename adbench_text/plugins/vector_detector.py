@@ -64,6 +64,7 @@ class VectorDetector(TextDetector):
         "encoder_precision": Choice(PRECISIONS),
     }
     computes_with = TextDetector.computes_with | {"gensim", "tokenizers"}
+    _versions: ClassVar[frozenset[str]] = frozenset({LIBRARIES})  # resources that are versions of libraries
 
     def __init__(
         self,
@@ -121,8 +122,8 @@ class VectorDetector(TextDetector):
         return find_method(self.encoder).resources(self._encoding)
 
     def needed_resources(self) -> dict[str, str]:
-        """Return its `resources` without the libraries of the encoder."""
-        return {name: value for name, value in self.resources().items() if name != LIBRARIES}
+        """Return its `resources` without the versions of libraries."""
+        return {name: value for name, value in self.resources().items() if name not in self._versions}
 
     def _fit(self, texts: list[str]) -> None:
         self._encoder = fit_encoder(self._encoding, texts)

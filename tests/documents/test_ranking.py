@@ -1,6 +1,5 @@
 """Documents ranked against each other, and the words that make them odd."""
 
-import numpy as np
 import pytest
 
 from adbench_text.documents.ranking import fit_model, odd_documents
@@ -74,14 +73,6 @@ def test_a_model_is_the_same_with_and_without_copies(detector, settings):
     assert thrice.calibration.tolist() == once.calibration.tolist()
     assert Scorer(thrice).score([ODD]) == Scorer(once).score([ODD])
     assert (thrice.training.n_documents, thrice.training.options["n_copies"]) == (60, 120)
-
-
-def test_the_frame_has_a_row_for_each_document_with_words():
-    frame = ranked([*SEA, ODD], alpha=0.02).frame()
-    assert frame.columns.tolist() == ["place", "rank", "score", "p", "odd", "why"]
-    assert frame["place"].tolist()[0] == 60
-    assert frame["odd"].sum() == 1
-    assert np.all(np.diff(frame["score"]) <= 0)
 
 
 @pytest.mark.parametrize(
