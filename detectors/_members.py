@@ -7,7 +7,7 @@ be nested: ``refit(detector=knn-words(k=5)), llr``.
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adbench_text.code_version import code_version, libraries
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector
-from adbench_text.plugins.scores import REGIMES
+from adbench_text.plugins.scores import REGIMES, State
 
 
 class Members(Range):
@@ -33,14 +33,14 @@ class Members(Range):
 class Composite(TextDetector):
     """Base of detectors that are made of other detectors.
 
-    A subclass has a hyper-parameter that names its members, and returns it as `_given`. The members get
-    the seed of the detector.
+    The hyper-parameter `named_by` names its members. They get the seed of the detector.
     """
+
+    named_by: ClassVar[str]
 
     @property
     def _given(self) -> Any:
-        """The members, as the user gives them."""
-        raise NotImplementedError
+        return getattr(self, self.named_by)
 
     def _build(self) -> list[TextDetector]:
         """Return the members, unfitted and with checked hyper-parameters."""
@@ -63,6 +63,11 @@ class Composite(TextDetector):
                 "so it cannot score its training documents."
             )
         return member
+
+    @staticmethod
+    def _state_of(member: TextDetector) -> State:
+        """Return the state of a fitted member without the scores of its training documents."""
+        return {**member.fitted_state(compute_scores=False), "training_scores": None}
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range, those of the members included."""

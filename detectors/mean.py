@@ -53,6 +53,7 @@ class Mean(Composite):
     True
     """
 
+    named_by = "members"
     ranges: ClassVar[Mapping[str, Range]] = {"members": Members()}
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
@@ -63,10 +64,6 @@ class Mean(Composite):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return ``llr-minilm``, the same for every dataset."""
         return {"llr-minilm": [_LLR_MINILM]}
-
-    @property
-    def _given(self) -> Any:
-        return self.members
 
     def _fit(self, texts: list[str]) -> None:
         self._members = self._build()
@@ -102,9 +99,7 @@ class Mean(Composite):
 
     def _get_state(self) -> State:
         # the scores of the training documents are in the scales
-        members = [
-            {**member.fitted_state(compute_scores=False), "training_scores": None} for member in self._members
-        ]
+        members = [self._state_of(member) for member in self._members]
         return {"members": members, "scales": [list(scale) for scale in self._scales]}
 
     def _set_state(self, state: State) -> None:

@@ -58,6 +58,7 @@ class Refit(Composite):
     np.int64(30)
     """
 
+    named_by = "detector"
     ranges: ClassVar[Mapping[str, Range]] = {
         "detector": Members(),
         "rounds": Whole(1),
@@ -80,10 +81,6 @@ class Refit(Composite):
         self.rounds = rounds
         self.cutoff = cutoff
         self.max_dropped = max_dropped
-
-    @property
-    def _given(self) -> Any:
-        return self.detector
 
     def _build(self) -> list[TextDetector]:
         members = super()._build()
@@ -119,7 +116,7 @@ class Refit(Composite):
         return scores
 
     def _get_state(self) -> State:
-        return {**self._detector.fitted_state(compute_scores=False), "training_scores": None}
+        return self._state_of(self._detector)
 
     def _set_state(self, state: State) -> None:
         (detector,) = self._build()
