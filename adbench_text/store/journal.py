@@ -1,27 +1,22 @@
 """The journal of a store: results that are finished and not logged yet, and claims on cells.
 
 A result is written and flushed here before MLflow is asked to log it, so that neither a killed process nor
-a lost server costs a finished cell. A claim is a file that names a process; it counts as long as that process
-holds its lock, which the system releases with the process.
+a lost server costs a finished cell. A claim is a locked file; the system releases the lock with the process.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
 from adbench_text import storage
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
-
-_THIS_PROCESS = uuid4().hex
-_own_locks: dict[Path, FileLock] = {}  # of this process, by folder; held to its end
 
 
 class Journal:
@@ -32,38 +27,47 @@ class Journal:
         self._ended = folder / "ended"  # the keys of all entries, in their order
         self._ended_before = self._ended.stat().st_size if self._ended.exists() else 0
         self._written: set[str] = set()  # by this process
+        self._claims: dict[str, FileLock] = {}  # of this process
 
     def claim(self, key: str) -> bool | None:
         """Return True if the key is this process's now, None if another process holds it.
 
         False if another process has written an entry for it since this journal was opened.
         """
-        with self.held("claims"), self._room():
-            owner = self._owner(key)
-            if owner not in (None, _THIS_PROCESS):
+        lock = self._claims.get(key) or self._lock(f"{key}.claim")
+        with self._room():
+            if key not in self._claims and not _acquired(lock):
                 return None
-            if key in self._ended_meanwhile() - self._written:
-                return False
-            if not (self.folder / f"{_THIS_PROCESS}.process").exists():
-                self._begin()
-            self._claim(key).write_text(_THIS_PROCESS)
-        return True
+            self._claims[key] = lock
+            if key not in self._ended_meanwhile() - self._written:
+                return True
+        self.release(key)
+        return False
 
     def release(self, key: str) -> None:
-        """Give up a claim of this process."""
-        self._claim(key).unlink(missing_ok=True)
+        """Give up a claim, if there is one."""
+        if key in self._claims:
+            with suppress(OSError):  # Windows deletes no open file
+                (self.folder / f"{key}.claim").unlink()
+            self._claims.pop(key).release()
 
     def is_abandoned(self, key: str) -> bool:
         """Return whether no process holds a claim on a key."""
-        with self.held("claims"):
-            return self._owner(key) is None
+        if key in self._claims or self.claim(key) is None:
+            return False
+        self.release(key)
+        return True
+
+    def _lock(self, name: str) -> FileLock:
+        with self._room():
+            self.folder.mkdir(parents=True, exist_ok=True)
+        return FileLock(self.folder / name, thread_local=False)
 
     @contextmanager
     def held(self, name: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Hold a lock in a block; wait for another process that holds it, after a call of `notify`."""
-        lock = FileLock(self.folder / f"{name}.lock")
+        lock = self._lock(f"{name}.lock")
         with self._room():
-            self.folder.mkdir(parents=True, exist_ok=True)
             if not _acquired(lock):
                 notify()
                 lock.acquire(poll_interval=0.01)
@@ -75,7 +79,7 @@ class Journal:
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
         """Write an entry, and give up the claim on its key; the entry is on the disk when this returns."""
         self._written.add(key)
-        temporary = self.folder / f"{key}.{_THIS_PROCESS}.new"
+        temporary = self.folder / f"{key}.new"
         with self._room():
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -104,36 +108,6 @@ class Journal:
                 pass
             except ValueError:
                 self.remove(path.stem)
-
-    def _begin(self) -> None:
-        """Lock the file of this process; remove those of processes that have ended."""
-        for path in self.folder.glob("*.process"):
-            if not self._lives(path.stem):
-                for left in (path, *self.folder.glob(f"*.{path.stem}.new")):
-                    left.unlink()
-        _own_locks[self.folder] = FileLock(self.folder / f"{_THIS_PROCESS}.process", thread_local=False)
-        _own_locks[self.folder].acquire()
-
-    def _claim(self, key: str) -> Path:
-        return self.folder / f"{key}.claim"
-
-    def _owner(self, key: str) -> str | None:
-        """Return the living process that has claimed a key."""
-        try:
-            owner = self._claim(key).read_text()
-        except OSError:
-            return None
-        return owner if self._lives(owner) else None
-
-    def _lives(self, process: str) -> bool:
-        path = self.folder / f"{process}.process"
-        if process == _THIS_PROCESS or not path.exists():
-            return process == _THIS_PROCESS
-        lock = FileLock(path)
-        if not _acquired(lock):
-            return True
-        lock.release()
-        return False
 
     @contextmanager
     def _room(self) -> Iterator[None]:
