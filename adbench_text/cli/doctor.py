@@ -108,7 +108,7 @@ def _folder(path: Any) -> dict[str, Any]:
 def _store(uri: str, experiment: str) -> dict[str, Any]:
     """Return whether the store can be used; MLflow is not imported for it."""
     from adbench_text.errors import TrackingError
-    from adbench_text.store.address import check_reachable, sqlite_file
+    from adbench_text.store.client import check_reachable, sqlite_file
 
     facts = {"uri": without_password(uri), "experiment": experiment, "state": "reachable", "problem": ""}
     try:

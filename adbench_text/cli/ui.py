@@ -31,7 +31,7 @@ _SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(s
 def command(port: int, tracking_uri: str, experiment: str) -> None:
     """Start MLflow's web interface for the store, and print a link to the comparison of each dataset."""
     from adbench_text.errors import AdbenchTextError
-    from adbench_text.store.address import check_reachable, mlflow_uri
+    from adbench_text.store.client import check_reachable, mlflow_uri
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, experiment, create=False)
@@ -65,7 +65,7 @@ def _print_links(store: "Store", server: str) -> None:
 
 def links(store: "Store", datasets: Iterable[str]) -> list[str]:
     """Return a line per dataset: where MLflow compares its results."""
-    from adbench_text.store.address import DEFAULT_URI
+    from adbench_text.store.client import DEFAULT_URI
     from adbench_text.store.store import DEFAULT_EXPERIMENT
 
     paths = store.comparisons()

@@ -17,8 +17,7 @@ from adbench_text.escaping import printable, without_password
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import packages_of, read_description
 from adbench_text.models.model import Training
-from adbench_text.store.address import check_reachable, first_line, mlflow_uri
-from adbench_text.store.client import StoreClient
+from adbench_text.store.client import StoreClient, check_reachable, first_line, mlflow_uri
 from adbench_text.store.own_package import requirements, write_wheel
 from adbench_text.store.payload import DESCRIPTION, Input, Payload, Value, run_tags, write_run
 from adbench_text.store.record import KIND, TAG

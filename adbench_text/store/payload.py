@@ -18,9 +18,8 @@ from adbench_text.metrics import MAIN, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
-from adbench_text.store.address import local_path
-from adbench_text.store.client import StoreClient
-from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, params_and_tags
+from adbench_text.store.client import StoreClient, local_path
+from adbench_text.store.record import KIND, TAG, Record, params_and_tags
 from adbench_text.sweep.cell import of_test_set, percent
 from adbench_text.sweep.construct import cell_id
 
@@ -34,7 +33,7 @@ SUMMARY = f"{TAG}summary"
 LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
 _LONGEST_NAME = 200  # likewise
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
-_MOST_METRICS, _MOST_PARAMS = 900, 100  # that MLflow takes at once, together
+_MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
 # MLflow sorts charts by name, those of a name with a slash first: the main metric opens the page under this
 _FIRST_CHART = f"{MAIN.title}/mean over splits"
 
@@ -123,13 +122,10 @@ def _write_values(client: StoreClient, run_id: str, payload: Payload) -> None:
 
     params = [Param(name, value) for name, value in payload.params.items()]
     metrics = [Metric(*value) for value in payload.metrics]
-    n_batches = max(-(-len(params) // _MOST_PARAMS), -(-len(metrics) // _MOST_METRICS))
-    for i in range(n_batches):
-        client.log_batch(
-            run_id,
-            metrics=metrics[i * _MOST_METRICS : (i + 1) * _MOST_METRICS],
-            params=params[i * _MOST_PARAMS : (i + 1) * _MOST_PARAMS],
-        )
+    for i in range(0, len(params), _MOST_PARAMS):
+        client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
+    for i in range(0, len(metrics), _MOST_METRICS):
+        client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
 
 
 def _write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:
@@ -187,53 +183,40 @@ def _accepted(name: str) -> str:
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
-    tags = {
-        KIND: "cell",
-        CELL: cell_id(definition),
-        STATUS: result.status,
-        f"{TAG}edition": corpus.edition,
-        f"{TAG}documents": corpus.counts(),
-        f"{TAG}configurations": str(result.cell.n_configurations),
-        DESCRIPTION: _description(result, corpus),
+    classes = "\n".join(corpus.classes)
+    failed = f"Failed: {result.reason[:LONGEST_TAG]}\n\n" if result.reason else ""
+    ours = {
+        "kind": "cell",
+        "cell": cell_id(definition),
+        "status": result.status,
+        "edition": corpus.edition,
+        "documents": corpus.counts(),
+        "configurations": str(result.cell.n_configurations),
+        # without them a report knows only those that have results
+        "classes": classes if len(classes) <= LONGEST_TAG else "",
+        "published": "true" if corpus.is_published else "",
+        "limit": "" if corpus.limit is None else str(corpus.limit),
+        "reason": result.reason[:LONGEST_TAG],
+    }
+    return {
+        **{f"{TAG}{name}": text for name, text in ours.items() if text},
+        DESCRIPTION: f"{failed}{result.cell}: {corpus.edition}.",
         **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
     }
-    classes = "\n".join(corpus.classes)
-    if len(classes) <= LONGEST_TAG:  # otherwise a report knows only those that have results
-        tags[f"{TAG}classes"] = classes
-    if corpus.is_published:
-        tags[f"{TAG}published"] = "true"
-    if corpus.limit is not None:
-        tags[f"{TAG}limit"] = str(corpus.limit)
-    if result.reason:
-        tags[f"{TAG}reason"] = result.reason[:LONGEST_TAG]
-    return tags
-
-
-def _description(result: Result, corpus: Corpus) -> str:
-    sizes = [
-        f"{verb} on {int(result.metrics[f'n_{part}']):,} documents, "
-        f"{int(result.metrics[f'n_{part}_outliers']):,} of them outliers"
-        for verb, part in (("trained", "train"), ("tested", "test"))
-        if f"n_{part}_outliers" in result.metrics
-    ]
-    summary = f"{result.cell}: {'; '.join([*sizes, corpus.edition])}."
-    return f"Failed: {result.reason[:LONGEST_TAG]}\n\n{summary}" if result.reason else summary
 
 
 def _inputs(result: Result, corpus: Corpus) -> list[Input]:
     cell = result.cell
     source = json.dumps({"dataset": corpus.name, "edition": corpus.edition})
-    names = {
-        "training": f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}",
-        "testing": f"{corpus.name} test{of_test_set(cell.test_outliers)}",
-    }
-    n_test = len(corpus.test) if cell.test_outliers is None else result.metrics.get("n_test")
-    sizes = {"training": result.metrics.get("n_train"), "testing": n_test}
+    parts = (
+        ("training", f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}", "n_train"),
+        ("testing", f"{corpus.name} test{of_test_set(cell.test_outliers)}", "n_test"),
+    )
     return [
         # MLflow's own digest would read the first rows only
-        Input(context, name, corpus.digest, source, json.dumps({"num_rows": sizes[context]}))
-        for context, name in names.items()
+        Input(context, name, corpus.digest, source, json.dumps({"num_rows": result.metrics.get(size)}))
+        for context, name, size in parts
     ]
 
 
@@ -268,8 +251,9 @@ def _scores_csv(
     labels = labels[documents[places]]
     escaped = [escaping.no_formula(name) for name in corpus.classes]
     names = [escaped[label] for label in labels.tolist()]
-    table = pd.DataFrame({"class": names, "score": scores}, index=documents[places])
-    table.insert(1, "outlier", (labels != corpus.classes.index(result.cell.inlier)).astype(int))
+    outlier = (labels != corpus.classes.index(result.cell.inlier)).astype(int)
+    columns = {"class": names, "outlier": outlier, "score": scores}
+    table = pd.DataFrame(columns, index=documents[places])
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
 
 

@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name, without_password
-from adbench_text.store.address import artifact_root, local_path
-from adbench_text.store.client import StoreClient, as_tracking_error, pages
+from adbench_text.store.client import StoreClient, artifact_root, as_tracking_error, local_path, pages
 from adbench_text.store.payload import Value
 from adbench_text.store.record import KIND, MADE_BY, TAG, Record, StoredRun
 

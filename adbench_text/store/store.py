@@ -25,8 +25,14 @@ from adbench_text.escaping import without_password
 from adbench_text.metrics import MAIN
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
-from adbench_text.store.address import check_reachable, checked_experiment, sqlite_file, tracking_uri
-from adbench_text.store.client import StoreClient, pages
+from adbench_text.store.client import (
+    StoreClient,
+    check_reachable,
+    checked_experiment,
+    pages,
+    sqlite_file,
+    tracking_uri,
+)
 from adbench_text.store.journal import Journal, folder_of
 from adbench_text.store.payload import (
     DESCRIPTION,

@@ -9,8 +9,7 @@ from sqlalchemy.engine import make_url
 
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
-from adbench_text.store import address
-from adbench_text.store.address import (
+from adbench_text.store.client import (
     check_reachable,
     mlflow_uri,
     tracking_uri,
@@ -212,7 +211,7 @@ def test_a_server_that_is_not_there(free_port):
 
 
 def test_a_server_that_never_answers(deaf_port, monkeypatch):
-    monkeypatch.setattr(address, "PATIENCE", 0.3)
+    monkeypatch.setattr("adbench_text.store.client.PATIENCE", 0.3)
     assert "(ReadTimeout)" in refused(f"http://127.0.0.1:{deaf_port}")
 
 
