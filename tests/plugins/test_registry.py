@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import complete
 
 from adbench_text.code_version import code_version
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
@@ -97,24 +96,6 @@ def test_every_plugin_is_listed_with_a_summary():
             assert not problem, name
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("run --detector pyod-k", ["pyod-kde", "pyod-knn", "pyod-kpca"]),
-        ("run --inlier sp", ["sports"]),
-        ("run --dataset nonsense --inlier ", ["all"]),
-        ("run --vectors fast", ["fasttext-local", "fasttext-wiki-news-subwords-300"]),
-        ("fetch glove-wiki-gigaword-5", ["glove-wiki-gigaword-50"]),
-        ("fetch py", ["pydocs"]),
-        ("run --detector ocsvm --set k", ["kernel=rbf", "kernel=linear"]),
-        ("list d", ["detectors", "datasets"]),
-    ],
-)
-def test_the_shell_completes_names(words, expected):
-    before, _, incomplete = words.rpartition(" ")
-    assert complete(before, incomplete) == expected
-
-
 def test_the_shell_completes_without_importing_a_library():
     code = (
         "import sys, os\nfrom adbench_text.cli.main import main\n"
@@ -171,19 +152,6 @@ def test_a_file_that_is_no_python_is_listed_as_broken_and_breaks_nothing(code, o
     assert registry.detector("llr").__name__ == "LLR"
     with pytest.raises(PluginError, match=r"detectors\.mistake cannot be read: "):
         registry.detector("mistake")
-
-
-def test_a_folder_is_a_plugin_as_well_as_a_file_is(own_files, tmp_path):
-    folder = tmp_path / "detectors" / "folder"
-    folder.mkdir(parents=True)
-    (folder / "parts.py").write_text("K = 7\n")
-    (folder / "__init__.py").write_text(
-        '"""A detector in parts."""\nfrom adbench_text.detectors.folder.parts import K\n\n'
-        "class Mine:\n    k = K\n    def fit(self, texts): ...\n    def decision_function(self, texts): ...\n"
-    )
-    own_files("detectors")
-    assert ("folder", "A detector in parts.", "") in registry.listing("detectors")
-    assert registry.detector("folder").kind.k == 7
 
 
 def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path):

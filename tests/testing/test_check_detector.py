@@ -8,9 +8,8 @@ import pytest
 
 from adbench_text import storage
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH
+from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.testing import ContractError, check_detector
-from adbench_text.testing.subject import OUTLIER, TEST, TRAIN
 
 
 class Sound(TextDetector):
@@ -215,9 +214,3 @@ def test_a_check_keeps_nothing(tmp_path, monkeypatch):
     check_detector("iforest")
     assert list(tmp_path.iterdir()) == []
     assert storage.cache_dir() == tmp_path
-
-
-def test_the_texts_are_those_of_the_split():
-    assert len(TRAIN) == 80
-    assert len(TEST) == len(OUTLIER) == 40
-    assert Sound().regime == FROM_SCRATCH
