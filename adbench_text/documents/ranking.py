@@ -345,7 +345,7 @@ def odd_documents(
     )
 
 
-def _ranked(scores: NDArray[np.float64], alpha: float, row_of: Mapping[int, int]) -> list[RankedDocument]:
+def _ranked(scores: NDArray[np.float64], alpha: float, row_of: dict[int, int]) -> list[RankedDocument]:
     """Return the documents, the most abnormal first; `row_of` has the row of the score of each place."""
     p = p_values_within(scores)
     rank = np.empty(len(scores), dtype=np.int64)

@@ -1,8 +1,8 @@
 """Adapters around detectors of other packages that score document vectors, such as those of PyOD."""
 
 import sys
-from collections.abc import Mapping
-from contextlib import redirect_stdout
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
 from functools import cache
 from importlib.metadata import version
 from inspect import Parameter, signature
@@ -110,6 +110,19 @@ class WrappedDetector(TextDetector):
         type(self).__init__(self, **(self.get_params() | params))
         return self
 
+    @contextmanager
+    def _called(self) -> Iterator[None]:
+        """Seed what the wrapped detector draws from, and keep what it prints off standard output."""
+        if self.random_state is not None:  # some draw from NumPy's or torch's global generators only
+            seed_generators(self.random_state)
+        try:
+            with redirect_stdout(sys.stderr):
+                yield
+        except ImportError as error:
+            raise DetectorError(
+                f"{self.wrapped.__name__} needs a package that is not installed: {error}"
+            ) from error
+
 
 class PyODDetector(WrappedDetector, VectorDetector):
     """A detector of PyOD on document vectors.
@@ -150,18 +163,10 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return {**super().resources(), "pyod": version("pyod")}
 
     def _fit_vectors(self, X: Matrix) -> None:
-        # some draw from NumPy's or torch's global generators only
-        if self.random_state is not None:
-            seed_generators(self.random_state)
         self._n_features = int(X.shape[1])
-        try:
+        with self._called():
             self._detector = self._wrapped(self._n_features)
-            with redirect_stdout(sys.stderr):  # PyOD prints its epochs
-                self._detector.fit(np.asarray(X, dtype=np.float64))
-        except ImportError as error:
-            raise DetectorError(
-                f"PyOD's {self.wrapped.__name__} needs a package that is not installed: {error}"
-            ) from error
+            self._detector.fit(np.asarray(X, dtype=np.float64))
 
     def _wrapped(self, n_features: int) -> Any:
         """Return PyOD's detector, not fitted."""

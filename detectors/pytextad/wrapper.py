@@ -1,8 +1,6 @@
 """The adapters that put detectors of PyTextAD behind the interface for documents."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import redirect_stdout
 from importlib.metadata import version
 from typing import Any, ClassVar
 
@@ -13,9 +11,8 @@ from numpy.typing import NDArray
 from adbench_text import storage
 from adbench_text.checks import Range, Whole, seed_or_draw
 from adbench_text.detectors._devices import DEVICE, describe, find_device
-from adbench_text.errors import DataError, DetectorError, InvalidValueError
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
-from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.pyod_detector import WrappedDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS
@@ -55,26 +52,15 @@ class PyTextADDetector(WrappedDetector):
         own = self._own()
         if "device" in own:
             own["device"] = str(find_device(own["device"]))
-        self._seed()
-        # contamination is not passed on: the threshold is ours
-        self._detector = self.wrapped(**own, **fixed, random_state=self.random_state)
+        with self._called():
+            # contamination is not passed on: the threshold is ours
+            self._detector = self.wrapped(**own, **fixed, random_state=self.random_state)
+            self._detector.fit(X)
         self.ran_on_ = {"device": describe(torch.device(self._detector.device)), "precision": "float32"}
-        try:
-            with redirect_stdout(sys.stderr):
-                self._detector.fit(X)
-        except ImportError as error:
-            raise DetectorError(
-                f"PyTextAD's {self.wrapped.__name__} needs a package that is not installed: {error}"
-            ) from error
 
     def _score_wrapped(self, X: Any) -> Scores:
-        self._seed()
-        with redirect_stdout(sys.stderr):
+        with self._called():
             return np.asarray(self._detector.decision_function(X), dtype=np.float64)
-
-    def _seed(self) -> None:
-        if self.random_state is not None:
-            seed_generators(self.random_state)
 
 
 class PyTextADVectorDetector(PyTextADDetector, VectorDetector):
