@@ -1,7 +1,7 @@
 """Test documents that illustrate a detector: its most extreme scores and its worst mistakes."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,10 +16,6 @@ from adbench_text.text.cleaning import Cleaner
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-_TYPES = {
-    **{"why": str, "document": int, "label": str, "outlier": bool},
-    **{"score": float, "text": str, "tokens": list},
-}
 N_EACH = 3
 _LONGEST = 4000  # characters; a page with longer texts would be unreadable
 
@@ -67,7 +63,7 @@ def examples_of(
     for (why, place), tokens in zip(chosen, token_scores, strict=True):
         document = place if documents is None else int(documents[place])
         text = texts[place]
-        scored = [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens]
+        scored = _scored(tokens)
         if len(corpus.originals):
             text = corpus.originals[document]
             scored = original_words(text, Cleaner(), scored)
@@ -86,26 +82,21 @@ def to_json(examples: Sequence[Example]) -> str:
 def from_json(text: str) -> list[Example]:
     """Return the examples that `to_json` wrote; raise ValueError for any other text."""
     try:
-        return [_example(entry) for entry in json.loads(text)]
-    except (AttributeError, TypeError, OverflowError, RecursionError) as error:
+        return [
+            Example(
+                str(each["why"]),
+                int(each["document"]),
+                str(each["label"]),
+                bool(each["outlier"]),
+                float(each["score"]),
+                str(each["text"]),
+                _scored(each["tokens"]),
+            )
+            for each in json.loads(text)
+        ]
+    except (AttributeError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise ValueError(f"not a list of examples: {error}") from error
 
 
-def _example(entry: Mapping[str, Any]) -> Example:
-    if entry.keys() != _TYPES.keys():
-        raise TypeError(f"{list(entry)!r:.60} are not the fields of an example")
-    checked = {name: _checked(kind, entry[name]) for name, kind in _TYPES.items()}
-    tokens = [
-        TokenScore(_checked(str, token), _checked(int, start), _checked(int, end), _checked(float, score))
-        for token, start, end, score in checked["tokens"]
-    ]
-    return Example(**checked | {"tokens": tokens})
-
-
-def _checked(kind: type, value: Any) -> Any:
-    """Return the value if it has exactly this type; a whole number is a float too."""
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        raise TypeError(f"{value!r:.60} is not a {kind.__name__}")
-    return value
+def _scored(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
+    return [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens]

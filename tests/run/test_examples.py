@@ -9,7 +9,6 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.run.examples import choose, examples_of, from_json, to_json
-from adbench_text.run.result import Example
 from adbench_text.text.cleaning import clean
 
 WORD = re.compile(r"\w+")
@@ -119,20 +118,9 @@ def test_a_detector_without_token_scores_has_no_examples(corpus):
     assert examples_of(Refusing(), corpus, "zero", np.arange(5.0)) == []
 
 
-def test_examples_of_a_split_with_long_texts_alone():
-    documents = Documents(["x" * 5000, "y" * 5000], np.array([0, 1]))
-    corpus = Corpus("made-up", ("zero", "one"), documents, documents, "made up")
-    assert examples_of(Lengths(), corpus, "zero", np.array([1.0, 2.0])) == []
-
-
 def entry(**changes) -> dict:
     values = {"why": "most normal", "document": 1, "label": "zero", "outlier": False, "score": 1, "text": "a"}
     return {**values, "tokens": [["a", 0, 1, 0.5]], **changes}
-
-
-def test_examples_are_read_as_they_are():
-    (example,) = from_json(json.dumps([entry()]))
-    assert example == Example("most normal", 1, "zero", False, 1.0, "a", [TokenScore("a", 0, 1, 0.5)])
 
 
 @pytest.mark.parametrize(
@@ -144,13 +132,11 @@ def test_examples_are_read_as_they_are():
         "[" + "9" * 5000 + "]",
         json.dumps([entry()])[:-9],
         json.dumps(entry()),
-        json.dumps([entry(more=1)]),
-        *(json.dumps([entry(**{name: None})]) for name in entry()),
-        json.dumps([entry(outlier=0)]),
+        *(json.dumps([entry(**{name: None})]) for name in ("document", "score", "tokens")),
         json.dumps([entry(score=10**400)]),
         *(
             json.dumps([entry(tokens=[token])])
-            for token in (["a", 0, 1], ["a", 0.5, 1, 1], ["a", 0, 1, None], "abcd")
+            for token in (["a", 0, 1], ["a", "b", 1, 1], ["a", 0, 1, None], "abcd")
         ),
     ],
     ids=lambda text: text[:60],
