@@ -238,12 +238,6 @@ def test_what_a_detector_does_wrong_costs_its_own_cells_alone(jobs, corpora, toy
     assert len(results) == 3 * 4
 
 
-def test_a_worker_that_ends_without_an_error_costs_its_cell_alone(corpora):
-    left, good = run(cells(faulty("leaves"), "counting", contamination=[0], inliers=["sea"]), corpora, 1)
-    assert (left.status, good.status) == ("killed", "ok")
-    assert left.reason == "it ended its process (exit code 0)"
-
-
 @pytest.fixture
 def gate(tmp_path, monkeypatch):
     """Cells wait in their training until there are two, and a moment longer."""
@@ -309,13 +303,6 @@ def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
     claim = lambda cell: answers[cell].pop(0) if cell in answers else False  # noqa: E731
     results = list(run(todo, corpora, 2, claim=claim))
     assert [result.cell for result in results] == [first]
-
-
-def test_no_more_workers_are_started_than_there_are_cells(corpora):
-    todo = cells("knn-words", contamination=[0], inliers=["sea", "law"])
-    with closing(run(todo, corpora, 8)) as results:
-        next(results)
-        assert len(workers()) <= 2
 
 
 @pytest.mark.parametrize("jobs", [0, 1, 2])

@@ -5,7 +5,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -104,15 +103,6 @@ def test_an_older_store_is_read_and_continued(store):
     (summary,) = runs(older, "summary")
     assert summary.data.metrics["auroc"] == pytest.approx(0.7)
     assert len(older.cells(["tiny"])) == 2
-
-
-def test_an_older_result_that_waits_in_the_journal_is_logged(store, monkeypatch):
-    monkeypatch.setattr(payload, "params_and_tags", lambda definition: (dict(definition), {}))
-    with store.sweep({"tiny": corpus()}, "a sweep"):
-        store.keep(result(), definition(result()), corpus())
-    monkeypatch.undo()
-    store.log_kept()
-    assert store.cells(["tiny"])[0].definition == definition(result())
 
 
 def test_the_inputs_of_a_cell_are_the_corpus_by_our_own_digest(store):
@@ -611,25 +601,6 @@ def test_a_creation_that_is_cut_off_leaves_no_store_and_the_next_one_works(tmp_p
     log(Store(uri), result())
     assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["mlflow.db"]
     assert len(Store(uri).cells(["tiny"])) == 1
-
-
-def test_two_runs_may_create_a_store_at_once(tmp_path):
-    folder = tmp_path / "store"
-    folder.mkdir()
-    waits = (
-        "import pathlib, sys, time; from mlflow import MlflowClient\n"
-        "from adbench_text.store.store import Store\n"
-        "ready, go, uri = sys.argv[1:]; pathlib.Path(ready).touch();\n"
-        "while not pathlib.Path(go).exists(): time.sleep(0.001)\n"
-        "Store(uri).datasets()"
-    )
-    ready, go, uri = [tmp_path / "a", tmp_path / "b"], tmp_path / "go", f"sqlite:///{folder / 'mlflow.db'}"
-    processes = [subprocess.Popen([sys.executable, "-c", waits, file, go, uri]) for file in ready]
-    while not all(file.exists() for file in ready):
-        time.sleep(0.01)
-    go.touch()
-    assert [process.wait() for process in processes] == [0, 0]
-    assert [path.name for path in folder.iterdir()] == ["mlflow.db"]
 
 
 def test_the_journal_of_a_deleted_store_does_not_spoil_a_new_one(store, tmp_path):

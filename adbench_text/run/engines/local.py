@@ -5,7 +5,6 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from multiprocessing import connection
-from typing import Any
 
 from joblib import cpu_count
 
@@ -79,8 +78,6 @@ class _Pool:
         # with one process there is no turn to take
         self._gpus = provenance.visible_gpus() if jobs > 1 and any(map(work.may_use_gpu, work.cells)) else []
         self._workers: list[Worker] = []
-        self._referee: Worker | None = None  # measures the scores of detectors of other packages
-        self._left: list[Any] = []  # splits of workers that are spent: others go on with them
         self._gpu_of: dict[Worker, str | None] = {}
 
     def run(self) -> Generator[Result]:
@@ -101,7 +98,7 @@ class _Pool:
 
     def close(self) -> None:
         """End all processes."""
-        for worker in (*self._workers, *([self._referee] if self._referee else [])):
+        for worker in self._workers:
             worker.kill()
         self._workers.clear()
 
@@ -119,15 +116,15 @@ class _Pool:
                 self._work.progress.started(cell)
                 worker.send(cell, self._work.corpora[cell.dataset])
 
-    def _start(self) -> None:
+    def _start(self) -> Worker:
         """Start a worker; it sees the GPU that the fewest others see."""
         n_workers = Counter(self._gpu_of.get(worker) for worker in self._workers)
         gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
         own = {} if gpu is None else {provenance.VISIBLE: gpu}
         worker = Worker(self._threads | own, self._work.trace_every)
-        worker.split = self._left.pop() if self._left else None
         self._workers.append(worker)
         self._gpu_of[worker] = gpu
+        return worker
 
     def _next(self, worker: Worker) -> Cell | None:
         if len(self._queue):
@@ -154,11 +151,8 @@ class _Pool:
             self._suspects.append(cell)
             return None
         if result is not None and worker.is_spent:
-            self._left.append(worker.split)
-            return self._measured(result)
+            successor = self._start()  # it goes on with the split of this one
+            result = successor.measure(result, self._work.corpora[result.cell.dataset])
+            if successor.is_dead:
+                self._workers.remove(successor)
         return result
-
-    def _measured(self, result: Result) -> Result:
-        if self._referee is None or self._referee.is_dead:
-            self._referee = Worker(self._threads, trace_every=0)
-        return self._referee.measure(result, self._work.corpora[result.cell.dataset])
