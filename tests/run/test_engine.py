@@ -19,7 +19,7 @@ from adbench_text.plugins.foreign import adapted
 from adbench_text.run.engine import Limits, Work
 from adbench_text.run.engines.local import Local
 from adbench_text.run.progress import Progress
-from adbench_text.run.worker import Worker, _limits
+from adbench_text.run.worker import Worker
 from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
@@ -155,19 +155,6 @@ def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, le
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
     assert len(children) >= 3  # a suspect runs again
     wait_until(lambda: not any(is_running(pid) for pid in children))
-
-
-@pytest.mark.parametrize(
-    ("variables", "limits"),
-    [
-        ({}, {}),
-        ({"OMP_NUM_THREADS": "2,1"}, {"openmp": 2, "blas": 2}),
-        ({"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"}, {"openmp": 2, "blas": 1}),
-        ({"OMP_NUM_THREADS": "all", "OPENBLAS_NUM_THREADS": "0"}, {}),
-    ],
-)
-def test_a_worker_has_the_threads_that_the_user_has_set(variables, limits):
-    assert _limits(variables) == limits
 
 
 def test_a_worker_that_is_stopped_before_its_first_cell_ends_the_sweep_with_a_line(corpora, monkeypatch):

@@ -61,11 +61,6 @@ def test_a_database_is_read_by_queries_that_return_what_mlflow_returns_page_by_p
     }
 
 
-def test_an_experiment_that_does_not_exist_has_no_cells(store):
-    for reader in readers(store):
-        assert list(reader.runs(EXPERIMENT)) == []
-
-
 def test_what_is_finished_needs_neither_params_nor_metrics(store):
     log(store, result(0.9))
     (record,) = store.cells(["tiny"])
