@@ -61,6 +61,7 @@ SLOW = {"numpy", "pandas", "sklearn", "torch", "mlflow", "pyod", "rich", "gensim
     [
         ("import adbench_text", SLOW),
         ("import adbench_text.cli.main", SLOW),
+        ("from adbench_text.cli.main import main; main(['run', '--help'], standalone_mode=False)", SLOW - {"rich"}),
         (EVERYTHING, {"torch"}),  # except for a detector that needs it
     ],
 )

@@ -155,15 +155,6 @@ def test_what_is_fitted_depends_on_the_training_texts(file, method):
     assert not np.allclose(one, other)
 
 
-def test_svd_is_deterministic_for_one_seed(file):
-    def encode(seed: int) -> np.ndarray:
-        encoders._fit_encoder.forget()
-        return fit_encoder(encoding("svd", svd_components=3, seed=seed), TRAIN)(TEST)
-
-    np.testing.assert_array_equal(encode(0), encode(0))
-    assert (encode(0) != encode(1)).any()
-
-
 def test_svd_reads_no_vectors(home):
     detector = OCSVM(encoder="svd", vectors="/nowhere.vec", svd_components=3)
     detector.prepare(TRAIN)
@@ -258,17 +249,6 @@ def test_local_vectors_are_trained_once_for_all_encoders_of_a_split(file, monkey
     assert len(trainings) == 1
 
 
-def test_one_pass_over_the_file_serves_all_splits(file, monkeypatch):
-    passes = []
-    read = vectors.vector_files.read
-    monkeypatch.setattr(vectors.vector_files, "read", lambda path: passes.append(path) or read(path))
-    detector = Keeper(vectors=file)
-    detector.prepare(TRAIN + TEST)
-    for split in (TRAIN[:30], TRAIN[30:]):
-        detector.fit(split).decision_function(TEST)
-    assert len(passes) == 1
-
-
 SCORE_ELSEWHERE = """
 import pickle
 from pathlib import Path
@@ -294,22 +274,6 @@ def test_pickled_detectors_score_the_same_in_another_process(file, tmp_path):
 
 
 # -- hyper-parameters
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"encoder": "tfdif"}, "No encoder named 'tfdif'. Did you mean 'tfidf'"),
-        ({"normalize": "yes"}, "normalize must be true or false, got 'yes'"),
-        ({"svd_components": 0}, "svd_components must be a whole number of at least 1, got 0"),
-        ({"max_pieces": 2}, "max_pieces must be None or a whole number of at least 3, got 2"),
-        ({"svd_components": 2.5}, "svd_components must be a whole number of at least 1, got 2.5"),
-    ],
-)
-def test_hyper_parameters_out_of_range_are_refused(home, settings, message):
-    with pytest.raises(InvalidValueError) as caught:
-        Keeper(**settings).fit(TRAIN)
-    assert message in str(caught.value)
 
 
 def test_missing_vectors_are_one_line(home):
@@ -351,14 +315,3 @@ def test_an_encoder_is_added_in_one_place(file, monkeypatch):
     assert "lengths (number of words)" in shown
     with pytest.raises(UnknownNameError, match="Did you mean 'lengths'"):
         Keeper(encoder="length").fit(TRAIN)
-
-
-def test_the_help_of_the_command_line_imports_no_scikit_learn():
-    code = (
-        "import sys; from adbench_text.cli.main import main;"
-        "main(['run', '--help'], standalone_mode=False);"
-        "print('loaded:', [name for name in ('sklearn', 'pyod', 'torch') if name in sys.modules])"
-    )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "tfidf (" in ran.stdout
-    assert "loaded: []" in ran.stdout

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 from adbench_text import storage
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.documents.ranking import odd_documents
-from adbench_text.errors import DataError, InvalidValueError, PluginError, UnknownNameError
+from adbench_text.errors import DataError, PluginError, UnknownNameError
 from adbench_text.memo import Stopwatch
 from adbench_text.plugins.scores import PRE_TRAINED
 from adbench_text.testing.topics import texts_about
@@ -252,12 +252,6 @@ def test_a_damaged_file_of_a_folder_is_one_line(home, tiny, tmp_path, name):
 def test_what_is_neither_a_name_nor_a_path_is_refused(home, encoder):
     with pytest.raises(UnknownNameError):
         OCSVM(encoder=encoder).fit(TRAIN)
-
-
-@pytest.mark.parametrize("settings", [{"encoder_device": "gpu"}, {"encoder_precision": "fp16"}])
-def test_settings_out_of_range_are_refused(home, settings):
-    with pytest.raises((UnknownNameError, InvalidValueError)):
-        OCSVM(encoder="minilm", **settings).fit(TRAIN)
 
 
 def test_weights_that_are_pickled_are_refused(home, tiny, tmp_path):

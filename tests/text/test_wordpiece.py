@@ -1,6 +1,5 @@
 import json
 import os
-import pickle
 import random
 import subprocess
 import sys
@@ -142,16 +141,6 @@ def test_words_say_how_many_pieces_of_encode_are_theirs(small):
 )
 def test_words_are_where_they_are_in_the_original_text(small, text, words):
     assert [(text[word.start : word.end], word.n_pieces) for word in small.words(text)] == words
-
-
-def test_a_vocabulary_can_be_pickled(small):
-    texts = ["unaffable the ship", "cafe 中"]
-    expected = small.encode(texts).ids.tolist()
-    for pieces in (small, wordpiece.train(["ship ships", "ship"], 100)):
-        there = pickle.loads(pickle.dumps(pieces))
-        assert there.encode(texts).ids.tolist() == pieces.encode(texts).ids.tolist()
-        assert (there.size, there.digest, there.mask) == (pieces.size, pieces.digest, pieces.mask)
-    assert expected == small.encode(texts).ids.tolist()
 
 
 # training
