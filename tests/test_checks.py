@@ -9,8 +9,6 @@ from adbench_text.checks import SEED, Boolean, Choice, Number, Whole
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.registry import detector
-from adbench_text.sweep.cell import Cell
-from adbench_text.sweep.construct import build_detector
 
 OWN = ["pyod-knn", *(plugin.name for plugin in registry.plugins("detectors").values() if plugin.class_name)]
 NO_NAMES = [1, 2.5, True, None, [1], {"a": 1}, np.array(["auto", "rbf"]), np.zeros(2)]
@@ -71,23 +69,6 @@ def test_values_out_of_a_range_are_quoted_with_the_range(values, taken, refused,
 
 
 # -- the detectors, built as the command line builds them
-
-
-def build(name, **settings):
-    return build_detector(Cell(name, "default", settings, "pydocs", "text", 0.0, 0))
-
-
-@pytest.mark.parametrize(
-    ("name", "settings", "message"),
-    [
-        ("ocsvm", {"svd_components": True}, "svd_components must be a whole number of at least 1, got True."),
-        ("ocsvm", {"kernel": "rbff"}, "No kernel named 'rbff'. Did you mean 'rbf'? Known: linear, rbf."),
-        ("mean", {"members": "llr("}, "expected detectors as in 'llr, knn-words(k=5)', got 'llr('."),
-    ],
-)
-def test_a_wrong_value_is_quoted_with_its_range_or_the_nearest_name(name, settings, message):
-    with pytest.raises(InvalidValueError, match=f"^{re.escape(message)}$"):
-        build(name, **settings)
 
 
 @pytest.mark.parametrize("name", OWN)
