@@ -1,20 +1,21 @@
 """``adbench-text ui``: the web pages of MLflow."""
 
 import shlex
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from types import FrameType
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import tracking_options
+from adbench_text import interrupts
+from adbench_text.cli.options import TRACKING, adding
+from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
+from adbench_text.store.client import DEFAULT_URI, check_reachable, mlflow_uri
 
 if TYPE_CHECKING:
     from adbench_text.store.store import Store
@@ -22,16 +23,13 @@ if TYPE_CHECKING:
 _PORT = 5000
 _HOST = "127.0.0.1"
 _SECONDS = 0.2  # between two attempts to reach the server
-_SIGNALS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 @click.command("ui")
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
-@tracking_options
+@adding(*TRACKING)
 def command(port: int, tracking_uri: str, experiment: str) -> None:
     """Start MLflow's web interface for the store, and print a link to the comparison of each dataset."""
-    from adbench_text.errors import AdbenchTextError
-    from adbench_text.store.client import check_reachable, mlflow_uri
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, experiment, create=False)
@@ -45,15 +43,19 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
     # one process is enough for one reader; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", mlflow_uri(tracking_uri), "--workers", "1"]
     click.echo("Starting MLflow ...")
-    process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
-    with _ended(process):
-        while process.poll() is None and not _is_used(port):
-            time.sleep(_SECONDS)
-        if process.returncode is None:
-            click.echo("Open in a browser (press Ctrl-C to stop):")
-            _print_links(store, f"http://{_HOST}:{port}")
-            sys.stdout.flush()
-        code = process.wait()
+    with interrupts.raised():
+        process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
+        try:
+            while process.poll() is None and not _is_used(port):
+                time.sleep(_SECONDS)
+            if process.returncode is None:
+                click.echo("Open in a browser (press Ctrl-C to stop):")
+                _print_links(store, f"http://{_HOST}:{port}")
+                sys.stdout.flush()
+            code = process.wait()
+        finally:
+            _terminate(process)
+            process.wait()
     if code:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
 
@@ -65,7 +67,6 @@ def _print_links(store: "Store", server: str) -> None:
 
 def links(store: "Store", datasets: Iterable[str]) -> list[str]:
     """Return a line per dataset: where MLflow compares its results."""
-    from adbench_text.store.client import DEFAULT_URI
     from adbench_text.store.store import DEFAULT_EXPERIMENT
 
     paths = store.comparisons()
@@ -86,31 +87,8 @@ def _is_used(port: int) -> bool:
         return connection.connect_ex((_HOST, port)) == 0
 
 
-@contextmanager
-def _ended(process: "subprocess.Popen[Any]") -> Iterator[None]:
-    """End a server and its workers with the block, also if this process is asked to end.
-
-    The handler ends the server, and with it the wait: an exception raised in a handler could be lost.
-    """
-    received: list[int] = []
-
-    def end(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-        _terminate(process)
-
-    before = {number: signal.signal(number, end) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-        _terminate(process)
-        process.wait()
-    if received:
-        raise SystemExit(128 + received[0])
-
-
 def _terminate(process: "subprocess.Popen[Any]") -> None:
+    """End a server and its workers."""
     import psutil
 
     with suppress(psutil.Error):
