@@ -4,7 +4,6 @@ import sys
 import time
 from collections.abc import Mapping
 from threading import Timer
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from adbench_text.escaping import one_line, printable
@@ -12,8 +11,6 @@ from adbench_text.metrics import MAIN, METRICS
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
-    import rich.progress
-
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
@@ -46,23 +43,16 @@ class Shown(Progress):
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
+        from rich import progress
+        from rich.console import Console
+        from rich.table import Column
+
         self._verbosity, self._debug = verbosity, debug
         self._todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
         self._first_step: tuple[int, float] | None = None
         self._loading = Timer(_PATIENCE, self._print, [_LOADING])
-        self._bar: rich.progress.Progress | None = None
-
-    def __enter__(self) -> Self:
-        if self._verbosity < 0:
-            return self
-        if not sys.stderr.isatty():
-            self._loading.start()
-            return self
-        from rich import progress
-        from rich.console import Console
-        from rich.table import Column
-
+        self._is_live = verbosity >= 0 and sys.stderr.isatty()
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=16),
             progress.MofNCompleteColumn(),
@@ -71,21 +61,23 @@ class Shown(Progress):
             progress.TextColumn(
                 "{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)
             ),
-            console=Console(stderr=True),
+            console=Console(stderr=True, highlight=False, markup=False, emoji=False),
             speed_estimate_period=float("inf"),  # of all cells; a cell may take hours
             transient=True,
             expand=True,
+            disable=not self._is_live,
         )
         self._task = self._bar.add_task(_LOADING, total=None)
+
+    def __enter__(self) -> Self:
         self._bar.start()
+        if self._verbosity >= 0 and not self._is_live:
+            self._loading.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._loading.cancel()
-        if self._bar is not None:
-            self._bar.stop()
+        self._bar.stop()
 
     def message(self, text: str, kind: Kind = "note") -> None:
         """Print a line, above the bar if there is one."""
@@ -94,15 +86,10 @@ class Shown(Progress):
             self._print(text)
 
     def _print(self, text: str) -> None:
-        text = printable(text)
-        if self._bar is None:
-            print(text, file=sys.stderr, flush=True)
-        else:
-            self._bar.console.print(text, highlight=False, markup=False, emoji=False)
+        self._bar.console.print(printable(text), soft_wrap=not self._is_live)
 
     def _describe(self, text: str) -> None:
-        if self._bar is not None:
-            self._bar.update(self._task, description=one_line(text))
+        self._bar.update(self._task, description=one_line(text))
 
     def begin(self, todo: int, finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
@@ -112,8 +99,7 @@ class Shown(Progress):
             before += f" ({failed} of them failed; --retry failed runs them again)"
         self.message(f"{count(todo)} to run{before}")
         self._describe("starting")
-        if self._bar is not None:
-            self._bar.update(self._task, total=todo)
+        self._bar.update(self._task, total=todo)
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
@@ -130,7 +116,7 @@ class Shown(Progress):
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}{left}; {values}"
         self._describe(f"{status}; {cell}")
-        if self._bar is None and now - self._last_line > _STEP_SECONDS:
+        if not self._is_live and now - self._last_line > _STEP_SECONDS:
             self._last_line = now
             self.message(f"    {status}")
 
@@ -147,13 +133,12 @@ class Shown(Progress):
             taken = time.monotonic() - self._begin
             left = f", {duration(taken / self._n_done * (self._todo - self._n_done))} left"
             value = f"{MAIN.title} {result.metrics[MAIN.name]:.1%}"
-            self.message(f"{place} {result.cell}: {value}{'' if self._bar else left}", "result")
+            self.message(f"{place} {result.cell}: {value}{'' if self._is_live else left}", "result")
         if "steps" in result.ran_on:  # a training that was shorter than its settings say
             self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")
         if self._verbosity > 0 and result.status == "ok":
             self.message(f"    {measured(result)}")
-        if self._bar is not None:
-            self._bar.update(self._task, advance=1)
+        self._bar.update(self._task, advance=1)
 
     def end(self) -> None:
         """Show the number of cells that were run, and the time they took."""
