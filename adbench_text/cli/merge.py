@@ -1,13 +1,12 @@
 """``adbench-text merge``: bring the results of several stores into one."""
 
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import tracking_options
+from adbench_text.cli.options import TRACKING, adding
 from adbench_text.cli.progress import count
 from adbench_text.escaping import printable
 
@@ -19,7 +18,7 @@ _MOST_REASONS = 3  # printed for each store
 
 @click.command("merge")
 @click.argument("stores", nargs=-1, required=True, metavar="STORE...")
-@tracking_options
+@adding(*TRACKING)
 def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
     """Copy the finished cells of several stores into one, each once.
 
@@ -35,29 +34,27 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
     from adbench_text.store.merging import merge
     from adbench_text.store.store import Store
 
-    with ExitStack() as stack:
-
-        def begin(number: int) -> Callable[[], object]:
-            if not (number and sys.stderr.isatty()):
-                return lambda: None
-            bar = stack.enter_context(
-                click.progressbar(length=number, label="Copying cells", file=sys.stderr)
-            )
-            return lambda: bar.update(1)
-
-        sources = [Store(uri, experiment, create=False) for uri in dict.fromkeys(stores)]
-        target = Store(tracking_uri, experiment)
-        waiting = f"Another merge into {target.shown} is running; waiting for its end."
-        notes: list[str] = []
-        merged = merge(sources, target, begin, lambda: click.echo(waiting, err=True), notes.append)
-    for note in notes:
-        click.echo(printable(note), err=True)
+    sources = [Store(uri, experiment, create=False) for uri in dict.fromkeys(stores)]
+    target = Store(tracking_uri, experiment)
+    waiting = f"Another merge into {target.shown} is running; waiting for its end."
+    merged = merge(sources, target, _shown, lambda: _print(waiting), _print)
     for each in merged:
         click.echo(_line(each, target.shown))
         for reason in each.refused[:_MOST_REASONS]:
-            click.echo(f"Note: {printable(reason)}", err=True)
+            _print(f"Note: {reason}")
         if len(each.refused) > _MOST_REASONS:
-            click.echo(f"Note: {len(each.refused) - _MOST_REASONS:,} more runs like these.", err=True)
+            _print(f"Note: {len(each.refused) - _MOST_REASONS:,} more runs like these.")
+
+
+def _print(text: str) -> None:
+    click.echo(printable(text), err=True)
+
+
+def _shown(cells: list[Any]) -> Iterator[Any]:
+    """Yield cells, with a progress bar on a terminal."""
+    is_hidden = not (cells and sys.stderr.isatty())
+    with click.progressbar(cells, label="Copying cells", file=sys.stderr, hidden=is_hidden) as bar:
+        yield from bar
 
 
 def _line(merged: "Merged", target: str) -> str:

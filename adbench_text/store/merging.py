@@ -5,7 +5,7 @@ as finished only once everything is written, so a merge that was cut off can be 
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,16 +32,16 @@ class Merged:
 def merge(
     sources: Sequence[Store],
     target: Store,
-    begin: Callable[[int], Callable[[], object]] = lambda number: lambda: None,
+    shown: Callable[[list[tuple[Merged, Record]]], Iterable[tuple[Merged, Record]]] = iter,
     wait: Callable[[], object] = lambda: None,
     note: Callable[[str], object] = lambda message: None,
 ) -> list[Merged]:
     """Copy the finished cells of several stores into one, each once; return what was copied from each.
 
-    Of equal definitions the newest counts, as in a report. `begin` receives the number of cells to copy, and
-    returns what is called after each. `wait` is called if another merge of this machine into the same store
-    is running. `note` receives a message on each run that somebody changed, which is not copied, and one on
-    results that contradict each other. TrackingError is raised if a source is the target or has no results.
+    Of equal definitions the newest counts, as in a report. `shown` returns the cells to copy, and may show
+    how many are done. `wait` is called if another merge of this machine into the same store is running.
+    `note` receives a message on each run that somebody changed, which is not copied, and one on results that
+    contradict each other. TrackingError is raised if a source is the target or has no results.
     """
     for source in sources:
         if is_same(source, target):
@@ -50,13 +50,11 @@ def merge(
     with target.journal.held("merge", wait):
         finished = [(each, record) for each in merged for record in _finished(each.source, note)]
         cells = _chosen(finished, target, note)
-        step = begin(len(cells))
         datasets = sorted({record.dataset for _, record in finished})
         target.close_abandoned(datasets, "merge")
         with target.parents("merge", _parents(cells)) as parents:
-            for each, record in cells:
+            for each, record in shown(cells):
                 _copy(each, record, target, parents[record.dataset])
-                step()
         # also those of cells that a merge has copied that was killed then
         target.summarise(record.definition for _, record in finished)
     return merged
