@@ -82,21 +82,28 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=path.suffix)
-        os.close(handle)
-        temporary = Path(name)
-        yield temporary
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)  # mkstemp is private; caches may be shared
-        temporary.replace(path)
-    except OSError as error:  # no permission, a full disk, or a folder at this path
-        reason = error.strerror or error
-        raise DataError(f"Cannot write {path}: {reason}.") from error
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem[:40]}-", suffix=path.suffix)
+            os.close(handle)
+            temporary = Path(name)
+            yield temporary
+            umask = os.umask(0)
+            os.umask(umask)
+            temporary.chmod(0o666 & ~umask)  # mkstemp is private; caches may be shared
+            temporary.replace(path)
     finally:
         if temporary:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turn an error of the system in the block into a DataError: no permission, a full disk, a folder."""
+    try:
+        yield
+    except OSError as error:
+        raise DataError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
 def write_arrays(folder: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
