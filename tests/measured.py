@@ -23,7 +23,7 @@ def records(sweep: str) -> list[Record]:
 
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
-    return save_pages(RESULTS / f"{sweep}.csv", folder, sweep_of(sweep, defaultdict(tuple)).expand())
+    return save_pages(RESULTS / f"{sweep}.csv", folder, sweep_of(defaultdict(tuple, sweep=sweep)).expand())
 
 
 if __name__ == "__main__":

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.names import Name, check_names
+from adbench_text.cli.names import Name
 from adbench_text.cli.options import is_debugging
+from adbench_text.errors import PluginError
 from adbench_text.escaping import printable
+from adbench_text.plugins import registry
 
 if TYPE_CHECKING:
     from adbench_text.testing import Outcome
@@ -21,11 +23,8 @@ def command(names: Sequence[str]) -> None:
     NAMES are those of 'adbench-text list': of this package, or of other installed packages. Detectors learn
     small texts about three topics; datasets are read twice.
     """
-    from adbench_text.errors import PluginError
-    from adbench_text.plugins import registry
     from adbench_text.testing import ContractError, outcomes_of
 
-    check_names("checkable", names)
     broken = []
     for name in dict.fromkeys(names):
         for kind in ("detectors", "datasets"):

@@ -1,12 +1,12 @@
 """``adbench-text explain``: a page of documents with the words that make them odd for a model."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adbench_text.cli.own_text import alpha_option, check_outputs, document_options, opened, write_page
+from adbench_text.cli.options import adding
+from adbench_text.cli.own_text import DOCUMENTS, alpha_option, check_outputs, opened, write_page
 
 
 @click.command("explain")
@@ -16,9 +16,8 @@ from adbench_text.cli.own_text import alpha_option, check_outputs, document_opti
     "--output", "-o", default="explained.html", type=click.Path(path_type=Path), help="Path of the page."
 )
 @click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
-@document_options
-@alpha_option()
-def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str, Any], alpha: float) -> None:
+@adding(*DOCUMENTS, alpha_option())
+def command(model: Path, file: str, output: Path, top: int, alpha: float, **options: Any) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
@@ -28,7 +27,7 @@ def command(model: Path, file: str, output: Path, top: int, reading: Mapping[str
     check_outputs(file, output)
     fitted = load(model)
     scorer = Scorer(fitted, alpha)
-    documents = opened(file, reading).all()
+    documents = opened(file, options).all()
     scored = scorer.score([document.text for document in documents])
     with_words = [place for place, each in enumerate(scored) if each.score is not None]
     chosen = sorted(with_words, key=lambda place: scored[place].score or 0.0, reverse=True)[:top]

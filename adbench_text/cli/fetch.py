@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import click
 
-from adbench_text.cli.names import Name, check_names
+from adbench_text.cli.names import Name
+from adbench_text.plugins import registry
 
 
 @click.command("fetch")
@@ -12,13 +13,10 @@ from adbench_text.cli.names import Name, check_names
 def command(names: Sequence[str]) -> None:
     """Download datasets, word vectors and vocabularies ahead of time."""
     from adbench_text.corpora import corpus
-    from adbench_text.plugins import registry
     from adbench_text.text import vectors, wordpiece
 
-    check_names("fetchable", names)
-    datasets = registry.names("datasets")
     for name in names:
-        if name in datasets:
+        if name in registry.names("datasets"):
             loaded = corpus.load(registry.dataset(name))
             click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
         else:

@@ -1,20 +1,13 @@
 """``adbench-text fit``: a model of normal documents, to keep."""
 
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import tracking_uri_option
-from adbench_text.cli.own_text import (
-    announced,
-    detector_options,
-    document_options,
-    language_notes,
-    opened,
-)
+from adbench_text.cli.options import adding, tracking_uri_option
+from adbench_text.cli.own_text import CHOICE, DOCUMENTS, announced, language_notes, opened, values_of
 from adbench_text.cli.progress import count
 
 if TYPE_CHECKING:
@@ -27,22 +20,20 @@ if TYPE_CHECKING:
     "--model", "-m", required=True, type=click.Path(path_type=Path), help="Folder of the model to write."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the model in this folder.")
-@document_options
-@detector_options
+@adding(*DOCUMENTS, *CHOICE)
 @click.option(
     "--log-model", "registered", metavar="NAME", help="Register the model in MLflow under this name."
 )
 @click.option("--alias", help="Alias of the registered model, such as winner.")
-@tracking_uri_option()
+@adding(tracking_uri_option())
 def command(
     file: str,
     model: Path,
     overwrite: bool,
-    reading: Mapping[str, Any],
-    choice: Mapping[str, Any],
     registered: str | None,
     alias: str | None,
     tracking_uri: str,
+    **options: Any,
 ) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
@@ -55,18 +46,19 @@ def command(
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
+    choice = values_of(CHOICE, options)
     own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
     # identifiers play no part in a fit: two documents may share one
-    texts = [document.text for document in opened(file, {**reading, "id": reading["id"] or ""})]
+    texts = [document.text for document in opened(file, {**options, "id": options["id"] or ""})]
     begin = time.perf_counter()
     with announced(f"fitting {choice['detector']} on {len(texts):,} documents"):
         fitted = fit_model(texts, **choice, source=Path(file).name)
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
-    options = fitted.training.options
+    facts = fitted.training.options
     click.echo(
-        f"{len(texts):,} documents, {count(options['n_copies'], 'duplicate')}, "
-        f"{options['n_empty']:,} empty; {options['configuration']}, "
+        f"{len(texts):,} documents, {count(facts['n_copies'], 'duplicate')}, "
+        f"{facts['n_empty']:,} empty; {facts['configuration']}, "
         f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
     )
     thresholds = [

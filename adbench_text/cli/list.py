@@ -6,13 +6,14 @@ from typing import Any
 import click
 
 from adbench_text.cli.show import json_option, show, table
+from adbench_text.errors import PluginError
+from adbench_text.plugins import registry
+from adbench_text.sweep.cell import DEFAULT
 
 Row = dict[str, Any]
 
 
 def _plugins(kind: str) -> Iterator[Row]:
-    from adbench_text.plugins import registry
-
     for row in registry.listing(kind):
         summary = f"broken: {row.problem}" if row.problem else row.summary
         yield {"name": row.name, "summary": summary.replace("``", "")}  # a docstring
@@ -39,9 +40,6 @@ def _encoders() -> Iterator[Row]:
 def _presets() -> Iterator[Row]:
     """Yield each preset of each detector that can be loaded."""
     from adbench_text.cli.info import content_of, presets_of
-    from adbench_text.errors import PluginError
-    from adbench_text.plugins import registry
-    from adbench_text.sweep.cell import DEFAULT
 
     summary = "of every detector: its default hyper-parameters"
     yield {"name": DEFAULT, "summary": summary, "detector": None}

@@ -1,25 +1,33 @@
 """Names and their completion in a shell, and lists of numbers."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
+from adbench_text.plugins import registry
 
 DEVICES = ("auto", "cpu", "cuda")
 _LARGEST_SEED = 2**32 - 1
+# What a name of these kinds is; those of other kinds are checked by the code that uses them.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
 
 
 class Name(click.ParamType[str]):
-    """A name of a kind that the shell can complete, or `several` with commas; the command checks it."""
+    """A name of a kind that the shell can complete, or `several` with commas."""
 
     name = "name"
 
     def __init__(self, kind: str, several: bool = False) -> None:
         self.kind, self.several = kind, several
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; raise UnknownNameError if it is not of its kind."""
+        if self.kind in _NOUNS and value not in (known := _names(self.kind, {})):
+            raise UnknownNameError(_NOUNS[self.kind], value, known)
+        return value
 
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
@@ -37,60 +45,48 @@ class Name(click.ParamType[str]):
         ]
 
 
-def check_names(kind: str, names: Iterable[str]) -> None:
-    """Raise UnknownNameError if one of the names is not of this kind."""
-    known = _names(kind, {})
-    for name in names:
-        if name not in known:
-            raise UnknownNameError(_NOUNS[kind], name, known)
-
-
-def _names(kind: str, given: dict[str, Any]) -> list[str]:
+def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
     """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
-    from adbench_text.plugins import registry
-
     if kind in ("inliers", "presets", "settings"):
-        from adbench_text.sweep.names import expand
-
-        datasets = expand("dataset", given.get("datasets") or ["all"])
-        if kind == "inliers":
-            return classes_of(datasets)
-        from adbench_text.sweep.construct import presets
-
-        named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
-        detectors = expand("detector", [named] if isinstance(named, str) else named)
-        if kind == "settings":
-            from adbench_text.plugins.documentation import parameters
-
-            known = [param for name in detectors for param in parameters(registry.detector(name))]
-            return [f"{param.name}={choice}" for param in known for choice in param.choices or ("",)]
-        each = (presets(registry.detector(name), dataset) for name in detectors for dataset in datasets)
-        return ["default", *(preset for presets in each for preset in presets)]
+        return _names_within(kind, given)
     if kind == "devices":
-        return list(DEVICES)
+        return DEVICES
+    if kind == "checkable":
+        return [*registry.names("detectors"), *registry.names("datasets")]
     if kind == "sweeps":
         from adbench_text.sweep import file
 
         return file.names()
-    if kind == "encoders":
-        from adbench_text.text.encoders import METHODS
+    if kind in ("encoders", "vectors", "fetchable"):
+        from adbench_text.text import encoders, vectors, wordpiece
 
-        return list(METHODS)
-    if kind == "checkable":
-        return [*registry.names("detectors"), *registry.names("datasets")]
-    if kind in ("vectors", "fetchable"):
-        from adbench_text.text import vectors, wordpiece
-
-        if kind == "vectors":
-            return [vectors.LOCAL, *vectors.DOWNLOADS]
-        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+        fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+        local = [vectors.LOCAL, *vectors.DOWNLOADS]
+        return {"encoders": list(encoders.METHODS), "vectors": local, "fetchable": fetchable}[kind]
     return registry.names(kind)
+
+
+def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
+    """Return classes of the datasets given, or presets or settings of the detectors given."""
+    from adbench_text.plugins.documentation import parameters
+    from adbench_text.sweep.construct import presets
+    from adbench_text.sweep.names import expand
+
+    datasets = expand("dataset", given.get("datasets") or ["all"])
+    if kind == "inliers":
+        return classes_of(datasets)
+    named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
+    detectors = [
+        registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
+    ]
+    if kind == "settings":
+        known = [param for detector in detectors for param in parameters(detector)]
+        return [f"{param.name}={choice}" for param in known for choice in param.choices or ("",)]
+    return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
 
 
 def classes_of(datasets: Iterable[str]) -> list[str]:
     """Return the names of the classes of datasets."""
-    from adbench_text.plugins import registry
-
     return [name for dataset in datasets for name in registry.dataset(dataset).classes]
 
 

@@ -8,6 +8,10 @@ from string import Template
 
 import click
 
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.storage import writing
+
 _LONGEST = 40  # characters of a name
 
 # The files of a package; $name, $module, $title and $kind are replaced.
@@ -127,49 +131,33 @@ def command(kind: str, name: str) -> None:
 
     The package is the folder NAME in the current folder. Then change it step by step.
     """
-    name = _checked_name(kind, name)
-    module = name.replace("-", "_")
-    values = {"kind": kind, "name": name, "module": module, "title": _title(name)}
+    given, name = name, re.sub(r"[-_. ]+", "-", name.strip().lower())
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or len(name) > _LONGEST:
+        raise InvalidValueError(
+            f"A name must be letters, digits and hyphens, begin with a letter and have at most {_LONGEST} "
+            f"characters, got {given!r}."
+        )
+    module, title = name.replace("-", "_"), "".join(part.capitalize() for part in name.split("-"))
+    _check(kind, name, module, title)
+    values = {"kind": kind, "name": name, "module": module, "title": title}
     files = {"pyproject.toml": _PYPROJECT, f"{module}.py": _CODE[kind]}
-    _write(Path(name), {file: Template(text).substitute(values) for file, text in files.items()})
+    folder = Path(name)
+    if folder.exists():
+        raise DataError(f"{folder} exists already: nothing is overwritten. Use another name.")
+    with writing(folder):
+        folder.mkdir()
+        for file, text in files.items():
+            (folder / file).write_text(Template(text).substitute(values), encoding="utf-8")
     click.echo(f"Wrote {' and '.join(f'{name}/{file}' for file in files)}. The next commands:\n")
     click.echo(Template(_NEXT.format(options=_OPTIONS[kind])).substitute(values))
 
 
-def _checked_name(kind: str, name: str) -> str:
-    """Return a name in lower case with hyphens, or raise InvalidValueError if it cannot be used."""
-    from adbench_text.errors import InvalidValueError
-    from adbench_text.plugins import registry
-
-    tidy = re.sub(r"[-_. ]+", "-", name.strip().lower())
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", tidy) or len(tidy) > _LONGEST:
-        raise InvalidValueError(
-            f"A name must be letters, digits and hyphens, begin with a letter and have at most {_LONGEST} "
-            f"characters, got {name!r}."
-        )
-    if any(plugin.claims(tidy) for plugin in registry.plugins(f"{kind}s").values()):
-        raise InvalidValueError(f"There is a {kind} named {tidy!r} already; use another name.")
-    module, title = tidy.replace("-", "_"), _title(tidy)
+def _check(kind: str, name: str, module: str, title: str) -> None:
+    """Raise InvalidValueError if there is a plug-in, module or class of this name, or cannot be one."""
+    if any(plugin.claims(name) for plugin in registry.plugins(f"{kind}s").values()):
+        raise InvalidValueError(f"There is a {kind} named {name!r} already; use another name.")
     spec = find_spec(module)
     if keyword.iskeyword(title) or re.search(rf"import .*\b{title}\b", _CODE[kind]):
         raise InvalidValueError(f"The class of the {kind} cannot be named {title!r}; use another name.")
     if keyword.iskeyword(module) or (spec is not None and spec.origin):  # a folder alone has no origin
         raise InvalidValueError(f"{module!r} is the name of a Python module already; use another name.")
-    return tidy
-
-
-def _title(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("-"))
-
-
-def _write(folder: Path, files: dict[str, str]) -> None:
-    from adbench_text.errors import DataError
-
-    try:
-        folder.mkdir()
-        for file, text in files.items():
-            (folder / file).write_text(text, encoding="utf-8")
-    except FileExistsError as error:
-        raise DataError(f"{folder} exists already: nothing is overwritten. Use another name.") from error
-    except OSError as error:
-        raise DataError(f"Cannot write {folder}: {error.strerror or error}.") from error

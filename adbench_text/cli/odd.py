@@ -3,36 +3,41 @@
 import csv
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from adbench_text.cli.options import adding
 from adbench_text.cli.own_text import (
+    CHOICE,
+    DOCUMENTS,
     alpha_option,
     announced,
     check_outputs,
-    detector_options,
-    document_options,
     language_notes,
     opened,
+    values_of,
     write_page,
 )
 from adbench_text.cli.progress import count
 from adbench_text.cli.show import echo
+from adbench_text.documents.reading import Document
+from adbench_text.errors import InvalidValueError
+from adbench_text.escaping import no_formula, one_line
+from adbench_text.storage import atomic_path
 
 if TYPE_CHECKING:
     from adbench_text.documents.ranking import OddDocuments, RankedDocument
-    from adbench_text.documents.reading import Document
 
 _OURS = ("rank", "score", "p", "odd", "why", "copy_of")
-_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}  # text has the rest
+_WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
 
 
 @click.command("odd")
 @click.argument("file")
-@document_options
-@detector_options
-@alpha_option("Share of the different documents that is called odd: those with the highest scores")
+@adding(*DOCUMENTS, *CHOICE)
+@adding(alpha_option("Share of the different documents that is called odd: those with the highest scores"))
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents to print.")
 @click.option(
     "--output",
@@ -41,14 +46,7 @@ _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}  # te
     type=click.Path(path_type=Path),
     help="Path of the table and the page, without suffix.",
 )
-def command(
-    file: str,
-    reading: Mapping[str, Any],
-    choice: Mapping[str, Any],
-    alpha: float,
-    top: int,
-    output: Path,
-) -> None:
+def command(file: str, alpha: float, top: int, output: Path, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), a folder of text files, or - for
@@ -57,13 +55,12 @@ def command(
     is at most --alpha, so that about this share is odd in any file, with or without outliers.
     """
     from adbench_text.documents.ranking import odd_documents
-    from adbench_text.errors import InvalidValueError
 
     if not output.name:
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
-    source = opened(file, reading)
+    source, choice = opened(file, options), values_of(CHOICE, options)
     documents = source.all()
     with announced(f"ranking {len(documents):,} documents with {choice['detector']}"):
         ranked = odd_documents([document.text for document in documents], **choice, alpha=alpha)
@@ -125,75 +122,68 @@ def _notes(ranked: "OddDocuments", choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
+def _facts(ranked: "RankedDocument", document: Document) -> dict[str, str]:
+    facts = {
+        "rank": str(ranked.rank),
+        "id": document.id,
+        "p": f"{ranked.p:.2g}",
+        "score": f"{ranked.score:.3g}",
+    }
+    return facts | ({"copies": f"{ranked.n_copies:,}"} if ranked.n_copies else {})
+
+
 def _print(
-    ranked: "OddDocuments", shown: "Sequence[RankedDocument]", documents: "Sequence[Document]", id_name: str
+    ranked: "OddDocuments", shown: "Sequence[RankedDocument]", documents: Sequence[Document], id_name: str
 ) -> None:
     """Print documents as a table that fits the terminal; a column without values is left out."""
-    from shutil import get_terminal_size
-
     from rich.table import Table
     from rich.text import Text
 
-    from adbench_text.escaping import one_line
-
-    columns = {
-        "rank": [str(each.rank) for each in shown],
-        id_name: [documents[each.place].id for each in shown],
-        "p": [f"{each.p:.2g}" for each in shown],
-        "copies": [str(each.n_copies or "") for each in shown],
-        "why": [", ".join(ranked.why(each)) for each in shown],
-        "text": [documents[each.place].text for each in shown],
-    }
-    filled = {name: values for name, values in columns.items() if any(values)}
+    rows = []
+    for each in shown:
+        own = documents[each.place]
+        rows.append({**_facts(each, own), "why": ", ".join(ranked.why(each)), "text": own.text})
     table = Table(box=None, header_style="")
-    for name in filled:
-        table.add_column(name, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
+    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in rows)]
+    for name in names:
+        title = id_name if name == "id" else name
+        table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
     table.columns[0].justify = "right"
-    for row in zip(*filled.values(), strict=True):
-        texts = [one_line(value[:500]) for value in row]
+    for row in rows:
+        texts = [one_line(row.get(name, "")[:500]) for name in names]
         table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
     echo([table], get_terminal_size((110, 24)).columns + 1)
 
 
 def _write_table(
-    path: Path,
-    ranked: "OddDocuments",
-    documents: "Sequence[Document]",
-    explained: "Sequence[RankedDocument]",
+    path: Path, ranked: "OddDocuments", documents: Sequence[Document], explained: "Sequence[RankedDocument]"
 ) -> None:
     """Write all documents with all columns of the file, the most odd first, those without words last.
 
     The words that explain a document would take much longer for all of them.
     """
-    from adbench_text.escaping import no_formula
-    from adbench_text.storage import atomic_path
-
     columns = list(dict.fromkeys(name for document in documents for name in document.fields))
     why = {each.place: ", ".join(ranked.why(each)) for each in explained}
+    rows: list[list[Any]] = [[*_OURS, *(f"input_{name}" if name in _OURS else name for name in columns)]]
 
-    def row(place: int, *ours: Any) -> list[Any]:
-        fields = documents[place].fields
-        return [
-            *map(no_formula, ours or [""] * len(_OURS)),
-            *(no_formula(fields.get(name)) for name in columns),
-        ]
+    def add(place: int, ours: Sequence[Any]) -> None:
+        rows.append([*ours, *(documents[place].fields.get(name) for name in columns)])
 
+    for each in ranked.documents:
+        first = each.place if each.copy_of is None else each.copy_of
+        copy_of = "" if each.copy_of is None else documents[first].id
+        score, p = f"{each.score:.6g}", f"{each.p:.4g}"
+        add(each.place, [each.rank, score, p, int(each.is_odd), why.get(first), copy_of])
+    for place in ranked.empty:
+        add(place, [""] * len(_OURS))
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        names = [f"input_{name}" if name in _OURS else name for name in columns]
-        writer.writerow([*_OURS, *map(no_formula, names)])
-        for each in ranked.documents:
-            first = each.place if each.copy_of is None else each.copy_of
-            copy_of = "" if each.copy_of is None else documents[first].id
-            ours = each.rank, f"{each.score:.6g}", f"{each.p:.4g}", int(each.is_odd), why.get(first), copy_of
-            writer.writerow(row(each.place, *ours))
-        writer.writerows(map(row, ranked.empty))
+        csv.writer(stream).writerows(map(no_formula, row) for row in rows)
 
 
 def _write_page(
     path: Path,
     ranked: "OddDocuments",
-    documents: "Sequence[Document]",
+    documents: Sequence[Document],
     explained: "Sequence[RankedDocument]",
     summary: list[str],
 ) -> None:
@@ -202,13 +192,7 @@ def _write_page(
     shown = []
     for each in explained:
         own = documents[each.place]
-        facts = [
-            ("rank", str(each.rank)),
-            ("id", own.id),
-            ("p", f"{each.p:.2g}"),
-            ("score", f"{each.score:.3g}"),
-            *([("copies", f"{each.n_copies:,}")] if each.n_copies else []),
-        ]
+        facts = list(_facts(each, own).items())
         shown.append(PageDocument(facts, ranked.why(each), own.text, ranked.words(each)))
     summary = [*summary, "About this share is called odd in any file, with or without outliers."]
     write_page(path, summary, shown, ranked.centre)

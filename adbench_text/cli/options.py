@@ -11,6 +11,7 @@ import click
 from adbench_text.cli.names import Name, classes_of
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
+from adbench_text.plugins import registry
 
 if TYPE_CHECKING:
     from adbench_text.run.engine import Engine
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
+_OF_ENGINES = ("jobs", "gpu_jobs", "address")  # options that are settings of engines
 # Keys of a sweep's file, by the parameters of the options that go before them.
 _KEYS = {
     "datasets": "dataset",
@@ -41,8 +43,9 @@ class SectionedCommand(click.Command):
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in [*self.sections, "General"]}
         for param in self.get_params(ctx):
             if record := param.get_help_record(ctx):
-                titles = [title_of[name] for name in param.opts if name in title_of]
-                rows[titles[0] if titles else "General"].append(record)
+                rows[next((title_of[name] for name in param.opts if name in title_of), "General")].append(
+                    record
+                )
         width = min(30, max(len(option) for own in rows.values() for option, _ in own))
         for title, own in rows.items():
             with formatter.section(title):  # all of one width, so that the sections are aligned
@@ -71,6 +74,16 @@ def names_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     return click.option(*names, multiple=True, type=kind, metavar="NAMES", **settings)
 
 
+def adding(*options: click.Option) -> Callable[[Any], Any]:
+    """Return a decorator that adds options to a command; several commands may share them."""
+
+    def decorate(command: Any) -> Any:
+        command.__click_params__ = [*getattr(command, "__click_params__", ()), *reversed(options)]
+        return command
+
+    return decorate
+
+
 _DEBUG = "adbench_text.debug"
 
 
@@ -79,60 +92,46 @@ def is_debugging() -> bool:
     return bool(click.get_current_context().meta.get(_DEBUG))
 
 
-def _set_data_dir(ctx: click.Context, param: click.Parameter, path: str | None) -> None:
-    if path:
-        os.environ["ADBENCH_TEXT_DATA"] = path
-
-
-def _set_offline(ctx: click.Context, param: click.Parameter, is_offline: bool) -> None:
-    if is_offline:
-        from adbench_text.storage import forbid_downloads
-
-        forbid_downloads()
-        os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
-
-
-def _set_debug(ctx: click.Context, param: click.Parameter, is_debug: bool) -> None:
-    if is_debug:
+def _apply(ctx: click.Context, param: click.Parameter, value: Any) -> None:
+    """Put a general option into effect; worker processes see the environment."""
+    if value and param.name == "data_dir":
+        os.environ["ADBENCH_TEXT_DATA"] = value
+    elif value and param.name == "offline":
+        os.environ.update(ADBENCH_TEXT_OFFLINE="1", MLFLOW_DISABLE_TELEMETRY="true")
+    elif value:
         ctx.meta[_DEBUG] = True  # the contexts of the group and its commands share it
 
 
-def _general(name: str, apply: Callable[..., None], **settings: Any) -> click.Option:
-    return click.Option([name], callback=apply, expose_value=False, is_eager=True, **settings)
+def _general(name: str, **settings: Any) -> click.Option:
+    return click.Option([name], callback=_apply, expose_value=False, is_eager=True, **settings)
 
 
-#: Options of the group and of every command. They set the environment, so that worker processes see them.
+#: Options of the group and of every command.
 GENERAL = [
     _general(
         "--data-dir",
-        _set_data_dir,
         envvar="ADBENCH_TEXT_DATA",
         type=click.Path(file_okay=False),
         help="Folder of corpora and word vectors.  [default: the platform's user data folder]",
         show_default=False,
     ),
-    _general("--offline", _set_offline, is_flag=True, help="Never download anything."),
-    _general("--debug", _set_debug, is_flag=True, help="Print the traceback of each error."),
+    _general("--offline", is_flag=True, help="Never download anything."),
+    _general("--debug", is_flag=True, help="Print the traceback of each error."),
 ]
 
 
-class Address(click.ParamType[str]):
+class _Address(click.types.StringParamType):
     """The address of a store; an environment variable holds one, which may contain spaces."""
 
-    name = "text"
-
-    def split_envvar_value(self, rv: str) -> Sequence[str]:
-        """Return the address in a variable as the only one."""
-        return [rv]
+    envvar_list_splitter = "\n"
 
 
-def tracking_uri_option(*, several: bool = False) -> Callable[[Any], Any]:
+def tracking_uri_option(several: bool = False) -> click.Option:
     """Return the option ``--tracking-uri``; `several` allows many addresses."""
     default = "sqlite:///mlflow.db"
-    return click.option(
-        "--tracking-uri",
-        *(["tracking_uris"] if several else []),
-        type=Address(),
+    return click.Option(
+        ["--tracking-uri"],
+        type=_Address(),
         multiple=several,
         envvar="MLFLOW_TRACKING_URI",
         default=[default] if several else default,
@@ -140,22 +139,19 @@ def tracking_uri_option(*, several: bool = False) -> Callable[[Any], Any]:
     )
 
 
-def tracking_options(command: Any, *, several: bool = False) -> Any:
-    """Add ``--tracking-uri`` and ``--experiment`` to a command."""
-    experiment = click.option(
-        "--experiment", default="adbench-text", help="Prefix of the names of the MLflow experiments."
-    )
-    return tracking_uri_option(several=several)(experiment(command))
+EXPERIMENT = click.Option(
+    ["--experiment"], default="adbench-text", help="Prefix of the names of the MLflow experiments."
+)
+#: Options that choose the results of a store.
+TRACKING = [tracking_uri_option(), EXPERIMENT]
 
 
 def _print_note(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
-def sweep_of(
-    name: str | None, options: Mapping[str, Any], message: Callable[[str], object] = _print_note
-) -> "Sweep":
-    """Return the sweep that a file and the options describe; an option overrides the same key of the file.
+def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _print_note) -> "Sweep":
+    """Return the sweep that options describe; an option overrides the same key of the file ``--sweep``.
 
     Of the file's detectors, those that an option names keep their presets and settings.
     `message` receives a line about detectors that are left out.
@@ -165,7 +161,7 @@ def sweep_of(
     from adbench_text.sweep.names import choices_of, expand
     from adbench_text.sweep.sweep import Sweep, choose
 
-    content = read(find(name)) if name else {}
+    content = read(find(options["sweep"])) if options["sweep"] else {}
     given = {_KEYS.get(key, key): value for key, value in options.items() if value not in (None, (), [])}
     merged = {"contamination": LEVELS, "seed": [0]} | content | given
     for kind in ("detector", "dataset"):
@@ -212,8 +208,6 @@ def _chosen(
 
 def _with_own(names: Sequence[str], columns: Mapping[str, str | None]) -> list[str]:
     """Return the names of datasets; labelled documents of the user, ``files:tickets.csv``, are read."""
-    from adbench_text.plugins import registry
-
     if not any(name.startswith(registry.OWN) for name in names):
         for option, column in columns.items():
             if column:
@@ -234,16 +228,15 @@ def _with_own(names: Sequence[str], columns: Mapping[str, str | None]) -> list[s
     return datasets
 
 
-def engine_of(sweep: str | None, name: str | None, options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that ``[engine]`` of a sweep's file describes; a name or options go before these."""
-    from adbench_text.plugins import registry
+def engine_of(options: Mapping[str, Any]) -> "Engine":
+    """Return the engine that ``[engine]`` of a sweep's file describes; options go before it."""
     from adbench_text.sweep.file import find, read
 
-    content: dict[str, Any] = read(find(sweep)).get("engine", {}) if sweep else {}
+    content: dict[str, Any] = read(find(options["sweep"])).get("engine", {}) if options["sweep"] else {}
     of_file = content.pop("name", "local")
-    name = name or of_file
+    name = options["engine"] or of_file
     settings = content if name == of_file else {}
-    settings |= {key: value for key, value in options.items() if value is not None}
+    settings |= {key: options[key] for key in _OF_ENGINES if options[key] is not None}
     if settings.get("jobs") == "auto":
         from joblib import cpu_count
 

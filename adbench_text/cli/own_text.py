@@ -1,8 +1,7 @@
 """What the commands for a user's own documents share."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import wraps
 from pathlib import Path
 from threading import Timer
 from typing import TYPE_CHECKING, Any
@@ -12,97 +11,70 @@ import click
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
 from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents.reading import DocumentFile
+from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
-    from adbench_text.documents.reading import DocumentFile
     from adbench_text.reports.formats._heatmap import PageDocument
 
 _PATIENCE = 1.0  # seconds
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
+#: Options that say how a file of documents is read: the arguments of `DocumentFile`.
+DOCUMENTS = [
+    click.Option(["--text"], metavar="COLUMN", help="Column of the text.  [default: the only one with text]"),
+    click.Option(
+        ["--id"],
+        metavar="COLUMN",
+        help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
+    ),
+    click.Option(
+        ["--format", "kind"],
+        metavar="FORMAT",
+        help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]",
+    ),
+    click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
+]
 
-def _grouped(group: str, options: Mapping[str, Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    """Return a decorator that adds options to a command, which receives their values as one dictionary."""
-
-    def decorate(command: Any) -> Any:
-        @wraps(command)
-        def wrapped(**values: Any) -> Any:
-            return command(**{group: {name: values.pop(name) for name in options}}, **values)
-
-        for option in reversed(list(options.values())):
-            wrapped = option(wrapped)
-        return wrapped
-
-    return decorate
-
-
-#: Options that say how a file of documents is read: the arguments of `DocumentFile`, as `reading`.
-document_options = _grouped(
-    "reading",
-    {
-        "text": click.option(
-            "--text", metavar="COLUMN", help="Column of the text.  [default: the only one with text]"
-        ),
-        "id": click.option(
-            "--id",
-            metavar="COLUMN",
-            help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
-        ),
-        "kind": click.option(
-            "--format",
-            "kind",
-            metavar="FORMAT",
-            help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]",
-        ),
-        "encoding": click.option(
-            "--encoding", default="utf-8", help="Encoding of the text, for example latin-1."
-        ),
-    },
-)
-
-#: Options that choose a detector: the arguments of `odd_documents` and `fit_model`, as `choice`.
-detector_options = _grouped(
-    "choice",
-    {
-        "detector": click.option(
-            "--detector", "-d", default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."
-        ),
-        "preset": click.option(
-            "--preset",
-            type=Name("presets"),
-            help="Named configuration.  [default: what the detector offers for the language]",
-        ),
-        "settings": click.option(
-            "--set",
-            "settings",
-            multiple=True,
-            metavar="KEY=VALUE",
-            type=Name("settings"),
-            callback=lambda context, parameter, values: dict(map(setting, values)),
-            help="Hyper-parameter.",
-        ),
-        "language": click.option(
-            "--language", default="en", help="Language of the documents: en, de, fr, ..."
-        ),
-        "clean": click.option(
-            "--clean/--no-clean", default=True, help="Remove stop words, punctuation and digits first."
-        ),
-        "n_folds": click.option(
-            "--folds",
-            "n_folds",
-            default=10,
-            type=click.IntRange(2),
-            help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
-        ),
-        "seed": click.option("--seed", default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
-    },
-)
+#: Options that choose a detector: the arguments of `odd_documents` and `fit_model`.
+CHOICE = [
+    click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
+    click.Option(
+        ["--preset"],
+        type=Name("presets"),
+        help="Named configuration.  [default: what the detector offers for the language]",
+    ),
+    click.Option(
+        ["--set", "settings"],
+        multiple=True,
+        metavar="KEY=VALUE",
+        type=Name("settings"),
+        callback=lambda context, parameter, values: dict(map(setting, values)),
+        help="Hyper-parameter.",
+    ),
+    click.Option(["--language"], default="en", help="Language of the documents: en, de, fr, ..."),
+    click.Option(
+        ["--clean/--no-clean"], default=True, help="Remove stop words, punctuation and digits first."
+    ),
+    click.Option(
+        ["--folds", "n_folds"],
+        default=10,
+        type=click.IntRange(2),
+        help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
+    ),
+    click.Option(["--seed"], default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
+]
 
 
-def alpha_option(share: str = "Share of normal documents that may be called odd") -> Callable[[Any], Any]:
-    """Return a decorator that adds ``--alpha``; `share` is what it is the share of."""
-    return click.option("--alpha", default=0.01, type=float, help=f"{share}, in (0, 1).")
+def alpha_option(share: str = "Share of normal documents that may be called odd") -> click.Option:
+    """Return the option ``--alpha``; `share` is what it is the share of."""
+    return click.Option(["--alpha"], default=0.01, type=float, help=f"{share}, in (0, 1).")
+
+
+def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of some of the options of a command."""
+    return {name: options[name] for name in (str(option.name) for option in declared)}
 
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
@@ -141,11 +113,9 @@ def announced(message: str) -> Iterator[None]:
         timer.cancel()
 
 
-def opened(file: str, reading: Mapping[str, Any]) -> "DocumentFile":
+def opened(file: str, options: Mapping[str, Any]) -> DocumentFile:
     """Return the documents of a file, to be read; print what is left out."""
-    from adbench_text.documents.reading import DocumentFile
-
-    documents = DocumentFile(file, **reading)
+    documents = DocumentFile(file, **values_of(DOCUMENTS, options))
     for note in documents.notes:
         click.echo(f"Note: {printable(note)}", err=True)
     return documents
@@ -162,8 +132,6 @@ def write_page(path: Path, summary: Sequence[str], shown: "Sequence[PageDocument
 
 def check_outputs(file: str, *outputs: Path) -> None:
     """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
-    from adbench_text.errors import InvalidValueError
-
     if file in ("-", ""):  # an empty path is an error when it is read
         return
     source = Path(file).expanduser().resolve()

@@ -3,28 +3,38 @@
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import LazyHelp, SectionedCommand, names_option, sweep_of, tracking_options
+from adbench_text.cli.options import (
+    EXPERIMENT,
+    LazyHelp,
+    SectionedCommand,
+    adding,
+    names_option,
+    sweep_of,
+    tracking_uri_option,
+)
 from adbench_text.cli.progress import count
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
+from adbench_text.plugins import registry
+from adbench_text.reports import declared
+from adbench_text.storage import atomic_path, writing
 
 if TYPE_CHECKING:
     from adbench_text.store.store import Results
     from adbench_text.sweep.cell import Cell
-    from adbench_text.sweep.sweep import Sweep
+
+_PARTS = ("tables", "pictures", "heatmaps")
 
 
 def _tables() -> str:
-    from adbench_text.reports import declared
-
     return (
         f"{', '.join(declared.names('tables'))}, or all; with commas between them.  "
         f"[default: {', '.join(declared.brief_tables())}; "
@@ -33,19 +43,17 @@ def _tables() -> str:
 
 
 def _formats() -> str:
-    from adbench_text.plugins import registry
-
     return f"One of {', '.join(registry.names('reports'))}."
 
 
-def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str] | None:
-    """Return the named sections; None for all."""
+def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
+    """Return the named sections, or all."""
     if value is None:
-        return None
+        return _PARTS
     names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
     for name in names:
-        if name not in ("tables", "pictures", "heatmaps"):
-            raise click.BadParameter(f"expected tables, pictures, heatmaps or none, got {name!r}.")
+        if name not in _PARTS:
+            raise click.BadParameter(f"expected {', '.join(_PARTS)} or none, got {name!r}.")
     return names
 
 
@@ -70,27 +78,9 @@ _SECTIONS = {
     help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
-@click.option(
-    "--metric",
-    default=MAIN.name,
-    type=click.Choice(list(METRICS)),
-    help="Metric of the tables.",
-)
-@names_option(
-    "--table",
-    "-t",
-    "tables",
-    cls=LazyHelp,
-    text=_tables,
-)
-@click.option(
-    "--format",
-    "form",
-    default="terminal",
-    type=Name("reports"),
-    cls=LazyHelp,
-    text=_formats,
-)
+@click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
+@names_option("--table", "-t", "tables", cls=LazyHelp, text=_tables)
+@click.option("--format", "form", default="terminal", type=Name("reports"), cls=LazyHelp, text=_formats)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
     "--figures",
@@ -114,24 +104,8 @@ _SECTIONS = {
 @click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
-@partial(tracking_options, several=True)
-def command(
-    datasets: Sequence[str],
-    detectors: Sequence[str],
-    sweep: str | None,
-    metric: str,
-    tables: Sequence[str],
-    form: str,
-    output: Path | None,
-    figures: Path | None,
-    saved: Path | None,
-    sections: Sequence[str] | None,
-    standalone: bool,
-    cells: bool,
-    quiet: bool,
-    tracking_uris: Sequence[str],
-    experiment: str,
-) -> None:
+@adding(tracking_uri_option(several=True), EXPERIMENT)
+def command(form: str, output: Path | None, cells: bool, quiet: bool, **options: Any) -> None:
     """Compare stored results, also with the published figures.
 
     The html format is one page with all tables, figures and heat maps of single documents:
@@ -140,60 +114,54 @@ def command(
 
     If --tracking-uri is given several times, the results are those of all these stores together.
     """
-    from adbench_text.reports import declared
     from adbench_text.store.store import opened
     from adbench_text.sweep.names import expand
 
-    if cells and tables:
+    if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
-    tables = expand("table", tables, lambda: declared.names("tables"))
-    if standalone and renderer.standalone is None:
+    tables = expand("table", options["tables"], lambda: declared.names("tables"))
+    if options["standalone"] and renderer.standalone is None:
         raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
-    store = opened(tracking_uris, experiment)
+    store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
-    from adbench_text.reports.build import SECTIONS, Builder
+    from adbench_text.reports.build import Builder
     from adbench_text.reports.wide import cells_report
 
-    records, expected, notes = _records(store, datasets, detectors, sweep)
-    builder = Builder(records, metric, store, expected, notes)
+    records, expected, notes = _records(store, **options)
+    builder = Builder(records, options["metric"], store, expected, notes)
     if cells:
         built = cells_report(builder.cells, notes)
     else:
-        parts = SECTIONS if sections is None else sections
-        built = builder.report(names, None, bool(tables), renderer.has_pictures, parts)
+        built = builder.report(names, None, bool(tables), renderer.has_pictures, options["sections"])
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    complete = renderer.standalone if standalone else None
+    complete = renderer.standalone if options["standalone"] else None
     text = complete(built) if complete else renderer.render(built, width)
     _write_report(text, output)
     news: list[str] = []
     if output is not None:
-        news.append(_what_was_written(output, form, text, len(records)))
+        size = len(utf8(text))
+        readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
+        news.append(f"Wrote {output}: {form}, {count(len(records), 'result')}, {readable}")
     if not renderer.has_notes:
         news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
-    if figures is not None:
-        files = _written(lambda: builder.write_figures(figures), figures)
-        news.append(f"{len(files)} files in {figures}")
+    if figures := options["figures"]:
+        with writing(figures):
+            news.append(f"{len(builder.write_figures(figures))} files in {figures}")
         news += [note for note in builder.evidence_notes if note not in built.every_note]
-    if saved is not None:
+    if saved := options["saved"]:
         from adbench_text.reports.saved import save
 
-        files = _written(lambda: save(records, saved, expected), saved)
+        with writing(saved):
+            files = save(records, saved, expected)
         news.append(f"Wrote {files[0]}, {files[1]} and {count(len(files) - 2, 'figure')}")
     for note in () if quiet else news:
         click.echo(printable(note), err=True)
 
 
-def _what_was_written(path: Path, form: str, text: str, n_results: int) -> str:
-    """Return the line on a report that was written."""
-    size = len(utf8(text))
-    readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
-    return f"Wrote {path}: {form}, {count(n_results, 'result')}, {readable}"
-
-
 def _records(
-    store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None
+    store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None, **_: Any
 ) -> tuple[list[Any], list["Cell"], list[str]]:
     """Return the records to report on, the cells of the sweep among them, and notes on the records."""
     from adbench_text.reports.build import held_records, of_sweep
@@ -207,7 +175,14 @@ def _records(
         records = [record for record in records if record.detector in detectors]
     if sweep is None:
         return records, [], notes
-    described, cells = _expanded(sweep)
+    try:
+        described = sweep_of(defaultdict(tuple, sweep=sweep))
+        cells = described.expand()
+    except UnnamedColumnError as error:  # a report has no options for the columns of own documents
+        raise InvalidValueError(
+            f"The sweep {sweep} does not name the column that run was given by --{error.option}; write it "
+            f'into the file: {error.option} = "COLUMN".'
+        ) from error
     cells = [
         cell
         for cell in cells
@@ -216,24 +191,8 @@ def _records(
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells, notes
 
 
-def _expanded(sweep: str) -> "tuple[Sweep, list[Cell]]":
-    """Return a sweep and its cells; a report has no options for the columns of own documents."""
-    from adbench_text.errors import InvalidValueError, UnnamedColumnError
-
-    try:
-        described = sweep_of(sweep, defaultdict(tuple))
-        return described, described.expand()
-    except UnnamedColumnError as error:
-        raise InvalidValueError(
-            f"The sweep {sweep} does not name the column that run was given by --{error.option}; write it "
-            f'into the file: {error.option} = "COLUMN".'
-        ) from error
-
-
 def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:
     """Return the names that texts stand for; raise an error if one of them has no results."""
-    from adbench_text.errors import UnknownNameError
-    from adbench_text.plugins import registry
     from adbench_text.sweep.names import expand, wrong_kind
 
     place = f" with results in {shown}"
@@ -249,27 +208,13 @@ def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str
 
 def _write_report(text: str, path: Path | None) -> None:
     """Write the report to a file, or print it; if writing fails, an older file is kept."""
-    from adbench_text.errors import DataError
-    from adbench_text.storage import atomic_path
-
     if path is None:
         click.echo(text, nl=False)
-        return
-    if not path.parent.is_dir():
+    elif not path.parent.is_dir():
         raise DataError(f"Cannot write {path}: there is no folder {path.parent}.")
-    if path.exists() and not path.is_file():  # a device or a pipe
-        _written(lambda: path.write_text(text, encoding="utf-8"), path)
-        return
-    target = path.resolve() if path.is_symlink() else path
-    with atomic_path(target) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-
-
-def _written(write: Callable[[], Any], path: Path) -> Any:
-    """Return the result of a function that writes to a path; its system errors become `DataError`."""
-    from adbench_text.errors import DataError
-
-    try:
-        return write()
-    except OSError as error:
-        raise DataError(f"Cannot write {path}: {error.strerror}.") from error
+    elif path.exists() and not path.is_file():  # a device or a pipe
+        with writing(path):
+            path.write_text(text, encoding="utf-8")
+    else:
+        with atomic_path(path.resolve() if path.is_symlink() else path) as temporary:
+            temporary.write_text(text, encoding="utf-8")

@@ -7,22 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adbench_text import interrupts, storage
 from adbench_text.cli.names import DEVICES, Name, number_of_jobs, seeds, shares
 from adbench_text.cli.options import (
+    TRACKING,
     LazyHelp,
     SectionedCommand,
+    adding,
     engine_of,
     is_debugging,
     names_option,
     sweep_of,
-    tracking_options,
 )
+from adbench_text.cli.progress import Shown, count
+from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
+from adbench_text.isolation import preserved
+from adbench_text.places import described
 
 if TYPE_CHECKING:
-    from adbench_text.cli.progress import Shown
     from adbench_text.corpora.corpus import Corpus
-    from adbench_text.run.progress import Progress
     from adbench_text.run.result import Result
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
@@ -42,7 +46,6 @@ def _sweeps() -> str:
     return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
 
 
-_OF_ENGINES = ("jobs", "gpu_jobs", "address")  # options that are settings of engines
 _SECTIONS = {
     "Input": (
         *("--sweep", "--dataset", "--text", "--label", "--split", "--inlier"),
@@ -175,7 +178,7 @@ _SECTIONS = {
 @click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
 @click.option("--verbose", "-v", is_flag=True, help="Print times, memory and all metrics of each cell.")
 @click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
-@tracking_options
+@adding(*TRACKING)
 def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
 
@@ -184,16 +187,13 @@ def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """
-    from adbench_text.cli.progress import Shown, count
-    from adbench_text.errors import DetectorError
-
     if quiet and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
     if dry_run:
-        _print(sweep_of(options["sweep"], options))
+        _print(sweep_of(options))
         return
     with Shown(verbose - quiet, is_debugging()) as progress:
-        results = _run(sweep_of(options["sweep"], options, progress.message), options, progress)
+        results = _run(sweep_of(options, progress.message), options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
@@ -201,12 +201,11 @@ def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
         )
 
 
-def _run(sweep: "Sweep", options: Mapping[str, Any], progress: "Shown") -> "Sequence[Result]":
+def _run(sweep: "Sweep", options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
     cells = sweep.expand()
-    engine = engine_of(options["sweep"], options["engine"], {key: options[key] for key in _OF_ENGINES})
+    engine = engine_of(options)
     # slow imports come after the checks that do not need them
-    from adbench_text import interrupts
     from adbench_text.cli.ui import links
     from adbench_text.run.engine import Limits
     from adbench_text.run.runner import run_sweep
@@ -239,10 +238,6 @@ def _run(sweep: "Sweep", options: Mapping[str, Any], progress: "Shown") -> "Sequ
 
 def _print(sweep: "Sweep") -> None:
     """Print the cells of a sweep, and why some of them cannot run."""
-    from adbench_text import storage
-    from adbench_text.cli.progress import count
-    from adbench_text.errors import DataError
-    from adbench_text.isolation import preserved
     from adbench_text.run.runner import impossible, load_corpora
 
     cells = sweep.expand()
@@ -261,25 +256,22 @@ def _print(sweep: "Sweep") -> None:
 
 
 def _log_reports(
-    store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: "Progress"
+    store: "Store", corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]", progress: Shown
 ) -> None:
     """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
 
     The description of the parent run contains the main table.
     Failures here are reported and do not affect results: a report can be made again.
     """
-    from adbench_text.metrics import MAIN
-    from adbench_text.places import described
-    from adbench_text.reports.build import Builder, build
+    from adbench_text.reports.build import Builder
     from adbench_text.reports.formats import markdown
 
     identities = {cell.identity for cell in cells}
-    for dataset in sorted(corpora):
-        digest = corpora[dataset].digest
+    for dataset, corpus in sorted(corpora.items()):
         records = [
             record
             for record in store.cells([dataset])
-            if record.identity in identities and record.dataset_digest == digest
+            if record.identity in identities and record.dataset_digest == corpus.digest
         ]
         if not any(record.is_ok for record in records):
             continue
@@ -287,7 +279,7 @@ def _log_reports(
         of_dataset = [cell for cell in cells if cell.dataset == dataset]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                table = build(records, MAIN.name, ["main"], cells=of_dataset)
+                table = Builder(records, cells=of_dataset).report(["main"])
                 store.describe(dataset, markdown.render(table))
                 Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
                 store.log_folder(dataset, Path(folder))

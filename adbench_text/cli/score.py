@@ -1,16 +1,18 @@
 """``adbench-text score``: score documents with a model, as JSON lines."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.own_text import alpha_option, document_options, opened
+from adbench_text.cli.options import adding
+from adbench_text.cli.own_text import DOCUMENTS, alpha_option, opened
+from adbench_text.documents.reading import Document
+from adbench_text.errors import AdbenchTextError
 
 if TYPE_CHECKING:
-    from adbench_text.documents.reading import Document
     from adbench_text.models.model import ScoredDocument
 
 _MOST = 4096  # documents that are scored together
@@ -19,9 +21,8 @@ _MOST = 4096  # documents that are scored together
 @click.command("score")
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
-@document_options
-@alpha_option()
-def command(model: Path, file: str, reading: Mapping[str, Any], alpha: float) -> None:
+@adding(*DOCUMENTS, alpha_option())
+def command(model: Path, file: str, alpha: float, **options: Any) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
 
     Prints one JSON object for each document, in their order: id, score, p (the share of normal documents
@@ -31,23 +32,21 @@ def command(model: Path, file: str, reading: Mapping[str, Any], alpha: float) ->
     from adbench_text.models.model import Scorer
 
     scorer = Scorer(load(model), alpha)
-    for batch in _batches(opened(file, reading)):
+    for batch in _batches(opened(file, options)):
         if results := scorer.score([document.text for document in batch]):
             click.echo("\n".join(map(_line, batch, results)))
 
 
-def _line(document: "Document", result: "ScoredDocument") -> str:
+def _line(document: Document, result: "ScoredDocument") -> str:
     values = {"score": result.score, "p": result.p, "odd": result.is_odd, "why": result.why}
     return json.dumps({"id": document.id, **values})
 
 
-def _batches(documents: "Iterable[Document]") -> "Iterator[list[Document]]":
+def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
     """Yield documents in batches that double: the first answer comes with the first document.
 
     An error in the file comes after the documents before it.
     """
-    from adbench_text.errors import AdbenchTextError
-
     batch: list[Document] = []
     size = 1
     try:
