@@ -12,11 +12,9 @@ from adbench_text.reports import declared
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.evidence import Evidence, heatmaps
 from adbench_text.reports.report import Picture, Report, Table
 from adbench_text.reports.summary import headlines, provenance
-from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
@@ -31,16 +29,13 @@ SECTIONS = ("tables", "pictures", "heatmaps")
 
 def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
     """Return the records of a store for a report, oldest first, and notes on the runs that are left out."""
-    nothing = TrackingError(
-        f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
-    )
-    held = store.datasets()
-    if not held:
-        raise nothing
     left_out: list[str] = []
-    records = store.cells(datasets or held, left_out.append)
+    records = store.cells(datasets or store.datasets(), left_out.append)
     if not records:
-        raise TrackingError(left_out[0]) if left_out else nothing
+        nothing = (
+            f"There are no results of {store.experiment!r} in {store.shown}; begin with adbench-text run."
+        )
+        raise TrackingError(left_out[0] if left_out else nothing)
     return records, notes_on.left_out(left_out)
 
 
@@ -75,8 +70,8 @@ class Builder:
         notes: Sequence[str] = (),
     ) -> None:
         self.cells, self._store, self._notes = Cells(records, cells), store, notes
-        self._comparison = Comparison(self.cells, metric)
-        self.evidence = None if store is None else Evidence(self._comparison, store)
+        self.evidence = None if store is None else Evidence(store)
+        self.comparison = Comparison(self.cells, metric, self.evidence)
 
     def report(
         self,
@@ -94,34 +89,33 @@ class Builder:
         """
         has_tables = "tables" in sections
         chosen = list(tables or declared.brief_tables())[: None if has_tables else 1]
-        comparison = self._comparison if metric is None else Comparison(self.cells, metric)
-        ranking = Ranking(comparison, self.evidence)
-        of_names = {
-            name: _tables(name, comparison, ranking) for name in declared.names("tables") if name in chosen
-        }
+        comparison = self.comparison
+        if metric is not None:
+            comparison = Comparison(self.cells, metric, self.evidence)
+        of_names = {name: _tables(name, comparison) for name in declared.tables() if name in chosen}
         built = [table for of_name in of_names.values() for table in of_name]
         if pictures and has_tables and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
-            built += [main_table(Comparison(self.cells, name)).without_empty() for name in others]
+            built += [t for name in others for t in _tables("main", Comparison(self.cells, name))]
         drawn = self.pictures if pictures and "pictures" in sections else []
-        has_heatmaps = pictures and "heatmaps" in sections
-        heatmaps = self.evidence.heatmaps if has_heatmaps and self.evidence is not None else []
-        records = self.cells.records
-        missing = [name for name, of_name in of_names.items() if only and not of_name]
-        needs = {name: declared.constants("tables")[name]["NEEDS"] for name in missing}
-        of_no_table = [f"No table {name!r}: it needs {need}." for name, need in needs.items()]
-        of_no_table += self.evidence_notes
-        general = [*self._notes, *comparison.notes, *notes_on.unfinished(records, self.cells.promised)]
+        maps = []
+        if pictures and "heatmaps" in sections and self.evidence is not None:
+            maps = heatmaps(comparison, self.evidence)
+        of_no_table = [
+            f"No table {name!r}: it needs {declared.tables()[name]['NEEDS']}."
+            for name, of_name in of_names.items()
+            if only and not of_name
+        ]
         labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
         return Report(
-            notes_on.under_tables(built, [*general, *notes_on.failures(records)], ranking.notes, records),
+            notes_on.under_tables(built, comparison, self._notes),
             None if only or not has_tables else wide_table(comparison),
-            of_no_table,
+            [*of_no_table, *self.evidence_notes],
             drawn,
-            heatmaps,
+            maps,
             headlines(comparison),
-            provenance(records, labels, place),
+            provenance(self.cells.records, labels, place),
         )
 
     @property
@@ -132,15 +126,9 @@ class Builder:
     @cached_property
     def drawings(self) -> "list[Drawing]":
         """All figures for which there is something to draw."""
-        return [drawing for name in declared.names("drawings") for drawing in self.drawn(name)]
+        from adbench_text.reports.drawings import DRAWINGS
 
-    def drawn(self, name: str) -> "list[Drawing]":
-        """Return the figures of a name in ``drawings/``."""
-        module = declared.module("drawings", name)
-        if hasattr(module, "drawings"):
-            return list(module.drawings(self._comparison, Ranking(self._comparison)))
-        of_corpora = (module.of_corpus(self._comparison, c, self.evidence) for c in self._comparison.corpora)
-        return [drawing for of_corpus in of_corpora for drawing in of_corpus]
+        return [drawing for draw in DRAWINGS for drawing in draw(self.comparison)]
 
     @property
     def pictures(self) -> list[Picture]:
@@ -164,7 +152,7 @@ class Builder:
 
     def write_all(self, folder: Path) -> None:
         """Write the report in all formats with a suffix to a folder, and its figures."""
-        every = declared.names("tables")
+        every = list(declared.tables())
         page = self.report(every, pictures=True)
         for form in map(declared.report_format, registry.names("reports")):
             if form.suffix and form.has_all_tables:
@@ -177,15 +165,7 @@ class Builder:
         self.write_figures(folder / "figures")
 
 
-def build(
-    records: Sequence[Record], metric: str, tables: Sequence[str] = (), cells: Sequence[Cell] = ()
-) -> Report:
-    """Return the report of records without figures; see `Builder`."""
-    return Builder(records, metric, cells=cells).report(tables)
-
-
-def _tables(name: str, comparison: Comparison, ranking: Ranking) -> list[Table]:
+def _tables(name: str, comparison: Comparison) -> list[Table]:
     """Return the tables of a name that have a figure, without rows and columns that have none."""
-    built = declared.module("tables", name).tables(comparison, ranking)
-    shortened = [table.without_empty() for table in built]
+    shortened = [table.without_empty() for table in registry.load("tables", name).tables(comparison)]
     return [table for table in shortened if table.rows]

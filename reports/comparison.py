@@ -11,12 +11,11 @@ from typing import Any
 import pandas as pd
 
 from adbench_text.metrics import METRICS, ROUNDING
-from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
 from adbench_text.reports.cells import Cells, Column
+from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import percent
 
 PUBLISHED = "published"
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
@@ -143,10 +142,13 @@ class Corpus:
 
 
 class Comparison:
-    """The figures of one metric; `fair` are the columns that were not chosen on the test labels."""
+    """The figures of one metric; `fair` are the columns that were not chosen on the test labels.
 
-    def __init__(self, cells: Cells, metric: str) -> None:
-        self.cells, self.metric = cells, METRICS[metric]
+    Without `evidence` there are no scores, intervals and examples.
+    """
+
+    def __init__(self, cells: Cells, metric: str, evidence: Evidence | None = None) -> None:
+        self.cells, self.metric, self.evidence = cells, METRICS[metric], evidence
         self.columns, self.levels = cells.columns, cells.levels
         self.lowest = self.levels[0]
         self.fair = [column for column in self.columns if not column.is_oracle]
@@ -297,50 +299,6 @@ class Comparison:
             for level in self.levels
             for record in self.cells.records_of(column, corpus.digest, level)
         )
-
-    @property
-    def notes(self) -> list[str]:
-        """What a reader of the figures must know, whatever table they are in; failures last."""
-        notes = []
-        for corpus in sorted(self.corpora, key=lambda corpus: corpus.digest):
-            if corpus.is_other_edition:
-                n_published = published.n_training_documents(corpus.dataset)
-                notes.append(notes_on.other_edition(corpus.label, corpus.records, n_published))
-        if self.blocks():
-            notes.append(notes_on.regimes([(c.label, c.regime_title) for c in self.columns]))
-        notes += notes_on.test_batch([column.label for column in self.fair if column.uses_test_batch])
-        notes += notes_on.other_levels(self.lowest, self._other_levels)
-        notes += notes_on.seeds(self._seeds)
-        notes += notes_on.contradictions(self.cells.records, [self.metric])
-        return notes + notes_on.versions(self.cells.records, self.cells.n_superseded, are_apart=True)
-
-    @property
-    def _other_levels(self) -> dict[str, list[float]]:
-        """The levels of corpora, and of columns on the other corpora, that lack the lowest level."""
-        levels: dict[str, list[float]] = {}
-        for corpus in self.corpora:
-            if self.lowest not in corpus.levels:
-                levels[corpus.label] = corpus.levels
-                continue
-            for column in self.columns:
-                of_column = [x for x in corpus.levels if self.cells.records_of(column, corpus.digest, x)]
-                if of_column and self.lowest not in of_column:
-                    levels[f"{column.label} on {corpus.label}"] = of_column
-        return levels
-
-    @property
-    def _seeds(self) -> dict[str, dict[str, frozenset[int]]]:
-        """The seeds of each column, whatever made its results, for each corpus and level."""
-        places = {
-            (c.digest, level): f"{c.label} at {percent(level)}" for c in self.corpora for level in c.levels
-        }
-        facts = self.cells.table[[*_GROUP, "seed"]].drop_duplicates().sort_values("column", kind="stable")
-        seeds: dict[str, dict[str, frozenset[int]]] = {}
-        for column, corpus, level, seed in facts.itertuples(index=False):
-            label = replace(self.columns[column], generation=0).label
-            of_place = seeds.setdefault(places[corpus, level], {})
-            of_place[label] = of_place.get(label, frozenset()) | {seed}
-        return seeds
 
 
 def _entry(row: Any) -> Entry:

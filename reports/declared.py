@@ -1,13 +1,11 @@
-"""The tables, drawings and formats of reports: each is a file that declares itself by constants.
+"""The tables and formats of reports: each is a file that declares itself by constants.
 
-A table or a drawing declares its place with ``ORDER``. A table also declares ``NEEDS`` (what must be there),
-and perhaps ``IS_BRIEF`` (it is part of the brief report). A format declares what differs from `Format`.
+A table declares its place with ``ORDER``, ``NEEDS`` (what must be there), and perhaps ``IS_BRIEF`` (it is
+part of the brief report). A format declares what differs from `Format`.
 """
 
-import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from adbench_text.errors import UnknownNameError
@@ -45,34 +43,20 @@ def formats_with_all_tables() -> list[str]:
     return [plugin.name for plugin in plugins if plugin.constants.get("HAS_ALL_TABLES")]
 
 
-def module(kind: str, name: str) -> Any:
-    """Return the module of a table or a drawing."""
-    return importlib.import_module(f"adbench_text.reports.{kind}.{name}")
-
-
-@cache
-def constants(kind: str) -> dict[str, dict[str, Any]]:
-    """Return what each of the ``"tables"`` or ``"drawings"`` declares, in the order of a report.
-
-    None is imported for it: the command line lists them in its help.
-    """
-    declared = {name: dict(plugin.constants) for name, plugin in registry.plugins(kind).items()}
-    return dict(sorted(declared.items(), key=lambda item: item[1]["ORDER"]))
-
-
-def names(kind: str) -> list[str]:
-    """Return the names of all tables or drawings, in the order of a report."""
-    return list(constants(kind))
+def tables() -> dict[str, Mapping[str, Any]]:
+    """Return the constants of each table, in the order of a report; none is imported for it."""
+    plugins = registry.plugins("tables").values()
+    return {plugin.name: plugin.constants for plugin in sorted(plugins, key=lambda p: p.constants["ORDER"])}
 
 
 def brief_tables() -> list[str]:
     """Return the tables of the brief report."""
-    return [name for name, of_table in constants("tables").items() if of_table.get("IS_BRIEF")]
+    return [name for name, constants in tables().items() if constants.get("IS_BRIEF")]
 
 
 def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
     """Return the tables to show: the chosen ones, otherwise all or the brief ones."""
     for name in chosen:
-        if name not in constants("tables"):
-            raise UnknownNameError("table", name, names("tables"))
-    return chosen or (names("tables") if everything else brief_tables())
+        if name not in tables():
+            raise UnknownNameError("table", name, list(tables()))
+    return chosen or (list(tables()) if everything else brief_tables())

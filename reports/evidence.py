@@ -1,9 +1,9 @@
-"""Scores, curves and examples of the cells of a comparison, as the store keeps them."""
+"""Scores, curves and examples of cells, as the store keeps them."""
 
-from collections.abc import Sequence
-from functools import cached_property
+from collections.abc import Callable, Sequence
 from io import StringIO
 from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from adbench_text.escaping import without_password
 from adbench_text.reports.cells import Column
-from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
 from adbench_text.run.result import Example
 from adbench_text.store.record import Record
 from adbench_text.store.store import Results
+
+if TYPE_CHECKING:
+    from adbench_text.reports.comparison import Comparison, Corpus
 
 _LOSS = "loss_total"
 _SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"
@@ -25,31 +27,35 @@ Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]
 
 
 class Evidence:
-    """What the store keeps of the cells of a comparison besides their figures.
+    """What the store keeps of cells besides their figures.
 
     Damaged artifacts are left out and named in `notes`.
     """
 
-    def __init__(self, comparison: Comparison, store: Results) -> None:
-        self._comparison, self.store = comparison, store
-        self._without_scores: list[Record] = []
-        self._without_examples: list[Record] = []
-        self._scores: dict[tuple[str, ...], Scored | None] = {}
-        self._examples: dict[tuple[str, ...], list[Example] | None] = {}
+    def __init__(self, store: Results) -> None:
+        self.store = store
+        self._held: dict[tuple[str, ...], Any] = {}
+        self._lost: dict[str, list[Record]] = {}  # by what is missing of them
 
-    def scores(self, column: Column, corpus: Corpus) -> dict[str, Scored]:
+    def scores(self, column: Column, corpus: "Corpus", file: str = _SCORES) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        scores = {inlier: self.scores_of(record) for inlier, record in corpus.of_splits(column).items()}
+        scores = {inlier: self.scores_of(r, file) for inlier, r in corpus.of_splits(column).items()}
         return {inlier: scored for inlier, scored in scores.items() if scored is not None}
 
-    def scores_of(self, record: Record) -> Scored | None:
+    def early_scores(self, column: Column, corpus: "Corpus") -> dict[str, Scored]:
+        """Return the same of some test documents before the first step of a training."""
+        is_trained = any(_LOSS in record.metrics for record in corpus.of_splits(column).values())
+        return self.scores(column, corpus, _EARLY) if is_trained else {}
+
+    def scores_of(self, record: Record, file: str = _SCORES) -> Scored | None:
         """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
-        key = record.corpus, *record.identity
-        if key not in self._scores:
-            self._scores[key] = self._read(record, _SCORES)
-            if self._scores[key] is None:
-                self._without_scores.append(record)
-        return self._scores[key]
+
+        def scored(text: str) -> Scored:
+            is_thinned = record.test_outliers is not None
+            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, is_thinned)
+
+        read: Scored | None = self._read(record, file, scored)
+        return read
 
     def classes_of(self, record: Record) -> NDArray[np.int64] | None:
         """Return the class of each test document of a cell as a number, None if they cannot be read."""
@@ -60,15 +66,7 @@ class Evidence:
             return None
         return np.asarray(pd.factorize(names["class"])[0], dtype=np.int64)
 
-    def early_scores(self, column: Column, corpus: Corpus) -> dict[str, Scored]:
-        """Return the same of some test documents before the first step of a training."""
-        records = corpus.of_splits(column)
-        if not any(_LOSS in record.metrics for record in records.values()):
-            return {}
-        early = {inlier: self._read(record, _EARLY) for inlier, record in records.items()}
-        return {inlier: scored for inlier, scored in early.items() if scored is not None}
-
-    def curves(self, column: Column, corpus: Corpus, metric: str) -> dict[str, list[tuple[int, float]]]:
+    def curves(self, column: Column, corpus: "Corpus", metric: str) -> dict[str, list[tuple[int, float]]]:
         """Return steps and values of a metric of the training of each split."""
         return {
             inlier: self.store.curve(record, metric)
@@ -76,56 +74,48 @@ class Evidence:
             if metric in record.metrics
         }
 
-    def _read(self, record: Record, file: str) -> Scored | None:
-        text = self.store.artifact(record, file)
-        if text is None:
-            return None
-        try:
-            is_thinned = record.test_outliers is not None
-            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, is_thinned)
-        except Exception:  # it may be damaged in any way
-            self._without_scores.append(record)
-            return None
-
-    @cached_property
-    def heatmaps(self) -> list[Heatmap]:
-        """The examples of each detector and split; the first ones are of all datasets and detectors.
-
-        Datasets and detectors take turns, each with the split on which the detector is best, then with the
-        next: a page that cannot hold all heat maps shows some of each.
-        """
-        queues = [
-            [(column, corpus.label, record) for record in corpus.best_first(column)]
-            for column in self._comparison.fair
-            for corpus in self._comparison.corpora
-        ]
-        return [
-            Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
-            for turn in zip_longest(*queues)
-            for column, label, record in filter(None, turn)
-            if (of_cell := self.examples(record)) is not None
-        ]
-
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
-        key = record.corpus, *record.identity
-        if key not in self._examples:
-            text = self.store.artifact(record, _EXAMPLES)
+        read: list[Example] | None = self._read(record, _EXAMPLES, examples.from_json)
+        return read
+
+    def _read(self, record: Record, file: str, parse: Callable[[str], Any]) -> Any:
+        key = file, record.corpus, *record.identity
+        if key not in self._held:
+            text = self.store.artifact(record, file)
             try:
-                self._examples[key] = None if text is None else examples.from_json(text)
-            except ValueError:
-                self._without_examples.append(record)
-                self._examples[key] = None
-        return self._examples[key]
+                self._held[key] = None if text is None else parse(text)
+                is_lost = text is None and file == _SCORES  # which each finished cell has
+            except Exception:  # it may be damaged in any way
+                self._held[key], is_lost = None, True
+            if is_lost:
+                self._lost.setdefault("examples" if file == _EXAMPLES else "scores", []).append(record)
+        return self._held[key]
 
     @property
     def notes(self) -> list[str]:
         """What cannot be read, and why."""
-        missing = (
-            ("scores", "figures", self._without_scores),
-            ("examples", "heat maps", self._without_examples),
-        )
-        return [_note(part, shown, records) for part, shown, records in missing if records]
+        missing = {"scores": "figures", "examples": "heat maps"}
+        return [_note(part, shown, self._lost[part]) for part, shown in missing.items() if part in self._lost]
+
+
+def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
+    """Return the examples of each detector and split; the first ones are of all datasets and detectors.
+
+    Datasets and detectors take turns, each with the split on which the detector is best, then with the
+    next: a page that cannot hold all heat maps shows some of each.
+    """
+    queues = [
+        [(column, corpus.label, record) for record in corpus.best_first(column)]
+        for column in comparison.fair
+        for corpus in comparison.corpora
+    ]
+    return [
+        Heatmap(f"{column.label} on {label} / {record.inlier}", of_cell)
+        for turn in zip_longest(*queues)
+        for column, label, record in filter(None, turn)
+        if (of_cell := evidence.examples(record)) is not None
+    ]
 
 
 def _scored(text: str, n_test: int, is_complete: bool, is_thinned: bool) -> Scored:
@@ -147,9 +137,7 @@ def _scored(text: str, n_test: int, is_complete: bool, is_thinned: bool) -> Scor
 
 def _note(part: str, missing: str, records: Sequence[Record]) -> str:
     records = list({record.run_id: record for record in records}.values())
-    cells = list(
-        dict.fromkeys(f"{record.detector} on {record.dataset}/{record.inlier}" for record in records)
-    )
+    cells = list(dict.fromkeys(f"{r.detector} on {r.dataset}/{r.inlier}" for r in records))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
     note = (
         f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "

@@ -5,47 +5,63 @@ from dataclasses import replace
 from statistics import fmean
 
 from adbench_text.metrics import Metric
+from adbench_text.reports import published
+from adbench_text.reports.cells import Cells
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Mark, Table
 from adbench_text.store import record as stored
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import Cell, percent
+from adbench_text.sweep.cell import percent
 
 _MOST_RUNS = 3  # that were changed are named
+_OF_THE_PAPER = (
+    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+    "†: the best configuration per split, chosen on the test labels."
+)
 _OF_MARKS = {
     Mark.INCOMPLETE: "(n of m): only n of m cells are finished; the figure is of those.",
     Mark.SPREAD: "±: standard deviation over the seeds.",
     Mark.ORACLE: "(oracle): the best per split, chosen on the test labels; never in bold.",
-    Mark.PUBLISHED: (
-        "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
-        "†: the best configuration per split, chosen on the test labels."
-    ),
+    Mark.PUBLISHED: _OF_THE_PAPER,
+    Mark.UNEQUAL: _OF_THE_PAPER,
 }
 
 
-def under_tables(
-    tables: Sequence[Table], general: Sequence[str], of_ranking: Sequence[str], records: Sequence[Record]
-) -> list[Table]:
-    """Return the tables with their notes, each sign explained under the first that has it."""
+def under_tables(tables: Sequence[Table], comparison: Comparison, notes: Sequence[str]) -> list[Table]:
+    """Return the tables, each note and the meaning of each sign under the first that has it."""
     placed: list[Table] = []
-    explained: set[Mark] = set()
-    metrics: set[str] = set()
+    explained: set[Mark | str] = set()
     for table in tables:
-        # the signs of published figures are explained together
-        present = table.marks - explained
-        present |= {Mark.PUBLISHED} if Mark.UNEQUAL in present else set()
-        notes = [note for mark, note in _OF_MARKS.items() if mark in present]
-        explained |= table.marks
-        if table.metric is not None and table.metric.name not in metrics:
-            metrics.add(table.metric.name)
-            notes += [] if table.metric.higher_is_better else [f"{table.metric.title}: lower is better."]
-            notes += unmeasured(records, [table.metric])
-        if table.is_ranked:
-            notes += of_ranking
-            of_ranking = ()
-        if not placed:
-            notes += general
-        placed.append(replace(table, notes=[*table.notes, *notes]))
+        of_table = [note for mark, note in _OF_MARKS.items() if mark in table.marks - explained]
+        of_table += [note for note in table.notes if note not in explained]
+        explained.update(table.marks, table.notes)
+        of_table += of_comparison(comparison, notes) if not placed else []
+        placed.append(replace(table, notes=list(dict.fromkeys(of_table))))
     return placed
+
+
+def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
+    """Return what a reader of the figures must know, whatever table they are in; failures last."""
+    cells = comparison.cells
+    return [
+        *notes,
+        *_other_editions(comparison),
+        *_regimes(comparison),
+        *_test_batch(comparison),
+        *_other_levels(comparison),
+        *_seeds(comparison),
+        *contradictions(cells.records, [comparison.metric]),
+        *versions(cells, are_apart=True),
+        *_unfinished(cells),
+        *failures(cells.records),
+    ]
+
+
+def of_metric(comparison: Comparison) -> list[str]:
+    """Return what a reader of figures of its metric must know."""
+    metric = comparison.metric
+    notes = [] if metric.higher_is_better else [f"{metric.title}: lower is better."]
+    return notes + unmeasured(comparison.cells.records, [metric])
 
 
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
@@ -63,19 +79,24 @@ def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, s
     return facts
 
 
-def other_edition(label: str, records: Sequence[Record], n_published: Mapping[str, int]) -> str:
-    """Explain `Mark.OTHER_EDITION` beside the label of a corpus, with the numbers of training documents.
+def _other_editions(comparison: Comparison) -> list[str]:
+    """Explain `Mark.OTHER_EDITION`, with the numbers of training documents."""
+    corpora = sorted(comparison.corpora, key=lambda corpus: corpus.digest)
+    return [_other_edition(corpus) for corpus in corpora if corpus.is_other_edition]
 
-    `records` are those of the corpus; `n_published` is the number of each inlier class in the paper.
-    """
-    note = f"{label}: ours and the published figures are not of the same documents."
+
+def _other_edition(corpus: Corpus) -> str:
+    note = f"{corpus.label}: ours and the published figures are not of the same documents."
     n_ours = {
-        r.inlier: r.metrics["n_train"] for r in records if not r.contamination and "n_train" in r.metrics
+        r.inlier: r.metrics["n_train"]
+        for r in corpus.records
+        if not r.contamination and "n_train" in r.metrics
     }
+    n_published = published.n_training_documents(corpus.dataset)
     if shared := n_ours.keys() & n_published.keys():
         ours, theirs = (round(fmean(sizes[name] for name in shared)) for sizes in (n_ours, n_published))
         note += f" Ours were trained on {ours:,} per split on average, the published ones on {theirs:,}."
-    return f"{note} Our edition: {records[-1].edition}."
+    return f"{note} Our edition: {corpus.records[-1].edition}."
 
 
 def left_out(messages: Sequence[str]) -> list[str]:
@@ -91,17 +112,18 @@ def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list
     return [f"{sentence} The newest of each cell counts." for sentence in sentences]
 
 
-def regimes(labelled: Sequence[tuple[str, str]]) -> str:
-    """Return what the detectors know besides the training texts, from pairs of label and regime."""
+def _regimes(comparison: Comparison) -> list[str]:
+    if not comparison.blocks():
+        return []
     labels: dict[str, list[str]] = {}
-    for label, regime in labelled:
-        labels.setdefault(regime, []).append(label)
+    for column in comparison.columns:
+        labels.setdefault(column.regime_title, []).append(column.label)
     listed = "; ".join(f"{regime}: {', '.join(of_regime)}" for regime, of_regime in labels.items())
-    return f"What they know besides the training texts: {listed}."
+    return [f"What they know besides the training texts: {listed}."]
 
 
-def test_batch(labels: Sequence[str]) -> list[str]:
-    """Explain the detectors that use the test batch, if there are any."""
+def _test_batch(comparison: Comparison) -> list[str]:
+    labels = [column.label for column in comparison.fair if column.uses_test_batch]
     note = "the score of a test document depends on the other test documents; the best of these detectors is "
     note += "marked apart from the best of the others."
     return [f"{', '.join(labels)}: {note}"] if labels else []
@@ -133,26 +155,38 @@ def unmeasured(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str
     ]
 
 
-def other_levels(lowest: float, levels: Mapping[str, Sequence[float]]) -> list[str]:
-    """Return what has no results at the lowest contamination level; `levels` are those that it has."""
+def _other_levels(comparison: Comparison) -> list[str]:
+    """Return what has no results at the lowest contamination level, and the levels that it has."""
+    levels: dict[str, list[float]] = {}
+    for corpus in comparison.corpora:
+        if comparison.lowest not in corpus.levels:
+            levels[corpus.label] = corpus.levels
+            continue
+        for column in comparison.columns:
+            of_column = [x for x in corpus.levels if comparison.cells.records_of(column, corpus.digest, x)]
+            if of_column and comparison.lowest not in of_column:
+                levels[f"{column.label} on {corpus.label}"] = of_column
     if not levels:
         return []
     listed = ", ".join(f"{name} ({', '.join(map(percent, of_name))})" for name, of_name in levels.items())
-    return [f"Not run at {percent(lowest)} of outliers, so only in the table 'levels': {listed}."]
+    return [f"Not run at {percent(comparison.lowest)} of outliers, so only in the table 'levels': {listed}."]
 
 
-def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
-    """Return where neighbouring figures come from different seeds."""
+def _seeds(comparison: Comparison) -> list[str]:
+    """Return where neighbouring figures come from different seeds, whatever made them."""
+    corpora = {corpus.digest: corpus.label for corpus in comparison.corpora}
+    facts = comparison.cells.table[["column", "corpus", "level", "seed"]].drop_duplicates()
+    used: dict[str, dict[str, set[int]]] = {}
+    for column, corpus, level, seed in facts.sort_values("column", kind="stable").itertuples(index=False):
+        of_place = used.setdefault(f"{corpora[corpus]} at {percent(level)}", {})
+        of_place.setdefault(replace(comparison.columns[column], generation=0).label, set()).add(seed)
     places: dict[str, list[str]] = {}
     for place, of_columns in used.items():
-        labels: dict[frozenset[int], list[str]] = {}
-        for label, of_column in of_columns.items():
-            labels.setdefault(of_column, []).append(label)
+        labels: dict[str, list[str]] = {}
+        for label, seeds in of_columns.items():
+            labels.setdefault(", ".join(map(str, sorted(seeds))), []).append(label)
         if len(labels) > 1:
-            listed = "; ".join(
-                f"{', '.join(names)}: {', '.join(map(str, sorted(numbers)))}"
-                for numbers, names in labels.items()
-            )
+            listed = "; ".join(f"{', '.join(names)}: {seeds}" for seeds, names in labels.items())
             places.setdefault(listed, []).append(place)
     return [
         "Not all figures are of the same seeds"
@@ -162,7 +196,7 @@ def seeds(used: Mapping[str, Mapping[str, frozenset[int]]]) -> list[str]:
     ]
 
 
-def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> list[str]:
+def versions(cells: Cells, are_apart: bool) -> list[str]:
     """Return where results of different code are compared, and the number of older ones left out.
 
     `are_apart` is True where they have columns of their own.
@@ -170,30 +204,31 @@ def versions(records: Sequence[Record], n_superseded: int, are_apart: bool) -> l
     notes = []
     marks_of = {"code": "(older code)", "libraries": "(other libraries)"}
     for part in ("code", "libraries", "resources"):
-        made_by: dict[tuple[str, str], set[object]] = {}
-        for record in records:
+        made_by: dict[tuple[str, str], list[object]] = {}
+        for record in cells.records:
             # one configuration may need other resources on another corpus
             corpus = record.dataset_digest if part == "resources" else ""
-            version = getattr(record, part)
-            version = frozenset(version.items()) if part == "resources" else version
-            made_by.setdefault((record.name, corpus), set()).add(version)
+            made_by.setdefault((record.name, corpus), []).append(getattr(record, part))
         is_apart = are_apart and part in marks_of
         where = f"in a column of their own, {marks_of[part]}" if is_apart else "together"
-        for name in dict.fromkeys(name for (name, _), made in made_by.items() if len(made) > 1):
-            notes.append(
-                f"{name}: results of different versions of its {part} are shown {where}; "
-                "run the sweep again to renew the older ones."
-            )
-    if n_superseded:
-        results = f"{n_superseded} older result{'' if n_superseded == 1 else 's'}"
+        differing = (name for (name, _), made in made_by.items() if any(each != made[0] for each in made))
+        notes += [
+            f"{name}: results of different versions of its {part} are shown {where}; "
+            "run the sweep again to renew the older ones."
+            for name in dict.fromkeys(differing)
+        ]
+    if cells.n_superseded:
+        results = f"{cells.n_superseded} older result{'' if cells.n_superseded == 1 else 's'}"
         notes.append(f"Left out: {results}, made by other code, libraries or resources.")
     return notes
 
 
-def unfinished(records: Sequence[Record], cells: Sequence[Cell]) -> list[str]:
+def _unfinished(cells: Cells) -> list[str]:
     """Return the number of cells of a sweep that have no result, with the first of them."""
-    identities = {record.identity for record in records}
-    absent = [cell for cell in cells if cell.identity not in identities]
-    if not absent:
-        return []
-    return [f"{len(absent):,} of the {len(cells):,} cells of the sweep were not run, the first: {absent[0]}."]
+    identities = {record.identity for record in cells.records}
+    absent = [cell for cell in cells.promised if cell.identity not in identities]
+    n_promised = len(cells.promised)
+    return [
+        f"{len(absent):,} of the {n_promised:,} cells of the sweep were not run, the first: {cell}."
+        for cell in absent[:1]
+    ]

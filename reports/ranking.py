@@ -13,9 +13,7 @@ from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.reports import significance
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.significance import Estimate, Resampling, estimate
-from adbench_text.store.record import Record
 
 _Split = tuple[str, str]  # label of the corpus, and inlier class
 
@@ -29,15 +27,10 @@ class Ranking:
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` lack some of them. `by_batch` use the unlabelled test batch. Without `evidence` there are no
-    intervals and no examples.
+    `left_out` lack some of them. `by_batch` use the unlabelled test batch.
     """
 
-    def __init__(self, comparison: Comparison, evidence: Evidence | None = None) -> None:
-        self.metric = comparison.metric
-        has_resamples = self.metric.of_counts is not None
-        self._resampling = Resampling(self.metric, evidence) if evidence and has_resamples else None
-        self.evidence = evidence
+    def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
         self.by_batch = [column for column in comparison.fair if column.uses_test_batch]
         figures = {c: _figures(comparison, c) for c in comparison.fair if not c.uses_test_batch}
@@ -54,7 +47,7 @@ class Ranking:
         self.figures: NDArray[np.float64] = np.array(
             [[figures[column][split] for column in self.columns] for split in self.splits]
         ).reshape(len(self.splits), len(self.columns))
-        self.merits = self.figures if self.metric.higher_is_better else -self.figures
+        self.merits = self.figures if comparison.metric.higher_is_better else -self.figures
 
     @property
     def is_possible(self) -> bool:
@@ -94,14 +87,15 @@ class Ranking:
     @cached_property
     def _resampled(self) -> list[NDArray[np.float64] | None]:
         """The mean of each column over the splits, for each resample of the test documents."""
-        if self._resampling is None:
+        metric, evidence = self._comparison.metric, self._comparison.evidence
+        if evidence is None or metric.of_counts is None:
             return [None] * len(self.columns)
-        return [self._resampling.mean(self._cells(column)) for column in self.columns]
-
-    def _cells(self, column: Column) -> list[Record]:
-        """Return the cell of the lowest seed of each split."""
-        cells = {corpus.label: corpus.of_splits(column) for corpus in self._comparison.corpora}
-        return [cells[label][inlier] for label, inlier in self.splits]
+        resampling = Resampling(metric, evidence)
+        corpora = {corpus.label: corpus for corpus in self._comparison.corpora}
+        return [
+            resampling.mean([corpora[label].of_splits(column)[inlier] for label, inlier in self.splits])
+            for column in self.columns
+        ]
 
 
 def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:

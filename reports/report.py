@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from typing import Self
 
-from adbench_text.metrics import Metric
 from adbench_text.run.result import Example
 
 
@@ -127,8 +126,6 @@ class Table:
     summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
     header_marks: frozenset[Mark] = frozenset()  #: the signs in the header that need a note
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
-    is_ranked: bool = False  #: whether the notes on the ranking belong to it
-    metric: Metric | None = None  #: that its figures are of, if the notes on that belong to it
 
     @property
     def marks(self) -> frozenset[Mark]:

@@ -11,6 +11,7 @@ from adbench_text.metrics import METRICS
 from adbench_text.reports import declared
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import MEASURED, Cells
+from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures.export import Drawing, write
 from adbench_text.reports.wide import ORIGINS, cells_report
 from adbench_text.store.record import Record
@@ -39,19 +40,17 @@ def save_pages(path: Path, folder: Path, cells: Sequence[Cell] = ()) -> list[Pat
     records, name = read_cells(path), path.stem
     seeds = {record.seed for record in records}
     builder = Builder(records, cells=[cell for cell in cells if cell.seed in seeds])
-    modules = {each: declared.module("drawings", each) for each in declared.names("drawings")}
-    of_corpora = [each for each, module in modules.items() if hasattr(module, "of_corpus")]
-    drawings = [drawing for each in of_corpora for drawing in builder.drawn(each)]
+    figures = [*contamination(builder.comparison), *cost(builder.comparison)]
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / f"{name}-tables.md"
-    page.write_text(_page(builder, drawings, name), encoding="utf-8")
-    stems = [folder / _FIGURES / f"{name}-{drawing.name}" for drawing in drawings]
-    files = [write(d.figure, stem, ["svg"]) for d, stem in zip(drawings, stems, strict=True)]
+    page.write_text(_page(builder, figures, name), encoding="utf-8")
+    stems = [folder / _FIGURES / f"{name}-{drawing.name}" for drawing in figures]
+    files = [write(d.figure, stem, ["svg"]) for d, stem in zip(figures, stems, strict=True)]
     return [page, *(file for of_drawing in files for file in of_drawing)]
 
 
 def _page(builder: Builder, drawings: Sequence[Drawing], name: str) -> str:
-    report = builder.report([each for each in declared.names("tables") if each not in _OF_SCORES])
+    report = builder.report([each for each in declared.tables() if each not in _OF_SCORES])
     tables = declared.report_format("markdown").render(replace(report, headlines=[]), None)
     figures = [f"![{d.title}]({_FIGURES}/{name}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
     made = f"Made from [{name}.csv]({name}.csv), one row for each cell."

@@ -64,7 +64,7 @@ def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
     notes += notes_on.unmeasured(cells.records, METRICS.values())
     notes += notes_on.contradictions(cells.records, METRICS.values())
-    notes += notes_on.versions(cells.records, cells.n_superseded, are_apart=False)
+    notes += notes_on.versions(cells, are_apart=False)
     return Report([table], complete, [*notes, *notes_on.failures(cells.records)])
 
 

@@ -2,8 +2,12 @@
 
 from dataclasses import replace
 
+from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.report import Report, Table
+from adbench_text.reports.tables import main
 from adbench_text.store.record import Record
 
 _DEFINITION = {
@@ -50,8 +54,21 @@ def of_another_edition(record):
     return replace(record, definition=definition, edition="half of it", is_published=False)
 
 
-def compare(records, metric="auroc", cells=()) -> Comparison:
-    return Comparison(Cells(records, cells), metric)
+def compare(records, metric="auroc", cells=(), store=None) -> Comparison:
+    return Comparison(Cells(records, cells), metric, Evidence(store) if store else None)
+
+
+def build(records, tables=(), metric="auroc", cells=()) -> Report:
+    return Builder(records, metric, cells=cells).report(tables)
+
+
+def only_table(module, comparison) -> Table:
+    (table,) = module.tables(comparison)
+    return table
+
+
+def main_table(comparison) -> Table:
+    return only_table(main, comparison)
 
 
 def texts(table) -> list[list[str]]:

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cells import record, texts
+from cells import build, record, texts
 from sklearn.metrics import average_precision_score
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
-from adbench_text.reports.build import Builder, build
+from adbench_text.reports import declared
+from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
-from adbench_text.reports.declared import names
 from adbench_text.reports.wide import cells_report
 from adbench_text.run import evaluate as evaluating
 from adbench_text.store.payload import summary
@@ -126,7 +126,7 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
         for level in (0, 0.05)
     ]
     assert summary([r for r in records if r.detector == "good"])["ap_in"] == 0.895
-    tables = {table.title.split(",")[0]: table for table in build(records, "ap_in", names("tables")).tables}
+    tables = {table.title.split(",")[0]: table for table in build(records, declared.tables(), "ap_in").tables}
     best = "good" if new.higher_is_better else "poor"
     main = tables["AP-in (%)"]
     assert [entry.best for entry in main.rows[0][2:]] == [name == best for name in figures]
@@ -139,7 +139,7 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
 
 def test_cells_from_before_a_metric_lack_that_metric_alone(new):
     records = [record("old", "a"), record("late", "a", metrics={"ap_in": 0.5})]
-    report = build(records, "ap_in")
+    report = build(records, metric="ap_in")
     assert texts(report.tables[0])[0][2:] == ["missing", "50.0"]
     note = (
         "AP-in is missing from 1 of 2 finished cells, which were run before it was measured; "
@@ -147,7 +147,7 @@ def test_cells_from_before_a_metric_lack_that_metric_alone(new):
     )
     assert note in report.every_note
     assert note in cells_report(Cells(records)).notes
-    assert not any("is missing from" in text for text in build(records, "auroc").every_note)
+    assert not any("is missing from" in text for text in build(records).every_note)
     assert math.isnan(summary([records[0]])["ap_in"])
     assert texts(Builder(records, "ap_in").report(["cost"], only=True).tables[0])[0][1] == "old"
 
@@ -177,7 +177,7 @@ def test_what_names_a_metric_is_about_that_metric_alone():
         "adbench_text/metrics.py",
         "adbench_text/cli/run.py",  # the help of --trace
         "adbench_text/run/evaluate.py",  # the diagnostic curve of a training, which ...
-        "reports/drawings/training.py",  # ... is drawn
+        "reports/drawings.py",  # ... is drawn
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
         "adbench_text/plugins/vector_detector.py",  # how good the encoder svd was
     }

@@ -36,7 +36,7 @@ _PARTS = ("tables", "pictures", "heatmaps")
 
 def _tables() -> str:
     return (
-        f"{', '.join(declared.names('tables'))}, or all; with commas between them.  "
+        f"{', '.join(declared.tables())}, or all; with commas between them.  "
         f"[default: {', '.join(declared.brief_tables())}; "
         f"all for {' and '.join(declared.formats_with_all_tables())}]"
     )
@@ -120,7 +120,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
-    tables = expand("table", options["tables"], lambda: declared.names("tables"))
+    tables = expand("table", options["tables"])
     if options["standalone"] and renderer.standalone is None:
         raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)

@@ -1,7 +1,7 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
 A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/``,
-``reports/tables/``, ``reports/drawings/`` or ``adbench_text/run/engines/`` whose name does not begin with an
+``reports/tables/`` or ``adbench_text/run/engines/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors``,
 ``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the ``name`` that its class
 declares, otherwise the file's name. Finding and listing import nothing: the files are parsed.
@@ -39,7 +39,6 @@ _FOLDERS = {
     "datasets": "datasets",
     "reports": "reports.formats",
     "tables": "reports.tables",
-    "drawings": "reports.drawings",
     "engines": "run.engines",
 }
 KINDS = tuple(_FOLDERS)

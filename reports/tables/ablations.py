@@ -1,9 +1,10 @@
 """Configurations of one detector."""
 
+from collections.abc import Iterator
+
 from adbench_text.reports import published
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
 from adbench_text.sweep.cell import percent
 
@@ -11,9 +12,10 @@ ORDER = 70
 NEEDS = "three configurations of one detector"
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return a table for each detector that has three configurations or more."""
-    return [_table(comparison, detector, columns) for detector, columns in comparison.ablated.items()]
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield a table for each detector that has three configurations or more."""
+    for detector, columns in comparison.ablated.items():
+        yield _table(comparison, detector, columns)
 
 
 def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Table:

@@ -1,9 +1,10 @@
 """Seconds, documents per second, memory."""
 
+from collections.abc import Iterator
+
 import pandas as pd
 
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Table, figure, significant
 from adbench_text.sweep.cell import percent
 
@@ -13,8 +14,8 @@ NEEDS = "results"
 _OF_THE_PROCESS = "Peak memory is that of the process, with what its earlier cells left in caches."
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
     cells = comparison.cells.table
     cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
     facts = ["corpus", "column", "inlier", "seed", "cell"]
@@ -37,7 +38,7 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         "data; peak memory is the maximum"
     )
     header = ["detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
-    return [comparison.table(title, header, lambda corpus: [rows(corpus)], notes=[_OF_THE_PROCESS])]
+    yield comparison.table(title, header, lambda corpus: [rows(corpus)], notes=[_OF_THE_PROCESS])
 
 
 def _costs(of_cells: pd.DataFrame) -> list[Entry]:

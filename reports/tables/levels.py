@@ -1,7 +1,9 @@
 """Means at each contamination level."""
 
+from collections.abc import Iterator
+
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Table
 from adbench_text.sweep.cell import percent
 
@@ -10,10 +12,8 @@ IS_BRIEF = True
 NEEDS = "two contamination levels"
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return means over the splits, one row per dataset and contamination level."""
-    if len(comparison.levels) < 2:
-        return []
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield means over the splits, one row per dataset and contamination level."""
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         return [
@@ -21,13 +21,12 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
             for level in comparison.levels
         ]
 
-    return [
-        comparison.table(
+    if len(comparison.levels) > 1:
+        yield comparison.table(
             f"{comparison.metric.title} (%) by contamination of the training data, mean over the splits",
             ["outliers", *comparison.labels],
             lambda corpus: [rows(corpus)],
             blocks=comparison.blocks(),
             header_marks=comparison.marks,
-            metric=comparison.metric,
+            notes=of_metric(comparison),
         )
-    ]

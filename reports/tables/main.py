@@ -1,8 +1,10 @@
 """Every split at the lowest contamination level."""
 
+from collections.abc import Iterator
+
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.ranking import Ranking
+from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Mark, Table, figure
 from adbench_text.sweep.cell import percent
 
@@ -11,13 +13,8 @@ IS_BRIEF = True
 NEEDS = "results"
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return the main table."""
-    return [main_table(comparison)]
-
-
-def main_table(comparison: Comparison) -> Table:
-    """Return one row per dataset and inlier class, and means, beside the published figures.
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield one row per dataset and inlier class, and means, beside the published figures.
 
     A table of areas under precision-recall curves has the level of chance too: it depends on the split.
     """
@@ -33,14 +30,14 @@ def main_table(comparison: Comparison) -> Table:
         return corpus.rows(row)
 
     labels = [published.label(detector) for detector in comparison.published]
-    return comparison.table(
+    yield comparison.table(
         f"{comparison.metric.title} (%), {percent(comparison.lowest)} of outliers in the training data",
         ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
         lambda corpus: [rows(corpus)],
         has_means=True,
         blocks=comparison.blocks(len(labels)),
         header_marks=comparison.marks.union([Mark.PUBLISHED] if labels else []),
-        metric=comparison.metric,
+        notes=of_metric(comparison),
     )
 
 

@@ -1,11 +1,11 @@
 """The most abnormal test documents, with their odd words."""
 
 import math
+from collections.abc import Iterator
 
 from adbench_text.plugins.scores import odd_words
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Entry, Table, significant
 from adbench_text.run.result import Example
 from adbench_text.sweep.cell import percent
@@ -15,17 +15,17 @@ NEEDS = "a detector with scores of words, and the examples in the store"
 _N_DOCUMENTS, _N_WORDS = 3, 6
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return the oddest documents of each corpus and their words, by the best detector that scores words."""
-    evidence = ranking.evidence
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield the oddest documents of each corpus and their words, by the best detector that scores words."""
+    evidence = comparison.evidence
     if evidence is None:
-        return []
+        return
     title = (
         f"The {_N_DOCUMENTS} most abnormal test documents of the best detector with scores of words, on the "
         f"split where it is best, {percent(comparison.lowest)} of outliers in the training data"
     )
     header = ["detector", "inlier", "class", "most abnormal words", "abnormality"]
-    return [comparison.table(title, header, lambda corpus: [_rows(comparison, evidence, corpus)], n_labels=5)]
+    yield comparison.table(title, header, lambda corpus: [_rows(comparison, evidence, corpus)], n_labels=5)
 
 
 def _rows(comparison: Comparison, evidence: Evidence, corpus: Corpus) -> list[list[Entry]]:

@@ -1,5 +1,7 @@
 """Mean ranks of the detectors over the splits."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from adbench_text.reports import significance
@@ -11,10 +13,11 @@ ORDER = 50
 NEEDS = "two detectors that have two splits in common"
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return mean rank and mean figure of each detector, the best first."""
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield mean rank and mean figure of each detector, the best first."""
+    ranking = Ranking(comparison)
     if not ranking.is_possible:
-        return []
+        return
     ranks = ranking.mean_ranks
     rows = []
     for place in np.argsort(ranks, kind="stable"):
@@ -22,9 +25,10 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         mean = float(ranking.figures[:, place].mean())
         figures = [figure(float(ranks[place]), 2), figure(mean), figure(n_wins, 0)]
         rows.append([Entry(ranking.columns[place].label), *figures])
-    title = f"Mean rank over {len(ranking.splits)} splits, by {ranking.metric.title}"
+    metric = comparison.metric.title
+    title = f"Mean rank over {len(ranking.splits)} splits, by {metric}"
     p = significance.friedman(ranking.figures)
     if not np.isnan(p):
         title += f" (Friedman test: p = {p:.2g})"
-    header = ["detector", "mean rank", f"mean {ranking.metric.title} (%)", "wins"]
-    return [Table(title, header, rows, n_labels=1, is_ranked=True)]
+    header = ["detector", "mean rank", f"mean {metric} (%)", "wins"]
+    yield Table(title, header, rows, n_labels=1, notes=ranking.notes)

@@ -1,8 +1,9 @@
 """Paired tests between detectors."""
 
-import numpy as np
+from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.notes import of_metric
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
 from adbench_text.reports.significance import ALPHA, N_RESAMPLES, holm, lowest_possible_p
@@ -13,42 +14,38 @@ NEEDS = "two detectors that have two splits in common"
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
 
-def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
-    """Return each pair of detectors, the largest difference first, tested over documents and over splits."""
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield each pair of detectors, the largest difference first, tested over documents and over splits."""
+    ranking = Ranking(comparison)
     if not ranking.is_possible:
-        return []
+        return
     n_splits = len(ranking.splits)
     pairs = []
     for pair in ranking.pairs:
         merits = ranking.merits[:, pair.first] - ranking.merits[:, pair.second]
-        # the mean decides, the median where there is none
+        # the mean decides, the median where it is zero
         is_first = (float(merits.mean()), pair.difference) >= (0.0, 0.0)
         better, worse = (pair.first, pair.second) if is_first else (pair.second, pair.first)
-        pairs.append((better, worse, pair.p_holm))
-    differences = [float((ranking.figures[:, a] - ranking.figures[:, b]).mean()) for a, b, _ in pairs]
-    estimates = [ranking.difference(better, worse) for better, worse, _ in pairs]
-    p_values = iter(holm([each.p for each in estimates if each is not None]))
-    corrected = [None if each is None else next(p_values) for each in estimates]
+        difference = float((ranking.figures[:, better] - ranking.figures[:, worse]).mean())
+        pairs.append((better, worse, difference, pair.p_holm, ranking.difference(better, worse)))
+    pairs.sort(key=lambda pair: -abs(pair[2]))
+    p_values = iter(holm([estimate.p for *_, estimate in pairs if estimate]))
     rows = []
-    for place in np.argsort(-np.abs(differences), kind="stable"):
-        better, worse, p_holm = pairs[place]
-        over_documents, p = estimates[place], corrected[place]
+    for better, worse, difference, p_holm, estimate in pairs:
+        p = next(p_values) if estimate else None
         n_wins = int((ranking.merits[:, better] > ranking.merits[:, worse]).sum())
-        interval = NONE
-        if over_documents is not None:
-            interval = Entry(f"{over_documents.low:z.1f} to {over_documents.high:z.1f}", Kind.FIGURE)
         rows.append(
             [
                 *(Entry(ranking.columns[column].label) for column in (better, worse)),
-                figure(differences[place]),
-                interval,
+                figure(difference),
+                Entry(f"{estimate.low:z.1f} to {estimate.high:z.1f}", Kind.FIGURE) if estimate else NONE,
                 NONE if p is None else _p_value(p),
                 Entry(f"{n_wins} of {n_splits}", Kind.FIGURE, n_wins),
                 _p_value(p_holm),
                 Entry(_significant(p, p_holm)),
             ]
         )
-    title = f"{ranking.metric.title}: paired differences over {n_splits} splits, the largest first"
+    title = f"{comparison.metric.title}: paired differences over {n_splits} splits, the largest first"
     header = [
         "better",
         "worse",
@@ -59,8 +56,8 @@ def tables(comparison: Comparison, ranking: Ranking) -> list[Table]:
         "p over splits",
         "significant over",
     ]
-    notes = _notes(n_splits, len(pairs), any(each is not None for each in estimates))
-    return [Table(title, header, rows, notes=notes, metric=ranking.metric, is_ranked=True)]
+    notes = _notes(n_splits, len(pairs), any(estimate for *_, estimate in pairs))
+    yield Table(title, header, rows, notes=[*notes, *of_metric(comparison), *ranking.notes])
 
 
 def _p_value(p: float) -> Entry:

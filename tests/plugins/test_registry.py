@@ -368,15 +368,13 @@ def test_another_package_can_bring_a_format_of_reports(install):
     assert registry.load("reports", "lines").__name__ == "lines_report"
 
 
-def test_another_package_brings_no_table_drawing_or_engine(install):
-    kinds = ("tables", "drawings", "engines")
+def test_another_package_brings_no_table_or_engine(install):
+    kinds = ("tables", "engines")
     install("other", "".join(f"[adbench_text.{kind}]\nlate = mine\n" for kind in kinds), mine="")
     assert [kind for kind in kinds if "late" in registry.names(kind)] == []
 
 
-def test_each_table_and_drawing_declares_its_place_and_tables_what_they_need():
-    for kind in ("tables", "drawings"):
-        places = [each.get("ORDER") for each in declared.constants(kind).values()]
-        assert len(set(places)) == len(places)
-        assert None not in places
-    assert all(each.get("NEEDS") for each in declared.constants("tables").values())
+def test_each_table_declares_its_place_and_what_it_needs():
+    places = [each["ORDER"] for each in declared.tables().values()]
+    assert len(set(places)) == len(places)
+    assert all(each["NEEDS"] for each in declared.tables().values())

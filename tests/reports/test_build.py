@@ -1,16 +1,17 @@
 import json
 
 import pytest
-from cells import failed, record
+from cells import build, failed, record
 
 from adbench_text.errors import UnknownNameError
-from adbench_text.reports.build import Builder, build
-from adbench_text.reports.declared import brief_tables, chosen_tables, names
+from adbench_text.reports.build import Builder
+from adbench_text.reports.declared import brief_tables, chosen_tables, tables
+from adbench_text.reports.evidence import heatmaps
 from adbench_text.reports.figures import export
 from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
-TABLES = names("tables")
+TABLES = list(tables())
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
@@ -22,13 +23,11 @@ OF_THE_PAPER = record("date", "sci", 0.83, dataset="agnews", dataset_digest="d2"
 
 
 def test_a_brief_report_holds_the_main_table_and_the_levels():
-    assert [table.title.split(",")[0] for table in build(RECORDS, "auroc").tables] == [
+    assert [table.title.split(",")[0] for table in build(RECORDS).tables] == [
         "AUROC (%)",
         "AUROC (%) by contamination of the training data",
     ]
-    assert [
-        table.title.partition(" (%)")[0].split(",")[0] for table in build([OF_THE_PAPER], "auroc").tables
-    ] == [
+    assert [table.title.partition(" (%)")[0].split(",")[0] for table in build([OF_THE_PAPER]).tables] == [
         "AUROC",
         "AUROC: difference from the published figure of the same method",
     ]
@@ -48,7 +47,7 @@ def test_every_table_can_be_had_by_its_name():
 
 
 def test_what_there_is_nothing_for_is_left_out():
-    report = build([record()], "auroc", TABLES)
+    report = build([record()], TABLES)
     assert [table.title.split()[0] for table in report.tables] == ["AUROC", "Cost"]
 
 
@@ -56,9 +55,9 @@ def test_detectors_that_are_not_ranked_are_named():
     late = record("late", "a")
     assert (
         "Not ranked, because they lack splits that the others have: late."
-        in build([*RECORDS, late], "auroc", ["ranks"]).every_note
+        in build([*RECORDS, late], ["ranks"]).every_note
     )
-    assert not [note for note in build([*RECORDS, late], "auroc").every_note if "Not ranked" in note]
+    assert not [note for note in build([*RECORDS, late]).every_note if "Not ranked" in note]
 
 
 def test_a_table_that_was_asked_for_and_is_missing_is_explained():
@@ -74,7 +73,7 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
         "No table 'significance': it needs two detectors that have two splits in common.",
         "No table 'ablations': it needs three configurations of one detector.",
     ]
-    assert not any(note.startswith("No table ") for note in build(alone, "auroc", names).every_note)
+    assert not any(note.startswith("No table ") for note in build(alone, names).every_note)
 
 
 def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run():
@@ -85,13 +84,13 @@ def test_a_report_of_a_sweep_has_its_inlier_classes_and_names_the_cells_not_run(
         for name in ("llr", "ocsvm")
     ]
     records = [record("llr", inlier, dataset="agnews") for inlier in ("world", "sci")]
-    report = build(records, "auroc", cells=cells)
+    report = build(records, cells=cells)
     assert [row[1].text for row in report.tables[0].rows] == ["world", "sci", "mean"]
     assert "6 of the 8 cells of the sweep were not run, the first: ocsvm on agnews/world at 0%, seed 0." in (
         report.every_note
     )
     held = [record(c.detector, c.inlier, seed=c.seed, dataset="agnews") for c in cells]
-    assert not any("were not run" in note for note in build(held, "auroc", cells=cells).every_note)
+    assert not any("were not run" in note for note in build(held, cells=cells).every_note)
 
 
 def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_drawn():
@@ -199,7 +198,7 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
         for inlier, figure in (("a", 0.7), ("b", 0.9))
     ]
     builder = Builder(cells, store=Holding({"examples.json": "[]"}))
-    assert [heatmap.title for heatmap in builder.evidence.heatmaps] == [
+    assert [heatmap.title for heatmap in heatmaps(builder.comparison, builder.evidence)] == [
         *("x on first / b", "x on second / b", "y on first / b", "y on second / b"),  # the best split first
         *("x on first / a", "x on second / a", "y on first / a", "y on second / a"),
     ]

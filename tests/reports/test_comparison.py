@@ -1,21 +1,17 @@
 from dataclasses import replace
 
 import pytest
-from cells import compare, failed, record, texts
+from cells import build, compare, failed, main_table, only_table, record, texts
 
-from adbench_text.reports.build import build
 from adbench_text.reports.cells import Cells
-from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Kind, Mark
 from adbench_text.reports.tables import published
-from adbench_text.reports.tables.main import main_table
 from adbench_text.reports.wide import cells_report, wide_table
 from adbench_text.sweep.cell import Cell
 
 
 def published_tables(*records, metric="auroc"):
-    comparison = compare(records, metric)
-    return published.tables(comparison, Ranking(comparison))
+    return list(published.tables(compare(records, metric)))
 
 
 def split_texts(*records, metric="auroc") -> list[list[str]]:
@@ -23,11 +19,11 @@ def split_texts(*records, metric="auroc") -> list[list[str]]:
 
 
 def notes(*records) -> list[str]:
-    return build(records, "auroc").every_note
+    return build(records).every_note
 
 
 def editions(*records) -> list[tuple[str, str]]:
-    facts = build(records, "auroc").provenance
+    facts = build(records).provenance
     return facts[[name for name, _ in facts].index("seeds") + 1 :]
 
 
@@ -72,9 +68,9 @@ def test_an_incomplete_mean_is_never_the_best():
 
 def test_classes_without_any_result_are_left_out_but_counted():
     cells = record(inlier="sci", dataset="agnews"), record(inlier="sci", dataset="agnews", level=0.1)
-    table = build(cells[1:], "auroc").tables[0]
+    table = build(cells[1:]).tables[0]
     assert [row[1:] for row in texts(table)] == [["sci", "90.0"], ["mean", "90.0 (1 of 4)"]]
-    table = build(cells, "auroc").tables[0]  # the other rows have published figures
+    table = build(cells).tables[0]  # the other rows have published figures
     assert [row[1:3] for row in texts(table)][::3] == [["world", "–"], ["sci", "90.0"]]
 
 
@@ -84,7 +80,7 @@ def test_the_classes_that_are_logged_with_a_cell_are_those_of_its_corpus():
     comparison = compare(cells)
     assert comparison.corpora[0].inliers == ["d", "c", "b", "a"]
     assert texts(main_table(comparison))[-1][2:] == ["80.0 (2 of 4)"]
-    assert build(cells, "auroc").headlines == ["files:own.csv: no detector has a complete AUROC yet."]
+    assert build(cells).headlines == ["files:own.csv: no detector has a complete AUROC yet."]
     assert compare([older]).corpora[0].inliers == ["b"]
     edited = record("x", "e", dataset="agnews", classes=("d",))
     assert compare([edited]).corpora[0].inliers == ["d", "e"]
@@ -156,7 +152,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
         ["50.0", "*90.0", "70.0"],
         ["50.0", "*75.0", "82.5"],
     ]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records, "auroc").every_note)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records).every_note)
 
 
 def test_detectors_that_know_more_are_listed_in_a_block_after_those_that_know_less():
@@ -185,7 +181,7 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
     assert main_table(comparison).header[2:] == ["cvdd", "x", name]
     assert texts(main_table(comparison))[0][2:] == ["*80.0", "70.0", "95.0"]
-    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records, "auroc").every_note)
+    assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records).every_note)
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -251,8 +247,8 @@ def test_a_thinned_test_set_is_compared_with_no_published_figure():
     thin = [record("date", name, test_outliers="0.05", **cells) for name in ("world", "sports")]
     both, alone = compare([*complete, *thin]), compare(thin)
     assert alone.published == []
-    assert published.tables(alone, Ranking(alone)) == []
-    (table,) = published.tables(both, Ranking(both))
+    assert list(published.tables(alone)) == []
+    table = only_table(published, both)
     of_complete, of_thin = texts(table)[:5], texts(table)[5:]
     assert all(row[2] != "–" for row in of_complete)
     assert all(row[2] == "–" for row in of_thin)
@@ -303,7 +299,7 @@ def test_results_of_one_definition_that_contradict_each_other_have_a_note():
     )
     assert expected in notes(*again)
     assert expected in cells_report(Cells(again)).every_note
-    assert "30.5 points of AUPR-in" in " ".join(build(again, "aupr_in").every_note)
+    assert "30.5 points of AUPR-in" in " ".join(build(again, metric="aupr_in").every_note)
 
 
 def test_equal_results_and_failures_contradict_nothing():
@@ -357,7 +353,7 @@ def test_the_newest_code_is_that_of_the_newest_run_even_where_it_renewed_an_olde
 def test_the_second_table_has_the_means_at_each_level():
     levels = {0: 0.9, 0.05: 0.8, 0.1: 0.7, 0.025: 0.85}
     records = [record(inlier=i, level=level, figure=f) for level, f in levels.items() for i in ("a", "b")]
-    report = build([*records, record("y", level=0.05)], "auroc")
+    report = build([*records, record("y", level=0.05)])
     assert texts(report.tables[1]) == [
         ["made-up", "0%", "90.0", "–"],
         ["made-up", "2.5%", "85.0", "–"],
@@ -409,7 +405,7 @@ def test_differences_are_from_the_published_figure_of_the_same_method():
         for inlier, figure in splits.items()
     ]
     comparison = compare([*records, record("date")])
-    (table,) = published.tables(comparison, Ranking(comparison))
+    table = only_table(published, comparison)
     assert table.header == ["dataset", "inlier", "date", "ocsvm"]
     assert texts(table) == [
         ["agnews", "world", "-0.1", "+6.8†"],
@@ -464,9 +460,7 @@ def test_a_dataset_that_the_paper_does_not_have_gets_no_published_column():
 def test_published_figures_are_not_put_beside_results_on_contaminated_data():
     comparison = compare([record(inlier="sci", dataset="agnews", level=0.05)])
     assert main_table(comparison).header == ["dataset", "inlier", "llr"]
-    assert not any(
-        note.startswith("(paper): ") for note in build(comparison.cells.records, "auroc").every_note
-    )
+    assert not any(note.startswith("(paper): ") for note in build(comparison.cells.records).every_note)
     both = [record(inlier="sci", dataset="agnews", level=level) for level in (0, 0.05)]
     wide = wide_table(compare(both))
     assert {row[4] for row in texts(wide) if row[1] == "0.05"} == {"–"}
@@ -482,7 +476,7 @@ def test_a_dataset_that_is_not_the_published_one_is_marked_beside_published_figu
     }
     ours = [record("date", name, **cells) for name in ("world", "sports", "business", "sci")]
     complete = [record("date", dataset="20news", dataset_digest="d2", inlier="rec")]
-    report = build([*ours, *complete], "auroc", ["main", "published", "ablations"])
+    report = build([*ours, *complete], ["main", "published", "ablations"])
     expected = (
         "agnews ‡: ours and the published figures are not of the same documents. Ours were trained on 50 per "
         "split on average, the published ones on 30,000. Our edition: a third of it."
@@ -517,7 +511,7 @@ def test_a_dataset_that_is_not_the_published_one_is_not_marked_where_nothing_is_
 
 
 def test_the_lowest_error_rate_of_a_row_is_in_bold_and_the_note_says_that_lower_is_better():
-    report = build([record("x", figure=0.9), record("y", figure=0.8)], "fpr95")
+    report = build([record("x", figure=0.9), record("y", figure=0.8)], metric="fpr95")
     assert texts(report.tables[0])[0][2:] == ["*10.0", "20.0"]
     assert "FPR at 95 % TPR: lower is better." in report.every_note
     assert not any("lower is better" in note for note in notes(record()))
@@ -680,5 +674,5 @@ def test_precision_recall_tables_have_the_level_of_chance():
     assert [row[-1] for row in rows["aupr_in"]] == ["25.0", "75.0", "50.0"]
     assert [row[-1] for row in rows["aupr_out"]] == ["75.0", "25.0", "50.0"]
     assert len(rows["auroc"][0]) == 3
-    table = build([record()], "aupr_in").tables[0]
+    table = build([record()], metric="aupr_in").tables[0]
     assert "chance" not in table.header  # of older cells it is not known

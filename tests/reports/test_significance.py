@@ -2,7 +2,7 @@ import warnings
 
 import numpy as np
 import pytest
-from cells import compare, record, texts
+from cells import compare, only_table, record, texts
 from scipy import stats
 
 from adbench_text.metrics import METRICS
@@ -20,7 +20,7 @@ from adbench_text.reports.significance import (
     mean_ranks,
     wilcoxon_holm,
 )
-from adbench_text.reports.tables import significance
+from adbench_text.reports.tables import ranks, significance
 
 # three detectors in four splits; the second and the third tie in the last
 FIGURES = np.array([[0.9, 0.8, 0.7], [0.9, 0.7, 0.8], [0.6, 0.9, 0.8], [0.9, 0.5, 0.5]])
@@ -145,9 +145,8 @@ def cells(*detectors, **changes):
     return made
 
 
-def ranking(*detectors) -> tuple[Comparison, Ranking]:
-    comparison = compare(cells(*detectors))
-    return comparison, Ranking(comparison, Evidence(comparison, STORE))
+def comparison_of(*detectors) -> Comparison:
+    return compare(cells(*detectors), store=STORE)
 
 
 def test_a_resample_keeps_the_number_of_documents_of_each_class():
@@ -164,8 +163,7 @@ def test_a_resample_keeps_the_number_of_documents_of_each_class():
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_values_are_those_of_the_drawn_documents(metric):
     cell = cells("fair")[0]
-    comparison = compare([cell])
-    values = Resampling(METRICS[metric], Evidence(comparison, STORE), 20).values(cell)
+    values = Resampling(METRICS[metric], Evidence(STORE), 20).values(cell)
     outlier, scores = STORE.scores(cell)
     for counts, value in zip(draw(LABELS, 20), values, strict=True):
         drawn = np.repeat(np.arange(len(LABELS)), counts)
@@ -173,7 +171,7 @@ def test_the_values_are_those_of_the_drawn_documents(metric):
 
 
 def test_the_splits_of_a_corpus_and_all_detectors_share_their_resamples():
-    ranked = ranking("fair", "twin", "blind")[1]
+    ranked = Ranking(comparison_of("fair", "twin", "blind"))
     assert ranked.difference(0, 1) == (0, 0, 0, 1)  # equal scores on equal documents
     value, low, high, p = ranked.difference(0, 2)
     assert low < value < high
@@ -183,17 +181,15 @@ def test_the_splits_of_a_corpus_and_all_detectors_share_their_resamples():
 
 def test_scores_are_read_only_for_the_tables_that_need_them():
     STORE.n_read = 0
-    comparison, ranked = ranking("good", "fair")
+    comparison = comparison_of("good", "fair")
+    only_table(ranks, comparison)
     assert STORE.n_read == 0
-    significance.tables(comparison, ranked)
-    n_read = STORE.n_read
-    assert n_read == 6 + 1  # each cell once, and the classes of the corpus
-    significance.tables(comparison, ranked)
-    assert STORE.n_read == n_read
+    only_table(significance, comparison)
+    assert STORE.n_read == 6 + 1  # each cell once, and the classes of the corpus
 
 
 def test_pairs_are_tested_over_documents_beside_splits():
-    (table,) = significance.tables(*ranking("blind", "good", "fair"))
+    table = only_table(significance, comparison_of("blind", "good", "fair"))
     rows = texts(table)
     assert [row[:2] for row in rows] == [["good", "blind"], ["fair", "blind"], ["good", "fair"]]
     assert [row[4] for row in rows][:2] == ["< 0.0001", "< 0.0001"]
@@ -202,7 +198,7 @@ def test_pairs_are_tested_over_documents_beside_splits():
 
 
 def test_a_detector_without_scores_has_no_test_over_documents():
-    (table,) = significance.tables(*ranking("good", "lost"))
+    table = only_table(significance, comparison_of("good", "lost"))
     (row,) = texts(table)
     assert row[3:5] == ["–", "–"]
     assert not any("paired bootstrap" in note for note in table.notes)
@@ -219,5 +215,4 @@ def test_an_estimate_is_moved_to_the_value_of_all_seeds():
 
 def test_thinned_test_sets_are_resampled_too():
     thinned = cells("good", test_outliers="0.1")
-    comparison = compare(thinned)
-    assert Resampling(METRICS["auroc"], Evidence(comparison, STORE), 20).mean(thinned).shape == (20,)
+    assert Resampling(METRICS["auroc"], Evidence(STORE), 20).mean(thinned).shape == (20,)

@@ -3,9 +3,8 @@ import io
 import re
 
 import pytest
-from cells import record
+from cells import build, record
 
-from adbench_text.reports.build import build
 from adbench_text.reports.declared import report_format as renderer
 from adbench_text.reports.report import Entry, Report, Table, figure
 
@@ -37,7 +36,7 @@ def small() -> Report:
         cell("ocsvm", "law", 0, 0, None),
         cell("ocsvm", "sea", 0.05, 0, 0.6),
     ]
-    return build(records, "auroc")
+    return build(records)
 
 
 HEADLINE = (

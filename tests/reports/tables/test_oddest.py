@@ -1,9 +1,7 @@
 import pytest
-from cells import compare, failed, record
+from cells import compare, failed, only_table, record
 
 from adbench_text.plugins.scores import TokenScore
-from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import oddest
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Example
@@ -34,8 +32,7 @@ class Store:
 
 
 def table_of(records, texts, metric="auroc"):
-    comparison = compare(records, metric)
-    (table,) = oddest.tables(comparison, Ranking(comparison, Evidence(comparison, Store(texts))))
+    table = only_table(oddest, compare(records, metric, store=Store(texts)))
     return [[entry.text for entry in row] for row in table.rows]
 
 
@@ -87,5 +84,4 @@ def test_only_detectors_with_all_splits_count(more):
 
 def test_without_scores_of_words_there_is_no_table():
     assert table_of(RECORDS, {}) == []
-    comparison = compare(RECORDS)
-    assert oddest.tables(comparison, Ranking(comparison)) == []
+    assert list(oddest.tables(compare(RECORDS))) == []

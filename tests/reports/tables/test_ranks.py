@@ -4,19 +4,13 @@ from itertools import product
 
 import numpy as np
 import pytest
-from cells import compare, failed, of_another_edition, record, texts
+from cells import compare, failed, of_another_edition, only_table, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from adbench_text.reports import published
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import ablations, cost, ranks, significance
 from adbench_text.sweep.sweep import DetectorChoice
-
-
-def only_table(module, comparison, ranking=None):
-    (table,) = module.tables(comparison, ranking or Ranking(comparison))
-    return table
-
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],
@@ -109,7 +103,7 @@ def test_oracles_are_not_ranked():
 
 
 def test_the_mean_ranks_with_the_best_first():
-    table = only_table(ranks, None, ranking())
+    table = only_table(ranks, compare(records()))
     p = friedmanchisquare(*FIGURES.values()).pvalue
     assert table.title == f"Mean rank over 6 splits, by AUROC (Friedman test: p = {p:.2g})"
     assert texts(table) == [
@@ -120,7 +114,7 @@ def test_the_mean_ranks_with_the_best_first():
 
 
 def test_the_paired_tests_name_the_better_one_first_and_begin_with_the_largest_difference():
-    table = only_table(significance, None, ranking())
+    table = only_table(significance, compare(records()))
     assert "6 splits" in table.title
     rows = texts(table)
     assert [row[:3] for row in rows] == [
@@ -131,29 +125,29 @@ def test_the_paired_tests_name_the_better_one_first_and_begin_with_the_largest_d
     p = wilcoxon(FIGURES["good"], FIGURES["poor"]).pvalue
     assert rows[0][3:] == ["–", "–", "6 of 6", f"{3 * p:.2g}", "neither"]
     assert rows[2][5] == "5 of 6"
-    backwards = Ranking(compare(list(reversed(records())), "auroc"))
-    assert [row[:2] for row in texts(only_table(significance, None, backwards))] == [row[:2] for row in rows]
+    backwards = compare(records()[::-1])
+    assert [row[:2] for row in texts(only_table(significance, backwards))] == [row[:2] for row in rows]
 
 
 def test_of_an_error_rate_the_lowest_is_the_best_and_its_difference_is_negative():
-    of_areas, of_rates = ranking(), Ranking(compare(records(), "fpr95"))  # 1 - AUROC
-    np.testing.assert_allclose(of_rates.mean_ranks, of_areas.mean_ranks)
-    table = only_table(ranks, None, of_rates)
+    of_areas, of_rates = compare(records()), compare(records(), "fpr95")  # 1 - AUROC
+    np.testing.assert_allclose(Ranking(of_rates).mean_ranks, Ranking(of_areas).mean_ranks)
+    table = only_table(ranks, of_rates)
     assert table.title.startswith("Mean rank over 6 splits, by FPR at 95 % TPR")
-    wins = {row[0]: row[3] for row in texts(only_table(ranks, None, of_areas))}
+    wins = {row[0]: row[3] for row in texts(only_table(ranks, of_areas))}
     assert {row[0]: row[3] for row in texts(table)} == wins
     assert texts(table)[0] == ["good", "1.17", "9.0", "5"]
-    rows = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_rates))}
-    expected = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, None, of_areas))}
+    rows = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, of_rates))}
+    expected = {tuple(row[:2]): row[2:] for row in texts(only_table(significance, of_areas))}
     assert {pair: row[1:] for pair, row in rows.items()} == {pair: row[1:] for pair, row in expected.items()}
     assert rows["good", "poor"][0] == "-32.3"
 
 
 def test_a_note_names_the_lowest_p_that_so_few_splits_can_give():
-    table = only_table(significance, None, ranking())
+    table = only_table(significance, compare(records()))
     assert any("With 6 splits and 3 pairs no p can fall below 0.094" in note for note in table.notes)
     many = [record(n, f"c{i}", f) for n, f in (("a", 0.9), ("b", 0.8)) for i in range(6)]
-    table = only_table(significance, None, Ranking(compare(many)))
+    table = only_table(significance, compare(many))
     assert not any("can fall below" in note for note in table.notes)
     assert any("correction for 1 pair;" in note for note in table.notes)
 

@@ -1,0 +1,197 @@
+"""The figures of a report: what of the results they show.
+
+Each function yields the figures of a comparison, as far as there is something to draw.
+"""
+
+from collections.abc import Callable, Iterator
+from statistics import mean
+
+from adbench_text.metrics import METRICS
+from adbench_text.reports import published, significance
+from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.figures import plots
+from adbench_text.reports.figures.export import Drawing, stem
+from adbench_text.reports.figures.style import MOST_POINTS
+from adbench_text.reports.ranking import Ranking
+from adbench_text.sweep.cell import percent
+
+_MOST_CURVES = 8  # in one figure; nobody can distinguish more
+_OF_TRAINING = (  # metric, file name, axis, factor
+    ("loss_total", "loss", "loss", 1),
+    ("diagnostic_test_auroc", "test", "test AUROC (%), a diagnostic", 100),
+)
+_POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
+
+
+def critical_differences(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the mean ranks of three or more detectors, and which do not differ significantly."""
+    ranking = Ranking(comparison)
+    if not ranking.is_possible or len(ranking.columns) < 3:
+        return
+    groups = significance.cliques(ranking.mean_ranks, ranking.pairs)
+    names = [column.label for column in ranking.columns]
+    yield Drawing(
+        "critical-differences",
+        f"Mean ranks over {len(ranking.splits)} splits",
+        "Rank 1 is best. A bar joins detectors of which no two differ significantly "
+        "(Wilcoxon signed-rank test, Holm's correction, level 0.05).",
+        plots.critical_differences(names, ranking.mean_ranks.tolist(), groups, len(ranking.splits)),
+    )
+
+
+def contamination(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the means over the splits against the contamination, where there are two levels or more."""
+    for corpus in comparison.corpora if len(comparison.levels) > 1 else ():
+        curves = {
+            column.label: [
+                (level, value, entry.spread)
+                for level in comparison.levels
+                if (value := (entry := corpus.entry(column, level=level)).complete_value) is not None
+            ]
+            for column in comparison.columns
+        }
+        if curves := {label: points for label, points in curves.items() if points}:
+            yield Drawing(
+                f"contamination-{stem(corpus.label)}",
+                f"{comparison.metric.title} against contamination, {corpus.label}",
+                "Mean over the splits, by the share of outliers in the training data; "
+                "the spread is the standard deviation over the seeds.",
+                plots.contamination(curves, comparison.metric.title, comparison.labels),
+            )
+
+
+def cost(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the metric against the seconds of a split, with a point for each detector."""
+    for corpus in comparison.corpora:
+        costs = {}
+        for column in comparison.fair:
+            value = corpus.entry(column).complete_value
+            if value is not None:
+                records = corpus.finished(column)
+                seconds = mean(r.metrics["fit_seconds"] + r.metrics["score_seconds"] for r in records)
+                costs[column.label] = seconds, value
+        if costs:
+            yield Drawing(
+                f"cost-{stem(corpus.label)}",
+                f"{comparison.metric.title} against cost, {corpus.label}",
+                "Seconds of fitting and scoring a split, and the metric, each the mean over the splits.",
+                plots.cost(costs, comparison.metric.title, comparison.labels),
+            )
+
+
+def ablations(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the configurations of each detector that has three or more."""
+    for detector, columns in comparison.ablated.items():
+        groups = {
+            corpus.label: [
+                (column.label, value, entry.spread)
+                for column in columns
+                if (value := (entry := corpus.entry(column)).complete_value) is not None
+            ]
+            for corpus in comparison.corpora
+        }
+        if groups := {label: points for label, points in groups.items() if points}:
+            yield Drawing(
+                f"ablations-{stem(detector)}",
+                f"Configurations of {detector}",
+                "Mean over the splits; the axis does not begin at zero.",
+                plots.ablation_bars(groups, comparison.metric.title),
+            )
+
+
+def curves(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
+    evidence = comparison.evidence
+    if evidence is None:
+        return
+    for corpus in comparison.corpora:
+        scores = {column.label: evidence.scores(column, corpus) for column in comparison.fair}
+        scores = {name: by_split for name, by_split in scores.items() if by_split}
+        drawn = dict(list(scores.items())[:_MOST_CURVES])
+        splits = {
+            inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
+            for inlier in corpus.inliers
+        }
+        splits = {inlier: of_split for inlier, of_split in splits.items() if of_split}
+        n_more = len(scores) - len(drawn)
+        for metric in METRICS.values() if splits else ():
+            if not metric.curve:
+                continue
+            is_roc = metric.curve == "ROC"
+            positives = "" if is_roc else f", {metric.positive} as positives"
+            yield Drawing(
+                f"{'roc' if is_roc else stem(f'pr {metric.positive}')}-{stem(corpus.label)}",
+                f"{metric.curve[0].upper()}{metric.curve[1:]} curves{positives}, {corpus.label}",
+                f"{percent(comparison.lowest)} of outliers in the training data, lowest seed. "
+                "Grey: scores by chance." + (f" {n_more} more detectors are not drawn." if n_more else ""),
+                plots.curves_of_splits(splits, metric.name, comparison.labels),
+            )
+
+
+def histograms(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the scores of test documents of each detector, before its training and after it."""
+    about = (
+        f"Test documents of each split, {percent(comparison.lowest)} of outliers in the training data; "
+        "higher is more abnormal. The outermost 0.5% count into the edge bins."
+    )
+    evidence = comparison.evidence
+    if evidence is None:
+        return
+    for corpus in comparison.corpora:
+        for column in comparison.fair:
+            title = f"Scores of {column.label} on {corpus.label}"
+            name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
+            if early := evidence.early_scores(column, corpus):
+                when = "before training"
+                yield Drawing(f"{name}-{stem(when)}", f"{title}, {when}", about, plots.histograms(early))
+            if scores := evidence.scores(column, corpus):
+                yield Drawing(name, title, about, plots.histograms(scores))
+
+
+def training(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the losses of the trainings of each detector, and the diagnostic test AUROC."""
+    evidence = comparison.evidence
+    if evidence is None:
+        return
+    for corpus in comparison.corpora:
+        for column in comparison.fair:
+            for metric, name, quantity, factor in _OF_TRAINING:
+                logged = evidence.curves(column, corpus, metric)
+                drawn = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
+                if drawn:
+                    is_thinned = max(map(len, drawn.values())) > MOST_POINTS
+                    yield Drawing(
+                        f"{name}-{stem(corpus.label)}-{stem(column.label)}",
+                        f"Training of {column.label} on {corpus.label}: {quantity}",
+                        "One line for each split; nothing is chosen by it."
+                        + (" Means of neighbouring steps." if is_thinned else ""),
+                        plots.training_curves(drawn, quantity),
+                    )
+
+
+def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield the chance that mask patterns look alike, where DATE, whose paper derives it, was run."""
+    if not any(column.detector == "date" for column in comparison.columns):
+        return
+    S, M = _POSITIONS, _MASKED
+    bounds = {n: [(p, published.overlap_bound(n, S, M, p)) for p in range(4, M + 1)] for n in (10, 50, 100)}
+    yield Drawing(
+        "overlap-bound",
+        "How unlikely it is that mask patterns look alike",
+        f"Upper bound of the chance that two of N random patterns, each masking {M} of {S} positions, share "
+        "at least p of them (Manolache et al., NAACL 2021, Appendix A).",
+        plots.overlap_bound(bounds),
+    )
+
+
+#: All figures, in the order of a report.
+DRAWINGS: tuple[Callable[[Comparison], Iterator[Drawing]], ...] = (
+    critical_differences,
+    contamination,
+    cost,
+    ablations,
+    curves,
+    histograms,
+    training,
+    overlap_bound,
+)
