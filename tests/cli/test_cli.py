@@ -224,7 +224,7 @@ def test_ui_prints_a_link_to_each_comparison_as_soon_as_the_server_answers(store
     result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
     assert f"  tiny: http://127.0.0.1:{port}{LINK}\n" in result.stdout
-    server = ["mlflow", "server", "--backend-store-uri", "sqlite:///mlflow.db", "--workers", "1"]
+    server = ["mlflow", "server", "--backend-store-uri", f"sqlite:///{store}", "--workers", "1"]
     assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
 
 
