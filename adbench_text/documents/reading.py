@@ -22,15 +22,7 @@ _LONGEST_LINE = 4 * _LONGEST + 1_000_000  # bytes; UTF-8 takes up to four for a 
 _N_LOOKED_AT = 100  # rows from which the column of the text is guessed
 _N_WORDS = 3  # of a text, on average
 _DELIMITERS = ",;\t|"
-_KIND_OF_SUFFIX = {
-    "csv": "csv",
-    "tsv": "tsv",
-    "tab": "tsv",
-    "jsonl": "jsonl",
-    "ndjson": "jsonl",
-    "parquet": "parquet",
-    "txt": "lines",
-}
+_OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "txt": "lines"}  # the others are names of formats
 
 
 class Document(NamedTuple):
@@ -154,11 +146,12 @@ def _kind_of(file: Path) -> str:
     if file.is_dir():
         return "folder"
     suffix = file.suffix.lower().removeprefix(".")
-    if suffix not in _KIND_OF_SUFFIX:
+    kind = _OTHER_SUFFIXES.get(suffix, suffix)
+    if kind not in _KINDS or kind == "folder":
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(_KINDS)}."
         )
-    return _KIND_OF_SUFFIX[suffix]
+    return kind
 
 
 def _check_encoding(encoding: str) -> None:
@@ -315,7 +308,11 @@ def _rows_of_folder(folder: Path, encoding: str, notes: list[str]) -> Iterator[_
     names = [file.relative_to(folder) for file in sorted(folder.rglob("*"))]
     visible = [name for name in names if not any(part.startswith(".") for part in name.parts)]
     root = folder.resolve()
-    files = [name for name in visible if _is_within(folder / name, root)]
+    files = [
+        name
+        for name in visible
+        if (path := folder / name).is_file() and (not path.is_symlink() or root in path.resolve().parents)
+    ]
     n_links = sum((folder / name).is_symlink() for name in set(visible).difference(files))
     if n_links:
         notes.append(
@@ -325,8 +322,3 @@ def _rows_of_folder(folder: Path, encoding: str, notes: list[str]) -> Iterator[_
         with _named_errors(folder / name), (folder / name).open("rb") as stream:
             text = "".join(_Lines(stream, str(name), encoding))
         yield _Row({"file": str(name), _TEXT: text}, str(name))
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    """Return whether a path is that of a file, or of a link to a file, in a folder."""
-    return path.is_file() and (not path.is_symlink() or folder in path.resolve().parents)
