@@ -3,6 +3,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from observers import Watching
 from sklearn.metrics import roc_auc_score
 
 from adbench_text.errors import DetectorError, InvalidValueError
@@ -135,26 +136,11 @@ def test_a_document_that_was_set_aside_may_return(fit_numbers, monkeypatch):
     assert [len(texts) for texts in detector._detector.fits] == [10, 9, 9]
 
 
-class Recorder:
-    trace_every = 7
-
-    def __init__(self):
-        self.calls = []
-
-    def begin(self):
-        self.calls.append("begin")
-
-    def losses(self, step, steps, losses):
-        self.calls.append((step, steps, losses["loss"]))
-
-    def trace(self, step):
-        self.calls.append(step)
-
-
 def test_an_observer_sees_the_trainings_as_one(fit_numbers):
-    recorder = Recorder()
-    detector = fit_numbers([*EIGHT_USUAL, 50], observer=recorder)
-    assert recorder.calls == ["begin", (9, 20, 0.5), 9, (17, 29, 0.5), 17]
+    watching = Watching(trace_every=7)
+    detector = fit_numbers([*EIGHT_USUAL, 50], observer=watching)
+    assert watching.told == [(9, 20, {"loss": 0.5}), (17, 29, {"loss": 0.5})]
+    assert watching.traced == [0, 9, 17]
     assert detector._detector.observer is None
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from observers import Watching
 from scipy.sparse import csr_array
 
 from adbench_text.detectors.cvdd.contexts import (
@@ -134,23 +135,6 @@ def test_a_short_training_has_phases_too(epochs):
     assert found[0] == Phase(0.0, 0.01)
 
 
-class Watcher:
-    """An observer that keeps what it receives."""
-
-    def __init__(self, trace_every=0):
-        self.trace_every = trace_every
-        self.told, self.traced = [], []
-
-    def begin(self):
-        self.traced.append(0)
-
-    def losses(self, step, steps, losses):
-        self.told.append((step, steps, dict(losses)))
-
-    def trace(self, step):
-        self.traced.append(step)
-
-
 def training(epochs=20, rate=0.01, tolerance=0.0, batch_size=2, schedule="logarithmic"):
     return Training(phases(schedule, epochs, rate), batch_size, 1.0, 5e-7, tolerance, 0)
 
@@ -159,7 +143,7 @@ ROWS = np.array([0, 1, 2, 4])
 
 
 def test_training_brings_the_texts_nearer_to_the_contexts():
-    network, watcher = network_of(), Watcher()
+    network, watcher = network_of(), Watching()
     before = network(*bags_of().batch(ROWS)).distances.mean()
     train(network, bags_of(), ROWS, training(epochs=100), watcher)
     assert network(*bags_of().batch(ROWS)).distances.mean() < 0.7 * before
@@ -169,7 +153,7 @@ def test_training_brings_the_texts_nearer_to_the_contexts():
 
 
 def test_an_observer_hears_of_steps_and_losses():
-    watcher = Watcher(trace_every=3)
+    watcher = Watching(trace_every=3)
     train(network_of(), bags_of(), ROWS, training(epochs=5), watcher)
     assert [(step, steps) for step, steps, _ in watcher.told] == [(2 * n, 10) for n in range(1, 6)]
     assert watcher.told[0][2].keys() == {"loss_total", "loss_distance", "loss_orthogonality"}
@@ -177,12 +161,12 @@ def test_an_observer_hears_of_steps_and_losses():
 
 
 def test_a_stage_whose_loss_has_settled_ends_early():
-    watcher = Watcher()
+    watcher = Watching()
     # at a rate of 0 each loss is that of the epoch before: five stages and a change of rate between
     train(network_of(), bags_of(), ROWS, training(epochs=100, rate=0.0, tolerance=1e-3), watcher)
     assert len(watcher.told) == 5 * 10
     assert [steps for _, steps, _ in watcher.told][-1] == 2 * (50 + 10)  # the last ten were saved
-    whole = Watcher()
+    whole = Watching()
     train(network_of(), bags_of(), ROWS, training(epochs=100, rate=0.0), whole)
     assert len(whole.told) == 100
 

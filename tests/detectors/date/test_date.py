@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 import torch
+from observers import Watching
 from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from torch import nn
@@ -37,31 +38,6 @@ def small(**settings) -> DATE:
     sizes |= {"steps": 60, "epochs": 1000}
     defaults = {"vocabulary": "trained", "learning_rate": 1e-3, "precision": "fp32", "random_state": 0}
     return DATE(**{**sizes, **defaults, **settings})
-
-
-class Watching:
-    """An observer that keeps what it receives, and does something at a step."""
-
-    def __init__(self, trace_every: int = 0, at: int = 0, action=lambda: None) -> None:
-        self.trace_every, self.at, self.action = trace_every, at, action
-        self.seen: dict[str, list[float]] = {}
-        self.steps: list[int] = []
-        self.traced: list[int] = []
-
-    def begin(self):
-        if self.trace_every:
-            self.trace(0)
-
-    def losses(self, step, steps, losses):
-        self.steps.append(step)
-        for name, value in losses.items():
-            self.seen.setdefault(name, []).append(value)
-        if step == self.at:
-            self.action()
-
-    def trace(self, step):
-        self.traced.append(step)
-        self.action()
 
 
 @pytest.fixture(autouse=True)
