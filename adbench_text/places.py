@@ -52,10 +52,7 @@ def message_of(error: BaseException) -> str:
 
 @contextmanager
 def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = PluginError) -> Iterator[None]:
-    """Turn any of `FAILURES` of a plug-in in the block into an error of one line that begins with `problem`.
-
-    Errors of this package, which a plug-in raises on purpose, stay as they are.
-    """
+    """Turn `FAILURES` of a plug-in into an error of one line; errors of this package stay as they are."""
     try:
         yield
     except AdbenchTextError:

@@ -53,10 +53,7 @@ print(json.dumps({
 
 
 def devices() -> dict[str, Any]:
-    """Return the devices that torch sees, found by another process: torch takes seconds to import.
-
-    ``problem`` is there if torch cannot be imported.
-    """
+    """Return what torch sees in another process, as its import takes seconds; ``problem`` if it fails."""
     done = subprocess.run([sys.executable, "-c", _DEVICES], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]

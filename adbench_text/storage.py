@@ -107,10 +107,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def write_arrays(folder: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
-    """Write arrays to a folder of the cache: a file each, and then their digests.
-
-    If that fails, one line is printed: what is in the cache can be made again.
-    """
+    """Write arrays to a folder of the cache, then their digests; print a line if that fails."""
     import numpy as np
 
     paths = {name: folder / f"{name}.npy" for name in arrays}
@@ -140,10 +137,7 @@ def _optional() -> Iterator[None]:
 
 
 def read_arrays(folder: Path) -> "dict[str, NDArray[Any]] | None":
-    """Return the arrays that `write_arrays` wrote; None if one is missing, damaged or changed.
-
-    The arrays are mapped from their files, read-only: processes that read the same file share its memory.
-    """
+    """Return the arrays of `write_arrays`, mapped read-only; None if one is missing, damaged or changed."""
     import numpy as np
 
     try:

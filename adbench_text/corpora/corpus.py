@@ -123,10 +123,7 @@ def edition_of(dataset: Dataset) -> Edition:
 
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
-    """Return the raw documents of both parts of a dataset.
-
-    If it raises an error or returns anything else, the message of a DataError names file and line.
-    """
+    """Return the raw documents of both parts of a dataset; a DataError names file and line."""
     module = type(dataset).__module__
     try:
         parts = dataset.read()

@@ -74,10 +74,7 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
 
 
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return everything that determines the result of a cell, as text for MLflow's params.
-
-    Two cells with equal definitions have equal results. `identity` is that of `identified`, if it is known.
-    """
+    """Return all that determines the result of a cell, as text; equal definitions have equal results."""
     record = cell.texts | {"dataset_digest": corpus.digest}
     record |= identified(build_detector(cell), cell) if identity is None else identity
     return {_accepted_name(name): _accepted_value(value) for name, value in record.items()}

@@ -82,10 +82,7 @@ def wrong_kind(name: str, kind: str) -> InvalidValueError:
 def choices_of(
     entries: Iterable[str | DetectorChoice], note: Callable[[str], object]
 ) -> list[DetectorChoice]:
-    """Return a choice for each detector that names (as `expand` takes them, or ``"llr:robust"``) stand for.
-
-    `note` gets a message on detectors that a pattern matches and that cannot be loaded; they are left out.
-    """
+    """Return a choice for each detector that names stand for; `note` gets a message on those left out."""
     choices = []
     for entry in entries:
         choice = DetectorChoice(entry) if isinstance(entry, str) else entry

@@ -79,10 +79,7 @@ class Place(NamedTuple):
 
 
 class Cleaner:
-    """Cleans documents of one language; None leaves them as they are.
-
-    A language without word frequencies in wordfreq keeps its frequent words.
-    """
+    """Cleans documents of one language; None leaves them as they are."""
 
     def __init__(self, language: str | None = "en") -> None:
         self.language = language

@@ -12,10 +12,7 @@ _LINE_END = ord("\n")
 
 
 class PackedTexts(Sequence[str]):
-    """Texts in UTF-8, one after the other in an array; a text becomes a string each time it is read.
-
-    If the array is mapped from a file, all processes that map it share its memory.
-    """
+    """Texts in UTF-8, one after the other in an array; a text becomes a string each time it is read."""
 
     def __init__(self, data: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]) -> None:
         self._data, self._begins, self._ends = data, begins, ends

@@ -159,11 +159,7 @@ class PretrainedModel:
 
 
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
-    """Locate a model by the name of its encoder.
-
-    That is ``minilm``, ``wordllama``, the path of a folder, or a name on Hugging Face after that of the
-    library: ``model2vec:NAME``.
-    """
+    """Locate a model: ``minilm``, ``wordllama``, a folder, or ``model2vec:NAME`` of Hugging Face."""
     library: Library
     if name == "wordllama":
         library, folder, digest = "model2vec", WORDLLAMA.locate("The encoder 'wordllama'"), WORDLLAMA.digest

@@ -35,10 +35,7 @@ _FASTTEXT_MATRIX = struct.Struct("<?2q")  # is it quantized, rows, columns
 
 
 class WordVectors:
-    """Words and their vectors, of shape (n_words, n_dimensions).
-
-    ``ranks`` are places in the file, from 0; files are mostly in order of frequency.
-    """
+    """Words and their vectors (n_words, n_dimensions); ``ranks`` are places in the file, from 0."""
 
     def __init__(
         self, words: list[str], matrix: NDArray[np.float32], ranks: Sequence[int] | None = None
@@ -59,10 +56,7 @@ class WordVectors:
 
 
 class FastTextModel:
-    """A binary model of the fasttext program, which makes a vector of nearly any word from its subwords.
-
-    It is mapped, not loaded: published models have some gigabytes.
-    """
+    """A binary model of the fasttext program, mapped; most words have a vector from subwords."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as stream:

@@ -94,10 +94,7 @@ class LocalVectors:
 
 
 def locate(name: str) -> Path:
-    """Return the file of these vectors, or the folder of an installed package that has them.
-
-    `name` is one of `DOWNLOADS`, or the path of a word2vec, GloVe or fastText file.
-    """
+    """Return the file of these vectors, by name or path, or the folder of an installed package."""
     if name in DOWNLOADS:
         file = remote(name)
         if file.is_here:
@@ -162,11 +159,7 @@ def fetch(name: str) -> Path:
 
 
 def remote(name: str) -> storage.RemoteFile:
-    """Return where these vectors come from: the files that gensim's downloader gets.
-
-    Not through gensim's downloader, which leaves parts of a file in the system's temporary
-    folder, and takes any folder of that name for the finished download.
-    """
+    """Return the file of gensim's downloader, which itself would leave parts of a file behind."""
     return storage.RemoteFile(f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", _MD5[name])
 
 

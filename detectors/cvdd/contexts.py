@@ -26,10 +26,7 @@ _SETTLED = 5  # epochs whose mean loss is compared with that of as many before
 
 
 class Bags:
-    """Documents as bags of words, from their counts (n_texts, n_words) and vectors (n_words, d).
-
-    `lengths` are the numbers of different words of each document; batches are made on `device`.
-    """
+    """Documents as bags of words, from their counts (n_texts, n_words) and vectors (n_words, d)."""
 
     def __init__(
         self,
@@ -58,10 +55,7 @@ class Bags:
         return sums / length
 
     def batch(self, rows: NDArray[np.int64]) -> tuple[Tensor, Tensor]:
-        """Return the vectors of these documents' words (B, L, d), and the logarithms of their counts (B, L).
-
-        The latter are -inf for pads. Each document must have a word.
-        """
+        """Return the words' vectors (B, L, d) and log counts (B, L), -inf for pads."""
         device = self._words.device
         starts, lengths = torch.from_numpy(np.stack([self._starts[rows], self.lengths[rows]])).to(device)
         column = torch.arange(int(self.lengths[rows].max()), device=device)
@@ -79,10 +73,7 @@ class Attended(NamedTuple):
 
 
 class ContextNetwork(nn.Module):
-    """Self-attention with several heads over frozen word vectors, and a context vector for each head.
-
-    `contexts` (R, d) are where the context vectors start, `attention_size` the inner width of the attention.
-    """
+    """Self-attention with several heads over frozen word vectors, and a context (R, d) for each head."""
 
     def __init__(self, contexts: Tensor, attention_size: int, random: torch.Generator) -> None:
         super().__init__()

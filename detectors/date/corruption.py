@@ -13,14 +13,10 @@ from adbench_text.detectors.date.electra import Embeddings, Encoder, Shape, init
 
 
 def mask_patterns(n_patterns: int, length: int, share: float, generator: torch.Generator) -> Tensor:
-    """Draw K different patterns over [CLS], `length` tokens and [SEP]: (K, length + 2), True where masked.
-
-    Source: section 3.1. ``int(share * length)`` of the tokens between are masked in each. Pattern positions
-    are absolute: a short document sees the beginning of each.
-    """
+    """Draw K different patterns (section 3.1) over [CLS], `length` tokens, [SEP]: (K, length + 2)."""
     if count_patterns(length, share) < n_patterns:
         raise ValueError(f"n_patterns must be at most {count_patterns(length, share)}, got {n_patterns}")
-    n_masked = int(share * length)
+    n_masked = int(share * length)  # positions are absolute: a short document sees the beginning
     patterns: dict[bytes, Tensor] = {}
     # Two equal patterns would be one pattern with two labels, so a repetition is drawn again.
     while len(patterns) < n_patterns:
@@ -51,10 +47,7 @@ class RandomGenerator(nn.Module):
 
 
 class LearnedGenerator(nn.Module):
-    """A small masked language model, whose embeddings are the discriminator's (section 4.4).
-
-    `mask_id` is the id of [MASK], `most` the maximum number of masked tokens in a window.
-    """
+    """A small masked language model, whose embeddings are the discriminator's (section 4.4)."""
 
     def __init__(self, embeddings: Embeddings, shape: Shape, mask_id: int, most: int | None = None) -> None:
         super().__init__()
@@ -92,14 +85,10 @@ class LearnedGenerator(nn.Module):
 
 
 def _places(masked: Tensor, most: int | None) -> tuple[Tensor, Tensor | None]:
-    """Return the places of masked tokens among all tokens of a batch (B, L), and which of them are masked.
-
-    On the CPU these are the masked tokens, and None. Elsewhere their number is a value to wait for: there are
-    as many places as the batch may have masked tokens, and the last ones are of other tokens. Without a
-    maximum these are all tokens of the batch.
-    """
+    """Return the places of masked tokens in a batch (B, L) and, off the CPU, which of them are masked."""
     if masked.device.type == "cpu":
         return masked.flatten().nonzero().squeeze(-1), None
+    # the number of masked tokens is a value to wait for: take as many places as there may be
     n_windows, length = masked.shape
     n_places = n_windows * min(length, length if most is None else most)
     is_masked, place = masked.flatten().to(torch.uint8).sort(descending=True, stable=True)

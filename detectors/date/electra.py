@@ -191,11 +191,7 @@ class Objective(nn.Module):
     def forward(
         self, ids: Tensor, lengths: Tensor, corruption: Corruption, scored: Tensor | None = None
     ) -> Losses:
-        """Corrupt ids (B, L) and return the losses of the discriminator's judgement.
-
-        `scored` are the numbers of tokens, windows and masked tokens to divide the sums by: those of this
-        batch, unless it is a part of a larger one.
-        """
+        """Corrupt ids (B, L) and return the losses; `scored` are the numbers to divide their sums by."""
         masked, pattern, noise = corruption
         # Replaced ids are integers: no gradient of RTD or RMD can reach the generator through them.
         replaced, mlm = self.generator(ids, lengths, masked, noise)  # eq. 1

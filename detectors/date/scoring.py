@@ -49,11 +49,7 @@ def window_scores(discriminator: Discriminator, windows: Windows, score: str) ->
 def rmd_scores(
     objective: Objective, windows: Windows, patterns: Tensor, noise: Tensor
 ) -> NDArray[np.float64]:
-    """Return how abnormal each window is by the general pseudo-label score (eq. 6), K passes.
-
-    It is 1 - the mean probability that the RMD head gives to the pattern applied, in [0, 1]. Patterns and
-    noise, what the generator replaces by, are of shape (K, max_length + 2), and the same for every window.
-    """
+    """Return 1 - the mean probability of the pattern applied (eq. 6), for each window; K passes."""
 
     def judge(ids: Tensor, lengths: Tensor) -> Tensor:
         # One pass per pattern: each asks for the probability of the pattern that was applied.

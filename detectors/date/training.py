@@ -73,12 +73,7 @@ def train(
     observer: Observer | None = None,
     checkpoint: Path | None = None,
 ) -> None:
-    """Train the networks of an objective, with weights in fp32, on windows; all are on one device.
-
-    `checkpoint` is a file to which the state is written every minute. A training that finds it resumes there,
-    with the result of an uninterrupted one; it reports the earlier losses again, but does not repeat the
-    trace. It is removed at the end.
-    """
+    """Train the networks of an objective on windows; resume at the file `checkpoint` if it is there."""
     optimizer = adamw(objective, training)
     progress = _Progress(windows.device)
     if observer is not None:

@@ -12,11 +12,7 @@ _ROUND = 8  # tokens
 
 
 class Windows:
-    """Windows of documents: [CLS], at most `max_length` pieces, [SEP].
-
-    A document longer than that gets several, each beginning 80 % of a window after the one before; the
-    last ends with the document. An empty document gets one without pieces.
-    """
+    """Windows of documents: [CLS], at most `max_length` pieces, [SEP]; an empty document has one, too."""
 
     def __init__(self, pieces: Pieces, vocabulary: WordPiece, max_length: int) -> None:
         self.max_length = max_length

@@ -165,10 +165,7 @@ class LLR(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust``, without coherence where there are no word vectors of the language.
-
-        Of normal documents it sets none aside by force.
-        """
+        """Return ``robust``, without coherence where there are no word vectors."""
         name, robust = "robust", _ROBUST
         if normal:
             name, robust = "robust, least_aside=0", {**_ROBUST, "least_aside": 0}

@@ -16,10 +16,7 @@ _ROUNDING = 1e-12  # of a sum of squares
 
 
 class Directions:
-    """Unit vectors of words, without what all words share: the mean and the first principal component.
-
-    Both are those of the words of the training documents, weighted by the square roots of their frequencies.
-    """
+    """Unit vectors of words, without their mean and first principal component in the training documents."""
 
     def __init__(self, name: str, words: NDArray[Any]) -> None:
         self._name = name

@@ -88,10 +88,7 @@ class Mixture:
         return np.minimum(np.log(p / b), self.cap)
 
     def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the evidence of the word of each entry, its document left out of the counts that contain it.
-
-        `of_inliers` and `of_aside` are the documents in the counts of the inliers, and of those set aside.
-        """
+        """Return the evidence of the word of each entry, without the counts of its own document."""
         p = self._left_out(counts, self.inliers, of_inliers)
         b = self._left_out(counts, self.aside, of_aside)
         return np.asarray(np.minimum(np.log(p / b), self.cap), dtype=np.float64)
