@@ -21,13 +21,13 @@ from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing
-    from adbench_text.store.store import Results
+    from adbench_text.store.store import Store
 
 #: What a report adds to the result, the main table and the provenance.
 SECTIONS = ("tables", "pictures", "heatmaps")
 
 
-def held_records(store: "Results", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
+def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
     """Return the records of a store for a report, oldest first, and notes on the runs that are left out."""
     left_out: list[str] = []
     records = store.cells(datasets or store.datasets(), left_out.append)
@@ -65,7 +65,7 @@ class Builder:
         self,
         records: Sequence[Record],
         metric: str = MAIN.name,
-        store: "Results | None" = None,
+        store: "Store | None" = None,
         cells: Sequence[Cell] = (),
         notes: Sequence[str] = (),
     ) -> None:

@@ -15,7 +15,7 @@ from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
 from adbench_text.run.result import Example
 from adbench_text.store.record import Record
-from adbench_text.store.store import Results
+from adbench_text.store.store import Store
 
 if TYPE_CHECKING:
     from adbench_text.reports.comparison import Comparison, Corpus
@@ -32,7 +32,7 @@ class Evidence:
     Damaged artifacts are left out and named in `notes`.
     """
 
-    def __init__(self, store: Results) -> None:
+    def __init__(self, store: Store) -> None:
         self.store = store
         self._held: dict[tuple[str, ...], Any] = {}
         self._lost: dict[str, list[Record]] = {}  # by what is missing of them

@@ -28,7 +28,7 @@ from adbench_text.reports import declared
 from adbench_text.storage import atomic_path, writing
 
 if TYPE_CHECKING:
-    from adbench_text.store.store import Results
+    from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
 
 _PARTS = ("tables", "pictures", "heatmaps")
@@ -161,7 +161,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
 
 
 def _records(
-    store: "Results", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None, **_: Any
+    store: "Store", datasets: Sequence[str], detectors: Sequence[str], sweep: str | None, **_: Any
 ) -> tuple[list[Any], list["Cell"], list[str]]:
     """Return the records to report on, the cells of the sweep among them, and notes on the records."""
     from adbench_text.reports.build import held_records, of_sweep

@@ -66,7 +66,8 @@ class Store:
         self, uri: str | None = None, experiment: str = DEFAULT_EXPERIMENT, create: bool = True
     ) -> None:
         self.uri, self.experiment = tracking_uri(uri), checked_experiment(experiment)
-        self.shown = without_password(self.uri)
+        self.others: list[Store] = []  # read with this one: of equal definitions the newest counts
+        self._owners: dict[str, Store] = {}  # the store of each run that was read
         check_reachable(self.uri, writes=create)
         file = sqlite_file(self.uri)
         self.file = file.absolute() if file else None  # here, even if a detector goes elsewhere
@@ -89,6 +90,12 @@ class Store:
         if self.file is None or not (self.file.exists() and self.file.stat().st_size):
             _ = self.client  # it makes the tables of a new database
         return DatabaseReader(self.uri, self.file)
+
+    @property
+    def shown(self) -> str:
+        """Its address, and those of the others, for people."""
+        names = [without_password(store.uri) for store in (self, *self.others)]
+        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
     def _experiment(self, dataset: str) -> str:
         return f"{self.experiment}/{dataset}"
@@ -231,7 +238,8 @@ class Store:
 
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
-        return sorted(self._experiments_held())
+        others = (name for other in self.others for name in other.datasets())
+        return sorted({*self._experiments_held(), *others})
 
     def comparisons(self) -> dict[str, str]:
         """Return the link to the charts of the summaries, by dataset, without the server's address.
@@ -272,22 +280,28 @@ class Store:
 
         `leave_out` receives a message on each run that somebody changed; it is left out.
         """
-        records = []
+        records, datasets = [], list(datasets)
         for dataset in datasets:
             for run in self.reader.runs(self._experiment(dataset)):
                 try:
-                    record = record_of(run, self.shown)
+                    record = record_of(run, without_password(self.uri))
                 except TrackingError as error:
                     leave_out(str(error))
                     continue
                 if not dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
                     records.append(record)
+        records = newest_of(records)
+        self._owners |= {record.run_id: self for record in records}
+        for other in self.others:
+            of_other = other.cells(datasets, leave_out)
+            self._owners = {record.run_id: other for record in of_other} | self._owners
+            records += of_other
         return newest_of(records)
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            with self.artifacts(record, name) as path:
+            with self._owner(record).artifacts(record, name) as path:
                 return None if path is None else path.read_text(encoding="utf-8")
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
@@ -306,7 +320,11 @@ class Store:
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        return [(point.step, point.value) for point in self.reader.points(record.run_id, metric)]
+        points = self._owner(record).reader.points(record.run_id, metric)
+        return [(point.step, point.value) for point in points]
+
+    def _owner(self, record: Record) -> "Store":
+        return self._owners.get(record.run_id, self)
 
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
         """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
@@ -322,45 +340,8 @@ def host() -> str:
     return platform.node().replace("'", "")
 
 
-class Stores:
-    """The results of several stores: of equal definitions the newest counts, wherever it is."""
-
-    def __init__(self, stores: Sequence[Store]) -> None:
-        self._stores = stores
-        self.experiment = stores[0].experiment
-        names = [store.shown for store in stores]
-        self.shown = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-        self._store_of: dict[str, Store] = {}  # of each run
-
-    def datasets(self) -> list[str]:
-        """Return the datasets that a store has an experiment for."""
-        return sorted({name for store in self._stores for name in store.datasets()})
-
-    def cells(
-        self, datasets: Iterable[str], leave_out: Callable[[str], object] = lambda message: None
-    ) -> list[Record]:
-        """Return all logged cells, oldest first; see `Store.cells`."""
-        datasets = list(datasets)
-        records = []
-        for store in self._stores:
-            of_store = store.cells(datasets, leave_out)
-            self._store_of = {record.run_id: store for record in of_store} | self._store_of
-            records += of_store
-        return newest_of(records)
-
-    def artifact(self, record: Record, name: str) -> str | None:
-        """Return a text artifact of a cell, None if it has none of that name."""
-        return self._store_of[record.run_id].artifact(record, name)
-
-    def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
-        """Return the steps and values of a metric of a cell; empty if it has none."""
-        return self._store_of[record.run_id].curve(record, metric)
-
-
-Results = Store | Stores  # what reports read
-
-
-def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Results:
-    """Return the results of one store, or of several; raise TrackingError if one does not exist."""
-    stores = [Store(uri, experiment, create=False) for uri in dict.fromkeys(uris)]
-    return stores[0] if len(stores) == 1 else Stores(stores)
+def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Store:
+    """Return a store that is only read, with others; raise TrackingError if one does not exist."""
+    first, *others = (Store(uri, experiment, create=False) for uri in dict.fromkeys(uris))
+    first.others = others
+    return first
