@@ -17,6 +17,7 @@ from adbench_text.store.record import KIND, MADE_BY, TAG, Record, StoredRun
 
 _ENDED = ("FINISHED", "FAILED")  # any other is being written, or the process that wrote it was killed
 _PAGE = 1000  # runs asked for at once
+_PATIENCE = 30  # seconds to wait for another process that writes to a SQLite database
 # where the server of a store may keep its artifacts
 _BUCKETS = ("abfs", "abfss", "dbfs", "gs", "hdfs", "oss", "r2", "s3", "wasb", "wasbs")
 _PORTS = {"http": 80, "https": 443}
@@ -37,8 +38,10 @@ class DatabaseReader:
         from sqlalchemy.exc import SQLAlchemyError
         from sqlalchemy.pool import NullPool
 
+        options = {"timeout": _PATIENCE} if self._url.drivername.startswith("sqlite") else {}
         try:
-            with create_engine(self._url, poolclass=NullPool).connect() as connection:
+            engine = create_engine(self._url, poolclass=NullPool, connect_args=options)
+            with engine.connect() as connection:
                 return list(connection.execute(text(query), values))
         except (SQLAlchemyError, ImportError) as error:  # a driver may be missing
             raise as_tracking_error(error, self._uri) from error
