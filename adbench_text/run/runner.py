@@ -3,11 +3,11 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import replace
 from statistics import median
 from threading import Timer
-from typing import Any, Protocol
+from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
@@ -30,38 +30,10 @@ _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 _SILENT, _NO_LIMITS = Progress(), Limits()
 
 
-class ResultStore(Protocol):
-    """Keeps results; `adbench_text.store.store.Store` is one."""
-
-    def ended(self, datasets: Iterable[str]) -> Mapping[str, str]:
-        """Return the status of all cells of these datasets that have ended, by their ids."""
-
-    def close_abandoned(self, datasets: Iterable[str]) -> bool:
-        """Close sweeps whose processes were killed; return whether there were any."""
-
-    def cells(self, datasets: Iterable[str]) -> Iterable[Any]:
-        """Return all cells of these datasets that have ended, as `adbench_text.store.record.Record`."""
-
-    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[object]:
-        """Open a sweep; `keep` works inside."""
-
-    def claim(self, cell: str) -> bool | None:
-        """Return whether a cell may run, by its id; None while another process runs it."""
-
-    def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
-        """Make the result of a cell durable, at once."""
-
-    def log_kept(self) -> None:
-        """Log all that is kept, also by processes that were killed; raise TrackingError if that fails."""
-
-    def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
-        """Renew the means of the cells with these definitions."""
-
-
 def run_sweep(
     sweep: Sweep,
     cells: Sequence[Cell],
-    store: ResultStore,
+    store: Any,
     progress: Progress,
     engine: Engine,
     *,
@@ -73,8 +45,9 @@ def run_sweep(
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
 
-    `report` is called once all cells are logged, within the sweep, with the corpora of the datasets that were
-    run. TrackingError means that the store is lost for good; the next sweep logs what is kept.
+    `store` is an `adbench_text.store.store.Store`. `report` is called once all cells are logged, within the
+    sweep, with the corpora of the datasets that were run. TrackingError means that the store is lost for
+    good; the next sweep logs what is kept.
     """
     engine.check(limits)
     corpora = load_corpora(sweep, progress)
@@ -108,7 +81,7 @@ def run_sweep(
     return unusable + results
 
 
-def _run(engine: Engine, work: Work, store: ResultStore, results: list[Result]) -> None:
+def _run(engine: Engine, work: Work, store: Any, results: list[Result]) -> None:
     """Run cells, append their results and log them as they come; while the store is lost, they wait."""
     lost_at: float | None = None
     with closing(engine.run(work)) as ended:
@@ -126,7 +99,7 @@ def _run(engine: Engine, work: Work, store: ResultStore, results: list[Result]) 
                 lost_at = time.monotonic()
 
 
-def _remembered_seconds(cells: Sequence[Cell], store: ResultStore) -> dict[Cell, float]:
+def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
     """Return how long similar cells took: the same configuration and dataset, else the same detector."""
     taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
     try:
