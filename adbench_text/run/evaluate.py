@@ -4,10 +4,10 @@ import ctypes
 import threading
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
@@ -143,14 +143,14 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
 
 def _fit_and_score(detector: TextDetector, split: Split, costs: dict[str, float]) -> Scores:
     """Fit a detector on a split and return its scores of the test texts; add seconds and memory to costs."""
-    with _PeakMemory() as memory:
+    with _peak_memory() as peak:
         with Stopwatch() as watch:
             detector.fit(list(split.train))
         costs["fit_seconds"] = watch.seconds
         with Stopwatch() as watch:
             scores = _score(detector, split.test, split.outlier)
         costs["score_seconds"] = watch.seconds
-    costs["peak_memory_mb"] = memory.megabytes
+    costs["peak_memory_mb"] = peak[0]
     return _checked(scores, len(split.test))
 
 
@@ -224,29 +224,28 @@ class _Training:
         return check_scores(_score(self.detector, texts, self.split.outlier[places]), len(places))
 
 
-class _PeakMemory:
-    """Samples the resident memory of this process while a block runs, in 10^6 bytes."""
+@contextmanager
+def _peak_memory() -> Iterator[list[float]]:
+    """Yield a list with the highest resident memory of this process in the block, in 10^6 bytes."""
+    with suppress(OSError, AttributeError, TypeError):  # another C library, or Windows
+        # the cell is not charged for memory that was freed before; glibc would keep it
+        ctypes.CDLL(None).malloc_trim(0)
+    process, ended = psutil.Process(), threading.Event()
+    peak = [0.0]
 
-    def __enter__(self) -> Self:
-        with suppress(OSError, AttributeError, TypeError):  # another C library, or Windows
-            # the cell is not charged for memory that was freed before; glibc would keep it
-            ctypes.CDLL(None).malloc_trim(0)
-        self._process = psutil.Process()
-        self._ended = threading.Event()
-        self.megabytes = 0.0
-        self._sample()
-        self._thread = threading.Thread(target=self._sample_until_ended, daemon=True)
-        self._thread.start()
-        return self
+    def sample() -> None:
+        peak[0] = max(peak[0], process.memory_info().rss / 1e6)
 
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        self._sample()
+    def sample_until_ended() -> None:
+        while not ended.wait(_SECONDS):
+            sample()
 
-    def _sample_until_ended(self) -> None:
-        while not self._ended.wait(_SECONDS):
-            self._sample()
-
-    def _sample(self) -> None:
-        self.megabytes = max(self.megabytes, float(self._process.memory_info().rss / 1e6))
+    sample()
+    thread = threading.Thread(target=sample_until_ended, daemon=True)
+    thread.start()
+    try:
+        yield peak
+    finally:
+        ended.set()
+        thread.join()
+        sample()
