@@ -11,6 +11,7 @@ detector of PyOD: that is recognised too, but its higher scores are more abnorma
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache, wraps
 from numbers import Real
 from typing import Any, ClassVar, Self
@@ -188,16 +189,17 @@ class Foreign(TextDetector):
         return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
 
     def _fit(self, texts: list[str]) -> None:
-        is_watched = (
-            getattr(self.wrapped, "observer", self) is None
-        )  # it has one, and uses it for nothing else
+        # it has an observer, and uses the name for nothing else
+        is_watched = getattr(self.wrapped, "observer", self) is None
         if is_watched:
             self.wrapped.observer = self.observer
-        self.wrapped.fit(list(texts))  # a copy: it may change its input
-        if is_watched:
-            self.wrapped.observer = None
-        ran_on = getattr(self.wrapped, "ran_on_", None)
-        self.ran_on_ = {str(k): str(v) for k, v in ran_on.items()} if isinstance(ran_on, Mapping) else {}
+        try:
+            self.wrapped.fit(list(texts))  # a copy: it may change its input
+        finally:
+            if is_watched:
+                self.wrapped.observer = None
+            with suppress(Exception):  # it has none, or something else of this name
+                self.ran_on_ = {str(name): str(value) for name, value in self.wrapped.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:
         scores: Scores = self.wrapped.decision_function(list(texts))
