@@ -106,14 +106,13 @@ def cliques(ranks: ArrayLike, pairs: Sequence[Pair]) -> list[list[int]]:
     different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < ALPHA}
     order = [int(column) for column in np.argsort(np.asarray(ranks), kind="stable")]
     groups: list[list[int]] = []
-    covered = 0
+    end = 0
     for start in range(len(order)):
-        end = start + 1
+        previous, end = end, max(end, start + 1)
         while end < len(order) and not any({order[end], other} in different for other in order[start:end]):
             end += 1
-        if end - start > 1 and end > covered:
+        if end > max(previous, start + 1):
             groups.append(order[start:end])
-        covered = max(covered, end)
     return groups
 
 
@@ -187,41 +186,28 @@ def metric_of_resamples(
     if metric.of_counts is None:
         raise InvalidValueError(f"{metric.name} has no resamples: it is not computed from counts.")
     positive, sign = (outlier, 1.0) if metric.positive == "outliers" else (~outlier, -1.0)
-    ranking = _Ranking(sign * scores[positive], sign * scores[~positive])
-    first, others = (np.flatnonzero(kind) for kind in (positive, ~positive))
-    in_order, others_in_order = first[ranking.positive_order], others[ranking.negative_order]
+    orders = [np.flatnonzero(kind) for kind in (positive, ~positive)]
+    orders = [order[np.argsort(-sign * scores[order])] for order in orders]
+    ranked = [-sign * scores[order] for order in orders]
+    thresholds = np.unique(ranked[0])
+    hits_before, false_before = (np.searchsorted(each, thresholds, "left") for each in ranked)
+    hits, false = (np.searchsorted(each, thresholds, "right") for each in ranked)
+    has_ties = not np.array_equal(false, false_before)
     size = max(1, _SIZE // len(scores))
     values = np.empty(len(counts))
     for start in range(0, len(counts), size):
-        block = counts[start : start + size]
-        of_block = ranking.counts(_cumulated(block, in_order), _cumulated(block, others_in_order))
+        n_positive, n_negative = (_cumulated(counts[start : start + size], order) for order in orders)
+        n_hits, n_false = np.maximum(n_positive, _NO_HITS), n_negative.take(false, axis=1)
+        of_block = Counts(
+            _columns(n_hits, hits_before),
+            _columns(n_hits, hits),
+            n_negative.take(false_before, axis=1) if has_ties else n_false,
+            n_false,
+            len(ranked[0]),
+            len(ranked[1]),
+        )
         values[start : start + size] = metric.of_counts(of_block)
     return values
-
-
-class _Ranking:
-    """A ranking, highest score first, in which a document may occur several times or not at all."""
-
-    def __init__(self, positive: NDArray[np.float64], negative: NDArray[np.float64]) -> None:
-        self.positive_order, self.negative_order = np.argsort(-positive), np.argsort(-negative)
-        thresholds = np.unique(-positive)
-        ranked = -positive[self.positive_order], -negative[self.negative_order]
-        self._hits_before, self._false_before = (np.searchsorted(r, thresholds, "left") for r in ranked)
-        self._hits, self._false = (np.searchsorted(r, thresholds, "right") for r in ranked)
-
-    def counts(self, n_positive: NDArray[np.float64], n_negative: NDArray[np.float64]) -> Counts:
-        """Return the counts at each threshold."""
-        n_hits = np.maximum(n_positive, _NO_HITS)
-        false = n_negative.take(self._false, axis=1)
-        has_ties = not np.array_equal(self._false, self._false_before)
-        return Counts(
-            _columns(n_hits, self._hits_before),
-            _columns(n_hits, self._hits),
-            n_negative.take(self._false_before, axis=1) if has_ties else false,
-            false,
-            n_positive.shape[1] - 1,
-            n_negative.shape[1] - 1,
-        )
 
 
 def _columns(table: NDArray[np.float64], places: NDArray[np.int64]) -> NDArray[np.float64]:
