@@ -146,8 +146,6 @@ class Table:
             for column in range(len(self.header))
             if column < self.n_labels or any(self.rows[row][column].kind is not Kind.NONE for row in rows)
         ]
-        if len(rows) == len(self.rows) and len(columns) == len(self.header):
-            return self
         groups = [sum(start <= row for start in self.group_starts) for row in rows]
         starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
         summaries = {new for new, row in enumerate(rows) if row in self.summaries}
@@ -159,20 +157,13 @@ class Table:
 
     def with_columns(self, columns: Sequence[int]) -> Self:
         """Return a table of these columns, the labels among them."""
-        return replace(
-            self,
-            header=[self.header[column] for column in columns],
-            rows=[[row[column] for column in columns] for row in self.rows],
-            blocks=self._blocks_of(columns),
-        )
-
-    def _blocks_of(self, columns: Sequence[int]) -> list[tuple[str, int]]:
         blocks, first = [], self.n_labels
         for title, n in self.blocks:
             n_kept = sum(first <= column < first + n for column in columns)
             blocks += [(title, n_kept)] if n_kept else []
             first += n
-        return blocks
+        rows = [[row[column] for column in columns] for row in self.rows]
+        return replace(self, header=[self.header[column] for column in columns], rows=rows, blocks=blocks)
 
     def parts(self, widths: Sequence[int], width: int | None) -> list[list[int]]:
         """Return the columns of each part of a table that is cut where it would be too wide.

@@ -139,8 +139,7 @@ def _wide_parts(table: Table, line: int) -> Iterator[Table]:
         max(map(len, column)) + _GAP
         for column in zip(table.header, *([entry.text for entry in row] for row in table.rows), strict=True)
     ]
-    for part in table.parts(widths, line):
-        yield table.with_columns(part) if len(part) < len(table.header) else table
+    return map(table.with_columns, table.parts(widths, line))
 
 
 def _parts(table: Table) -> Iterator[range]:
@@ -173,7 +172,11 @@ def _tabular(table: Table, rows: range) -> Iterator[str]:
         "" if column < table.n_labels else _number_format([table.rows[row][column] for row in rows])
         for column in range(len(table.header))
     ]
-    yield rf"\begin{{tabular}}{{{''.join(_alignments(table, formats))}}}"
+    words = ["l"] * table.n_labels + ["r"] * (len(formats) - table.n_labels)
+    alignments = [
+        f"S[table-format={form}]" if form else word for form, word in zip(formats, words, strict=True)
+    ]
+    yield rf"\begin{{tabular}}{{{''.join(alignments)}}}"
     yield r"\toprule"
     if table.blocks:
         yield from _blocks(table)
@@ -187,11 +190,6 @@ def _tabular(table: Table, rows: range) -> Iterator[str]:
         yield _row([_entry(entry, is_number=bool(form)) for entry, form in entries])
     yield r"\bottomrule"
     yield r"\end{tabular}"
-
-
-def _alignments(table: Table, formats: Sequence[str]) -> Iterator[str]:
-    for column, form in enumerate(formats):
-        yield f"S[table-format={form}]" if form else "l" if column < table.n_labels else "r"
 
 
 def _number_format(entries: Sequence[Entry]) -> str:
