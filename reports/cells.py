@@ -182,17 +182,13 @@ def _columns(
 
 def _generations(column: Column, records: Sequence[Record]) -> dict[Column, list[Record]]:
     """Return the records of each code and libraries in a column of its own, the newest first."""
-    versions: dict[tuple[object, str], list[Record]] = {}
-    for record in sorted(records, key=lambda record: record.started)[::-1]:
-        versions.setdefault((record.code, record.libraries), [])
-    for record in records:
-        versions[record.code, record.libraries].append(record)
-    newest, _ = next(iter(versions))
+    latest_first = sorted(records, key=lambda record: record.started)[::-1]
+    versions = list(dict.fromkeys((record.code, record.libraries) for record in latest_first))
     return {
         replace(
             column,
             generation=generation,
-            differs=OTHER_LIBRARIES if generation and code == newest else OLDER_CODE,
-        ): held
-        for generation, ((code, _), held) in enumerate(versions.items())
+            differs=OTHER_LIBRARIES if generation and version[0] == versions[0][0] else OLDER_CODE,
+        ): [record for record in records if (record.code, record.libraries) == version]
+        for generation, version in enumerate(versions)
     }

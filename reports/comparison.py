@@ -119,8 +119,7 @@ class Corpus:
 
     def published_value(self, detector: str, inlier: str | None = None) -> float | None:
         """Return a figure of the paper, or the mean over all splits."""
-        figures = self.published.get(detector, {})
-        return self.mean_of(figures, inlier)
+        return self.mean_of(self.published.get(detector, {}), inlier)
 
     def mean_of(self, figures: Mapping[str, float], inlier: str | None = None) -> float | None:
         """Return the figure of a split, or the mean over all splits; None if one is missing."""

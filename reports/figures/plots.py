@@ -264,8 +264,7 @@ def curves_of_splits(
     splits: Mapping[str, Mapping[str, Scored]], metric: str, among: Sequence[str] = ()
 ) -> Figure:
     """Draw the ROC or precision-recall curves of all detectors, one small panel per split."""
-    names = list(dict.fromkeys(name for curves in splits.values() for name in curves))
-    look_of = detector_looks(names, among)
+    look_of = detector_looks([name for curves in splits.values() for name in curves], among)
     is_roc = METRICS[metric].curve == "ROC"
     labels = ("false positive rate", "true positive rate") if is_roc else ("recall", "precision")
     x_label, y_label = (f"{label} (%)" for label in labels)
@@ -390,14 +389,8 @@ def _rank_axis(figure: Figure, places: Sequence[float], y: float, n_splits: int)
 
 def _leader(figure: Figure, corner: tuple[float, float], axis: float, end: float, label: str) -> None:
     """Draw the line from a rank on the axis round the corner to its label."""
-    (x, y), is_left = corner, end < corner[0]
+    x, y = corner
+    aside, side = (-0.05, "right") if end < x else (0.05, "left")
+    inches = figure.dpi_scale_trans
     add_line(figure, [x, x, end], [axis, y, y], linewidth=0.7)
-    beside = end + (-0.05 if is_left else 0.05)
-    figure.text(
-        beside,
-        y,
-        label,
-        ha="right" if is_left else "left",
-        va="center_baseline",
-        transform=figure.dpi_scale_trans,
-    )
+    figure.text(end + aside, y, label, ha=side, va="center_baseline", transform=inches)
