@@ -51,6 +51,11 @@ class Journal:
                 (self.folder / f"{key}.claim").unlink()
             self._claims.pop(key).release()
 
+    def release_all(self) -> None:
+        """Give up all claims of this process."""
+        for key in list(self._claims):
+            self.release(key)
+
     def is_abandoned(self, key: str) -> bool:
         """Return whether no process holds a claim on a key."""
         if key in self._claims or self.claim(key) is None:

@@ -4,8 +4,8 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Mapping
-from contextlib import redirect_stderr
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr
 from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import printable, without_password
+from adbench_text.isolation import environment_with
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import packages_of, read_description
 from adbench_text.models.model import Training
@@ -51,16 +52,29 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
     from sqlalchemy.exc import SQLAlchemyError
 
     try:
-        # the registry is that of the store, unless the user has set another one
-        mlflow.set_tracking_uri(mlflow_uri(tracking_uri))
         # MLflow prints what it does, and asks for an example although there is a signature
         with TemporaryDirectory() as temporary, warnings.catch_warnings(), redirect_stderr(StringIO()):
             warnings.simplefilter("ignore")
-            return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
+            with _address(tracking_uri):
+                return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
     except (mlflow.MlflowException, SQLAlchemyError, OSError, PackageNotFoundError) as error:
         raise TrackingError(
             f"The model cannot be registered in {without_password(tracking_uri)}: {first_line(error)}"
         ) from error
+
+
+@contextmanager
+def _address(uri: str) -> Iterator[None]:
+    """Let MLflow use a store in a block; the registry is that of the store, unless the user has set one."""
+    import mlflow
+
+    before = mlflow.get_tracking_uri()
+    with environment_with({}):  # MLflow sets its variable, too
+        try:
+            mlflow.set_tracking_uri(mlflow_uri(uri))
+            yield
+        finally:
+            mlflow.set_tracking_uri(before)
 
 
 def _log(

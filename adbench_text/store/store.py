@@ -131,8 +131,8 @@ class Store:
                 # the first error is the one to report
                 with suppress(TrackingError) if status != "FINISHED" else nullcontext():
                     self._close(dataset, run_id, status)
-                self.journal.release(run_id)
             self._parents.clear()
+            self.journal.release_all()  # an interrupted process may go on with another sweep
 
     def _close(self, dataset: str, parent: str, status: str) -> None:
         """End a parent run; delete the cell that was being logged when it was cut off."""

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import zipfile
 from importlib.metadata import version
@@ -40,6 +41,14 @@ def uri(empty_database, tmp_path, monkeypatch):
     mlflow.set_tracking_uri(uri)
     yield uri
     mlflow.set_tracking_uri(before)
+
+
+def test_registering_a_model_leaves_mlflows_address_as_it_was(folder, uri, empty_database, tmp_path):
+    import mlflow
+
+    other = f"sqlite:///{shutil.copy(empty_database, tmp_path / 'other.db')}"
+    log_model(folder, "odd-ships", other)
+    assert (mlflow.get_tracking_uri(), os.environ["MLFLOW_TRACKING_URI"]) == (uri, uri)
 
 
 def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
