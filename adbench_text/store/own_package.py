@@ -28,8 +28,9 @@ def write_wheel(folder: Path) -> Path:
     full_name = f"adbench_text-{installed.version}"
     contents = {name: path.read_bytes() for name, path in _files().items()}
     contents[f"adbench_text/{COMMIT.name}"] = git_commit().encode()
-    names = ("METADATA", "entry_points.txt", "licenses/LICENSE")
-    facts = {"WHEEL": _WHEEL, **{name: installed.read_text(name) for name in names}}
+    metadata = installed.read_text("METADATA") or installed.read_text("PKG-INFO")  # in a checkout
+    others = {name: installed.read_text(name) for name in ("entry_points.txt", "licenses/LICENSE")}
+    facts = {"WHEEL": _WHEEL, "METADATA": metadata, **others}
     contents |= {f"{full_name}.dist-info/{name}": text.encode() for name, text in facts.items() if text}
     record = f"{full_name}.dist-info/RECORD"
     rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in contents.items()]
