@@ -76,7 +76,11 @@ def check_test_outliers(share: float) -> None:
 
 
 def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.int64]:
-    """Return the places of a test set with fewer outliers; a higher share contains those of a lower one."""
+    """Return the places of a test set that remain if its outliers are to make up a share of it, in order.
+
+    All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
+    outliers of a lower one.
+    """
     check_test_outliers(share)
     places = np.flatnonzero(outlier)
     n_inliers = len(outlier) - len(places)

@@ -140,7 +140,7 @@ def test_an_observer_sees_the_trainings_as_one(fit_numbers):
     watching = Watching(trace_every=7)
     detector = fit_numbers([*EIGHT_USUAL, 50], observer=watching)
     assert watching.told == [(9, 20, {"loss": 0.5}), (17, 29, {"loss": 0.5})]
-    assert watching.traced == [0, 9, 17]
+    assert watching.calls == ["begin", "trace 0", "losses 9", "trace 9", "losses 17", "trace 17"]
     assert detector._detector.observer is None
 
 
