@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import OneClassSVM
 
@@ -108,6 +109,11 @@ class Mixed(Normality, OutlierMixin):
     """With the mixin alone."""
 
 
+def lof():
+    nearest = LocalOutlierFactor(6, novelty=True)  # more than the four copies of a text
+    return make_pipeline(TfidfVectorizer(), TruncatedSVD(2, random_state=0), nearest)
+
+
 def svm():
     return make_pipeline(TfidfVectorizer(), OneClassSVM())  # sparse
 
@@ -128,7 +134,7 @@ SEA = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the
 NEAR, FAR = "the crew left the harbour", "court judge verdict"
 
 
-@pytest.mark.parametrize("kind", [Declared, Mixed, svm, searched])
+@pytest.mark.parametrize("kind", [Declared, Mixed, lof, svm, searched])
 def test_the_sign_of_scikit_learns_outlier_detectors_is_turned(kind):
     detector = adapted(kind)().fit(SEA)
     own = detector.wrapped.decision_function([NEAR, FAR])

@@ -99,7 +99,8 @@ def test_mlflow_is_not_imported_to_read_a_database(store):
     assert done.stdout.split() == ["1", "1", "False"]
 
 
-def test_a_database_that_another_process_writes_to_is_one_line(store):
+def test_a_database_that_another_process_writes_to_is_one_line(store, monkeypatch):
+    monkeypatch.setattr(reading, "_PATIENCE", 0.1)
     log(store, result(0.9))
     with closing(sqlite3.connect(store.file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
