@@ -174,11 +174,13 @@ class RemoteFile:
     path : str
         Path relative to the data directory.
     url : str
-        Address to download it from.
+        Address to download it from; empty if a person has to get it.
     md5, sha256 : str
         Digest of the published file, in hexadecimal: one of the two.
     most_bytes : int, default 4 GB
         A larger download is refused.
+    page : str
+        Page for a person who gets the file by hand; needed without `url`.
 
     Raises
     ------
@@ -194,10 +196,11 @@ class RemoteFile:
     """
 
     path: str
-    url: str
+    url: str = ""
     md5: str = ""
     sha256: str = ""
     most_bytes: int = 4 * 10**9
+    page: str = ""
 
     def __post_init__(self) -> None:
         path = PurePath(self.path)
@@ -221,6 +224,16 @@ class RemoteFile:
         """Whether the file is there."""
         return is_file(self.local)
 
+    @property
+    def algorithm(self) -> str:
+        """Name of the digest of the published file."""
+        return "md5" if self.md5 else "sha256"
+
+    @property
+    def digest(self) -> str:
+        """Digest of the published file."""
+        return self.md5 or self.sha256
+
     def fetch(self) -> Path:
         """Return the local file; download and verify it first if it is missing.
 
@@ -231,6 +244,11 @@ class RemoteFile:
         if self.is_here:
             return local
         url = without_password(self.url)
+        if not url:
+            raise DataError(
+                f"{local} is missing, and nothing downloads it. Get it from {self.page} "
+                f"({self.algorithm} {self.digest}) and put it there."
+            )
         if is_offline():
             raise DataError(
                 f"{local} is missing and downloads are off. "
@@ -238,12 +256,11 @@ class RemoteFile:
             )
         import pooch
 
-        algorithm, digest = ("md5", self.md5) if self.md5 else ("sha256", self.sha256)
         pooch.get_logger().setLevel(logging.WARNING)
         try:
             pooch.retrieve(  # writes beside the target, verifies, then moves
                 self.url,
-                known_hash=f"{algorithm}:{digest}",
+                known_hash=f"{self.algorithm}:{self.digest}",
                 path=local.parent,
                 fname=local.name,
                 downloader=_Download(self.most_bytes),
@@ -252,7 +269,7 @@ class RemoteFile:
             reason = without_password(message_of(error))
             raise DataError(
                 f"Could not download {url}: {reason}. "
-                f"Get the file ({algorithm} {digest}) by hand and put it at {local}."
+                f"Get the file ({self.algorithm} {self.digest}) by hand and put it at {local}."
             ) from error
         return local
 

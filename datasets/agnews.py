@@ -8,7 +8,7 @@ import numpy as np
 
 from adbench_text.errors import DataError
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.storage import RemoteFile, file_digest
+from adbench_text.storage import RemoteFile
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
 _LABELS = ("1", "2", "3", "4")
@@ -35,15 +35,7 @@ class AGNews(Dataset):
 
     def edition(self) -> Edition:
         """Return ``published`` if both files are the published ones, otherwise a list of the others."""
-        files = (self.train_file, self.test_file)
-        digests = [file_digest(file.fetch(), "md5") for file in files]
-        own = [
-            f"{Path(file.path).name} {digest[:8]}"
-            for file, digest in zip(files, digests, strict=True)
-            if digest != file.md5
-        ]
-        name = f"not the published files: {', '.join(own)}" if own else "published"
-        return Edition(name, "".join(digest[:16] for digest in digests), is_published=not own)
+        return Edition.of_files(self.train_file, self.test_file)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both files; raise DataError at the first row that is not label, title, description."""

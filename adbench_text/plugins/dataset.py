@@ -8,12 +8,14 @@ A dataset may use these functions of `adbench_text.storage`: `data_dir` (the fol
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.errors import DataError
+from adbench_text.storage import RemoteFile, file_digest
 from adbench_text.text.cleaning import clean
 from adbench_text.text.packed import PackedTexts
 
@@ -72,6 +74,37 @@ class Edition:
     digest: str
     is_published: bool = False
 
+    @classmethod
+    def of_files(cls, *files: RemoteFile) -> "Edition":
+        """Return the edition of the files of a dataset, which are downloaded if they are missing.
+
+        Its name is ``"published"`` if each is the published one, otherwise it lists the others.
+        """
+        digests = [file_digest(file.fetch(), file.algorithm) for file in files]
+        own = [
+            f"{PurePath(file.path).name} {digest[:8]}"
+            for file, digest in zip(files, digests, strict=True)
+            if digest != file.digest
+        ]
+        name = f"not the published files: {', '.join(own)}" if own else "published"
+        return cls(name, "".join(digest[:16] for digest in digests), is_published=not own)
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """How each seed draws the two parts anew, where a publication names only the sizes of its draw.
+
+    Parameters
+    ----------
+    train_share : float
+        Share of the normal documents that are for training, in (0, 1); the others are for testing.
+    n_outliers : int or None, default None
+        Number of outliers among the test documents; None for all.
+    """
+
+    train_share: float
+    n_outliers: int | None = None
+
 
 class Dataset(ABC):
     """A corpus as a plug-in: facts as class attributes, and how to read the raw documents.
@@ -81,9 +114,21 @@ class Dataset(ABC):
     name : str
         Its name on the command line.
     classes : tuple of str
-        Names of the classes; each is an inlier class in turn.
+        Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     source, licence, citation : str
         Where it comes from, its terms of use, and the publication to cite.
+    inliers : tuple of str, default ()
+        The classes that are normal together, if only these can be: then there is one split. The other
+        classes need no training documents.
+    protocol : str, default "one-vs-rest"
+        How its splits are made if nothing else is asked for: a name of
+        `adbench_text.corpora.split.PROTOCOLS`. With ``"unlabelled"`` it needs no training documents.
+    contamination : tuple of float, default ()
+        The shares of outliers in the training data that are run if none are asked for; empty for 0, 5, 10
+        and 15 %.
+    redraw : Redraw or None, default None
+        How each seed draws the two parts anew, with the protocol ``"redrawn"``. Then all documents are in
+        the test part that `read` returns, and the training part is empty.
 
     Examples
     --------
@@ -108,6 +153,10 @@ class Dataset(ABC):
     source: ClassVar[str]
     licence: ClassVar[str]
     citation: ClassVar[str]
+    inliers: ClassVar[tuple[str, ...]] = ()
+    protocol: ClassVar[str] = "one-vs-rest"
+    contamination: ClassVar[tuple[float, ...]] = ()
+    redraw: ClassVar[Redraw | None] = None
 
     @abstractmethod
     def edition(self) -> Edition:

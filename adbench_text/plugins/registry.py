@@ -6,8 +6,8 @@ underscore, or an entry point of another package in the group ``adbench_text.det
 ``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the ``name`` that its class
 declares, otherwise the file's name. Finding and listing import nothing: the files are parsed.
 
-A detector file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and, for lists,
-``summary(name) -> str``; its detectors are called ``family-member``.
+A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
+for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
 
 If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works. A name
 that begins like those of a family belongs to the family.
@@ -121,9 +121,10 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         return Plugin(kind, name, "", load, module, place, problem=problem)
     if is_class:
         load = lambda: getattr(importlib.import_module(module), public[0])  # noqa: E731
+    declared = (_constants(node.body).get("name") for node in classes if is_class)
     return Plugin(
         kind,
-        str(next((names["name"] for node in classes if "name" in (names := _constants(node.body))), name)),
+        str(next(filter(None, declared), name)),
         (ast.get_docstring(tree) or "").partition("\n")[0],
         load,
         module,
