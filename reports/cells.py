@@ -13,7 +13,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import DEFAULT, Cell, of_test_set
+from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
 
 UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
@@ -116,7 +116,8 @@ class Cells:
     def inliers(self, corpus: str) -> list[str]:
         """Return the inlier classes of a corpus, those without a result as well; of a sweep, its own."""
         records = [record for record in self.records if record.corpus == corpus]
-        of_sweep = dict.fromkeys(c.inlier for c in self.promised if c.dataset == records[0].dataset)
+        kind = records[0].dataset, of_splits(records[0])
+        of_sweep = dict.fromkeys(c.inlier for c in self.promised if (c.dataset, of_splits(c)) == kind)
         return list(of_sweep) or _classes(records)
 
 
@@ -133,7 +134,7 @@ def _editions(records: Sequence[Record]) -> dict[str, str]:
 def _corpora(records: Sequence[Record], editions: dict[str, str]) -> dict[str, str]:
     order = list(editions)
     first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
-    return {r.corpus: f"{editions[r.dataset_digest]}{of_test_set(r.test_outliers)}" for r in first}
+    return {r.corpus: f"{editions[r.dataset_digest]}{of_splits(r)}" for r in first}
 
 
 def _classes(records: Sequence[Record]) -> list[str]:

@@ -16,6 +16,7 @@ from adbench_text.reports.cells import Cells, Column
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
 from adbench_text.store.record import Record
+from adbench_text.sweep.cell import of_splits
 
 PUBLISHED = "published"
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
@@ -26,9 +27,11 @@ _LEAST = 3  # configurations of one detector, which are compared with each other
 class Corpus:
     """A corpus of a comparison, and its figures; its rows are the inlier classes `inliers`.
 
+    `splits` is how they are made, empty for one-vs-rest with complete test sets.
+
     `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
-    `published` are the figures of the paper: detector -> inlier class -> percent; there are none of a thinned
-    test set.
+    `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
+    protocol or of a thinned test set.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -38,9 +41,9 @@ class Corpus:
         self.dataset = self.records[0].dataset
         self.inliers = cells.inliers(digest)
         self.levels = sorted({record.contamination for record in self.records})
-        self.is_thinned = self.records[0].test_outliers is not None
+        self.splits = of_splits(self.records[0])
         self.is_published = any(record.is_published for record in self.records)
-        of_dataset = {} if self.is_thinned else published.figures(comparison.metric.name)
+        of_dataset = {} if self.splits else published.figures(comparison.metric.name)
         self.published = {
             detector: figures[self.dataset]
             for detector, figures in of_dataset.items()
@@ -65,7 +68,7 @@ class Corpus:
         if (entry := of_all.of_cells.get((column, self.digest, level, inlier))) is not None:
             return entry
         # without a sweep, nothing was promised that is not there
-        of_sweep = column.detector, column.preset, column.configuration, self.dataset, level
+        of_sweep = column.detector, column.preset, column.configuration, self.dataset, self.splits, level
         inliers = self.inliers if inlier is None else [inlier]
         is_promised = any((*of_sweep, name) in of_all.promised for name in inliers)
         return _absent(Kind.MISSING, len(inliers)) if is_promised else NONE
@@ -153,7 +156,10 @@ class Comparison:
         self.fair = [column for column in self.columns if not column.is_oracle]
         self.corpora = [Corpus(self, digest) for digest in cells.corpora]
         self.promised = {
-            (cell.detector, cell.preset, configuration, cell.dataset, cell.contamination, cell.inlier)
+            (
+                *(cell.detector, cell.preset, configuration),
+                *(cell.dataset, of_splits(cell), cell.contamination, cell.inlier),
+            )
             for cell in cells.promised
             for configuration in (None, cell.configuration)
         }

@@ -51,8 +51,7 @@ class Evidence:
         """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
 
         def scored(text: str) -> Scored:
-            is_thinned = record.test_outliers is not None
-            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, is_thinned)
+            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, record.is_drawn)
 
         read: Scored | None = self._read(record, file, scored)
         return read
@@ -118,15 +117,15 @@ def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
     ]
 
 
-def _scored(text: str, n_test: int, is_complete: bool, is_thinned: bool) -> Scored:
+def _scored(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> Scored:
     """Read scores of test documents from CSV; raise an error if they are anything else.
 
-    The places of a thinned test set are those of the complete one, so they may be above `n_test`.
+    The places of drawn documents are those in the test part, so they may be above `n_test`.
     """
     types = {"document": np.int64, "outlier": np.int64, "score": np.float64}
     table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types)
     places, outlier, scores = (table[name].to_numpy() for name in types)
-    last = places.max(initial=-1) + 1 if is_thinned else n_test
+    last = places.max(initial=-1) + 1 if is_drawn else n_test
     is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
     if not is_ascending or (is_complete and len(places) != n_test):
         raise ValueError("the documents are not those of the test set")

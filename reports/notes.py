@@ -64,13 +64,22 @@ def of_metric(comparison: Comparison) -> list[str]:
     return notes + unmeasured(comparison.cells.records, [metric])
 
 
+_PROTOCOLS = {
+    "leave-one-out": "the outliers are one class in turn, all others are normal",
+    "unlabelled": "the documents are ranked without others for training; above 0% their outliers are thinned "
+    "to this share, drawn with the seed of the cell",
+    "redrawn": "each seed draws the documents for training and testing anew",
+}
+
+
 def corpora(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
     """Return the edition and the number of documents of each corpus by its label; `labels` are by digest."""
     first = {record.corpus: record for record in reversed(records)}
     facts = {}
     for digest, label in labels.items():
         record = first[digest]
-        facts[label] = "; ".join(filter(None, (f"edition {record.edition}", record.documents)))
+        known = f"edition {record.edition}", record.documents, _PROTOCOLS.get(record.protocol)
+        facts[label] = "; ".join(filter(None, known))
         if record.test_outliers is not None:
             facts[label] += (
                 f"; the outliers of each test set are thinned to {percent(record.test_outliers)} of it, "

@@ -131,6 +131,6 @@ def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_
     counts = Counter(label for of_column in figures.values() for label, _ in of_column)
     labels: dict[str, list[tuple[bool, bool, int, str]]] = {}
     for corpus in comparison.corpora:
-        rank = not corpus.is_thinned, corpus.is_published, counts[corpus.label], corpus.label
+        rank = not corpus.splits, corpus.is_published, counts[corpus.label], corpus.label
         labels.setdefault(corpus.dataset, []).append(rank)
     return {max(of_dataset)[-1] for of_dataset in labels.values()}

@@ -15,12 +15,13 @@ from adbench_text.reports.drawings import contamination, cost
 from adbench_text.reports.figures.export import Drawing, write
 from adbench_text.reports.wide import ORIGINS, cells_report
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import TEST_OUTLIERS, Cell
+from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS, Cell
 
 _FIGURES = "figures"
 _OF_SCORES = ("significance", "oddest")  # tables that need the scores of single documents
 _DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
-_VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime", TEST_OUTLIERS)
+_VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
+_OPTIONAL = (SPLITS, TEST_OUTLIERS)  # older files may lack one
 
 
 def save(records: Sequence[Record], path: Path, cells: Sequence[Cell] = ()) -> list[Path]:
@@ -70,6 +71,7 @@ def _record(row: dict[str, str]) -> Record:
     detector = row["detector"].removesuffix(row["configuration"]).rstrip()
     definition = {"detector": detector, **{name: row[name] for name in _DEFINITION}}
     definition |= {name: row[name] for name in _VERSIONS if row[name]}
+    definition |= {name: row[name] for name in _OPTIONAL if row.get(name)}
     definition |= {"oracle": "true"} if row["oracle"] == "yes" else {}
     return Record(
         definition=definition,

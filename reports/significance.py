@@ -155,7 +155,7 @@ class Resampling:
 
     def _counts_of(self, record: Record, outlier: NDArray[np.bool_]) -> NDArray[np.uint8] | None:
         """Return how often each resample has each document, an array of shape (n_resamples, n_test)."""
-        if record.test_outliers is not None:  # each split and seed has test documents of its own
+        if record.is_drawn:
             return draw(outlier.astype(np.int64), self._n)
         if record.corpus not in self._counts:
             classes = self._scores.classes_of(record)

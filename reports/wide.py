@@ -11,9 +11,9 @@ from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import TEST_OUTLIERS
+from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 
-_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", TEST_OUTLIERS, "seed")
+_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, TEST_OUTLIERS, "seed")
 _MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
 _AFTER_METRICS = (*_MEASURED, "status", "oracle", "code_version")
 #: As in `Record.made_by`.
@@ -76,6 +76,7 @@ def _cell(record: Record, editions: Mapping[str, str]) -> list[Entry]:
         Entry(editions[record.dataset_digest]),
         Entry(record.inlier),
         Entry(record.definition["contamination"], value=record.contamination),
+        Entry(record.definition.get(SPLITS, "")),
         Entry(record.definition.get(TEST_OUTLIERS, ""), value=record.test_outliers),
         Entry(record.definition["seed"], value=record.seed),
         *(_number(record.metrics.get(name)) for name in (*METRICS, *_MEASURED)),

@@ -10,6 +10,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownName
 from adbench_text.plugins import registry
 
 DEVICES = ("auto", "cpu", "cuda")
+PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 _LARGEST_SEED = 2**32 - 1
 # What a name of these kinds is; those of other kinds are checked by the code that uses them.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
@@ -67,14 +68,14 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
 
 
 def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
-    """Return classes of the datasets given, or presets or settings of the detectors given."""
+    """Return splits of the datasets given, or presets or settings of the detectors given."""
     from adbench_text.plugins.documentation import parameters
     from adbench_text.sweep.construct import presets
     from adbench_text.sweep.names import expand
 
     datasets = expand("dataset", given.get("datasets") or ["all"])
     if kind == "inliers":
-        return classes_of(datasets)
+        return splits_of(datasets, given.get("protocol"))
     named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
     detectors = [
         registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
@@ -85,9 +86,12 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
     return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
 
 
-def classes_of(datasets: Iterable[str]) -> list[str]:
-    """Return the names of the classes of datasets."""
-    return [name for dataset in datasets for name in registry.dataset(dataset).classes]
+def splits_of(datasets: Iterable[str], protocol: str | None) -> list[str]:
+    """Return the names of the splits of datasets."""
+    from adbench_text.corpora.split import protocol_of, splits
+
+    sources = map(registry.dataset, datasets)
+    return [name for source in sources for name in splits(source, protocol_of(source, protocol))]
 
 
 def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name, classes_of
+from adbench_text.cli.names import Name, splits_of
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -156,14 +156,13 @@ def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _pri
     Of the file's detectors, those that an option names keep their presets and settings.
     `message` receives a line about detectors that are left out.
     """
-    from adbench_text.corpora.split import LEVELS
     from adbench_text.sweep.file import find, read
     from adbench_text.sweep.names import choices_of, expand
     from adbench_text.sweep.sweep import Sweep, choose
 
     content = read(find(options["sweep"])) if options["sweep"] else {}
     given = {_KEYS.get(key, key): value for key, value in options.items() if value not in (None, (), [])}
-    merged = {"contamination": LEVELS, "seed": [0]} | content | given
+    merged: dict[str, Any] = {"seed": [0]} | content | given
     for kind in ("detector", "dataset"):
         if not merged.get(kind):
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
@@ -177,15 +176,16 @@ def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _pri
         choices = _chosen(choices, options["detectors"], message)
     settings = dict(setting(text) for text in options["settings"])
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
-    share = merged.get("test_outliers")
+    share, levels, protocol = (merged.get(key) for key in ("test_outliers", "contamination", "protocol"))
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,
-        expand("inlier class", merged.get("inlier", []), lambda: classes_of(datasets)),
-        sorted({float(level) for level in merged["contamination"]}),
+        expand("inlier class", merged.get("inlier", []), lambda: splits_of(datasets, protocol)),
+        levels and sorted({float(level) for level in levels}),
         list(dict.fromkeys(merged["seed"])),
         merged.get("limit"),
         None if share is None else float(share),
+        protocol,
     )
 
 

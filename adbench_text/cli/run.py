@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import interrupts, storage
-from adbench_text.cli.names import DEVICES, Name, number_of_jobs, seeds, shares
+from adbench_text.cli.names import DEVICES, PROTOCOLS, Name, number_of_jobs, seeds, shares
 from adbench_text.cli.options import (
     TRACKING,
     LazyHelp,
@@ -48,8 +48,8 @@ def _sweeps() -> str:
 
 _SECTIONS = {
     "Input": (
-        *("--sweep", "--dataset", "--text", "--label", "--split", "--inlier"),
-        *("--contamination", "--test-outliers", "--seed"),
+        *("--sweep", "--dataset", "--text", "--label", "--split", "--protocol"),
+        *("--inlier", "--contamination", "--test-outliers", "--seed"),
     ),
     "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
     "Execution": (*("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),),
@@ -80,7 +80,13 @@ _SECTIONS = {
 @click.option(
     "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
 )
-@names_option("--inlier", "inliers", help="Inlier classes.  [default: each in turn]")
+@click.option(
+    "--protocol",
+    type=click.Choice(PROTOCOLS),
+    help="What is normal: one class in turn, or all but one; or rank the test documents without others for "
+    "training; or draw both parts with each seed.  [default: that of the dataset]",
+)
+@names_option("--inlier", "inliers", help="Inlier classes, or names of splits.  [default: each in turn]")
 @click.option(
     "--contamination",
     "levels",
@@ -180,7 +186,7 @@ _SECTIONS = {
 @click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
 @adding(*TRACKING)
 def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
-    """Run detectors on every one-vs-rest split of datasets and log the results to MLflow.
+    """Run detectors on every split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
     --set also take lists with commas.

@@ -17,7 +17,7 @@ from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 from adbench_text.escaping import file_name, one_line, utf8
 from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw, fact
 from adbench_text.text.cleaning import CLEANING_VERSION, clean
 from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
@@ -38,14 +38,21 @@ class Corpus:
     limit: int | None = None  # maximum number of documents per class in each part
     n_empty: int = 0  # documents left out because cleaning removes all their words
     originals: Sequence[str] = ()  # test documents as they were written; empty if not available
+    # facts of the dataset, see `Dataset`
+    inliers: tuple[str, ...] = ()
+    protocol: str = Dataset.protocol
+    redraw: Redraw | None = None
 
     def __post_init__(self) -> None:
+        is_trained = self.protocol not in ("unlabelled", "redrawn")
+        trained = set(self.inliers or self.classes) if is_trained else set()
         for part, documents in zip(_PARTS, (self.train, self.test), strict=True):
+            needed = trained if part == _PARTS[0] else set(self.classes)
             present = set(documents.labels.tolist())
             if unknown := present - set(range(len(self.classes))):
                 raise DataError(f"{self.name} has {part} documents of no class: label {min(unknown)}.")
             for index, name in enumerate(self.classes):
-                if index not in present:
+                if name in needed and index not in present:
                     raise DataError(
                         f"Class {name!r} of {self.name} has no {part} documents after cleaning. "
                         "Check its files, and what splits them into training and test documents."
@@ -100,9 +107,15 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
         cleaned = cleaned_parts(*read(dataset))
         _write_cache(path, cleaned)
         cleaned = _read_cache(path) or cleaned  # mapped, so that processes share it
-    facts = {"edition": edition.name, "is_published": edition.is_published, **cleaned._asdict()}
-    corpus = Corpus(dataset.name, tuple(dataset.classes), **facts)
+    corpus = of_dataset(dataset, edition, cleaned)
     return corpus if limit is None else corpus.limited(limit)
+
+
+def of_dataset(dataset: Dataset, edition: Edition, cleaned: "Cleaned") -> Corpus:
+    """Return the corpus of a dataset, given its cleaned documents."""
+    facts: dict[str, Any] = {name: fact(dataset, name) for name in ("inliers", "protocol", "redraw")}
+    facts |= {"edition": edition.name, "is_published": edition.is_published, **cleaned._asdict()}
+    return Corpus(dataset.name, tuple(dataset.classes), **facts)
 
 
 def edition_of(dataset: Dataset) -> Edition:

@@ -1,26 +1,34 @@
-"""One-vs-rest splits, and outliers mixed into the training data."""
+"""Splits of a corpus into inliers and outliers, and outliers mixed into the training data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, UnknownNameError
+from adbench_text.plugins.dataset import Documents, Redraw, fact
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
+
+#: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
+#: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
+#: (TAD-Bench); each seed draws both parts anew.
+PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
+ONE_VS_REST, LEAVE_ONE_OUT, UNLABELLED, REDRAWN = PROTOCOLS
 
 
 @dataclass(frozen=True)
 class Split:
-    """One one-vs-rest split.
+    """Training and test documents of a split.
 
     >>> from adbench_text.plugins.dataset import Documents
     >>> train = Documents(["grey clouds", "wet streets", "bright sky"], np.array([0, 0, 1]))
     >>> test = Documents(["cold rain", "warm sand"], np.array([0, 1]))
     >>> corpus = Corpus("weather", ("rain", "sun"), train, test, edition="published")
-    >>> split = one_vs_rest(corpus, inlier="rain")
+    >>> split = divided(corpus, ["rain"])
     >>> split.train, split.pool
     (['grey clouds', 'wet streets'], ['bright sky'])
     >>> split.outlier
@@ -30,26 +38,125 @@ class Split:
     """
 
     train: list[str]  # in the order in which a detector sees them
-    train_outlier: NDArray[np.bool_]  # (n_train,), the outliers mixed in; no detector sees it
+    train_outlier: NDArray[np.bool_]  # (n_train,), the outliers among them; no detector sees it
     test: Sequence[str]
     outlier: NDArray[np.bool_]  # (n_test,), the outliers of the test documents
-    # training documents of the other classes, from which `contaminate` draws
+    places: NDArray[np.int64]  # (n_test,), of the test documents in the test part of the corpus
+    # documents of the other classes that are not for testing, from which `contaminate` draws
     pool: Sequence[str] = field(repr=False)
+    is_ranking: bool = False  # whether the test documents are the training documents
 
 
-def one_vs_rest(corpus: Corpus, inlier: str) -> Split:
-    """Split a corpus: one class is normal, every other class of the test part an outlier.
+def protocol_of(source: Any, protocol: str | None) -> str:
+    """Return a protocol that is asked for, or that of a dataset or corpus; raise an error if it has none."""
+    own = fact(source, "protocol")
+    if protocol not in (None, *PROTOCOLS):
+        raise UnknownNameError("protocol", protocol, PROTOCOLS)
+    if protocol in (None, own, UNLABELLED):
+        return protocol or own
+    if REDRAWN in (protocol, own):
+        other = f"its protocol is {own}" if protocol == REDRAWN else "its parts are drawn"
+        raise InvalidValueError(f"{source.name} has no protocol {protocol}: {other}. Leave out --protocol.")
+    return protocol
 
-    Source: CVDD section 5.1, DATE section 4.1. The training documents of the inlier class are
-    the training set; the complete test part is the test set.
+
+def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...]]:
+    """Return the inlier classes of each split of a dataset or corpus, by the name of the split.
+
+    >>> from types import SimpleNamespace
+    >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"))
+    >>> splits(weather, "leave-one-out")["not-rain"]
+    ('sun', 'snow')
     """
-    if inlier not in corpus.classes:
-        raise UnknownNameError(f"inlier class of {corpus.name}", inlier, corpus.classes)
-    label = corpus.classes.index(inlier)
-    is_inlier = corpus.train.labels == label
-    train, pool = (corpus.train.take(np.flatnonzero(kind)) for kind in (is_inlier, ~is_inlier))
-    outlier = corpus.test.labels != label
-    return Split(list(train.texts), np.zeros(len(train), np.bool_), corpus.test.texts, outlier, pool.texts)
+    classes, inliers = tuple(source.classes), tuple(fact(source, "inliers"))
+    if unknown := set(inliers).difference(classes):
+        raise UnknownNameError(f"inlier class of {source.name}", min(unknown), classes)
+    if protocol == LEAVE_ONE_OUT:
+        if inliers:
+            raise InvalidValueError(
+                f"{source.name} has no protocol {protocol}: only {', '.join(inliers)} can be normal."
+            )
+        return {f"not-{odd}": tuple(name for name in classes if name != odd) for odd in classes}
+    return {"+".join(inliers): inliers} if inliers else {name: (name,) for name in classes}
+
+
+def levels_of(source: Any, protocol: str) -> tuple[float, ...]:
+    """Return the contamination levels that are run on a dataset if none are asked for."""
+    own = tuple(fact(source, "contamination"))
+    return own or (LEVELS[1:] if protocol == UNLABELLED else LEVELS)
+
+
+def draw(
+    corpus: Corpus,
+    name: str,
+    contamination: float,
+    seed: int,
+    protocol: str = ONE_VS_REST,
+    test_outliers: float | None = None,
+) -> Split:
+    """Return a split of a corpus by its name, with outliers in the training data.
+
+    With the protocol ``"unlabelled"``, the test documents are ranked as they are (`contamination` 0), or
+    with their outliers thinned to the share `contamination`; they are the training documents, too.
+    """
+    protocol = protocol_of(corpus, protocol)
+    named = splits(corpus, protocol)
+    if name not in named:
+        raise UnknownNameError(f"inlier class of {corpus.name}", name, named)
+    if protocol == UNLABELLED:
+        check_contamination(contamination)
+        if test_outliers is not None:
+            raise InvalidValueError(
+                "With the protocol unlabelled, --contamination is the share of outliers in the documents; "
+                "leave out --test-outliers."
+            )
+        split = divided(corpus, named[name])
+        if contamination:
+            split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
+        return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
+    clean = _redrawn(corpus, named[name], seed) if protocol == REDRAWN else divided(corpus, named[name])
+    split = contaminate(clean, contamination, seed)
+    if test_outliers is None:
+        return split
+    return restricted(split, thinned(split.outlier, test_outliers, seed))
+
+
+def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
+    labels = [corpus.classes.index(name) for name in inliers]
+    return ~np.isin(documents.labels, labels)
+
+
+def divided(corpus: Corpus, inliers: Sequence[str]) -> Split:
+    """Return a split: the training documents of the inlier classes, and the complete test part.
+
+    Source: CVDD section 5.1, DATE section 4.1.
+    """
+    is_outlier = _is_outlier(corpus, corpus.train, inliers)
+    train, pool = (corpus.train.take(np.flatnonzero(kind)) for kind in (~is_outlier, is_outlier))
+    outlier, places = _is_outlier(corpus, corpus.test, inliers), np.arange(len(corpus.test))
+    clean = np.zeros(len(train), np.bool_)
+    return Split(list(train.texts), clean, corpus.test.texts, outlier, places, pool.texts)
+
+
+def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
+    """Draw a share of the normal documents for training; the others and some outliers are for testing."""
+    redraw: Redraw = corpus.redraw  # type: ignore[assignment]  # a corpus of this protocol has one
+    outlier = _is_outlier(corpus, corpus.test, inliers)
+    rng = np.random.default_rng(seed)
+    normal, odd = (rng.permutation(np.flatnonzero(kind)) for kind in (~outlier, outlier))
+    n_train = int(redraw.train_share * len(normal))
+    n_odd = min(len(odd), redraw.n_outliers or len(odd))  # a limit may leave fewer
+    places = np.sort(np.concatenate([normal[n_train:], odd[:n_odd]]))
+    train, test, pool = (
+        corpus.test.take(rows).texts for rows in (np.sort(normal[:n_train]), places, np.sort(odd[n_odd:]))
+    )
+    return Split(list(train), np.zeros(n_train, np.bool_), test, outlier[places], places, pool)
+
+
+def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
+    """Return a split with some of its test documents."""
+    test = [split.test[row] for row in rows]
+    return replace(split, test=test, outlier=split.outlier[rows], places=split.places[rows])
 
 
 def n_outliers(n_inliers: int, contamination: float) -> int:
@@ -75,11 +182,13 @@ def check_test_outliers(share: float) -> None:
         raise InvalidValueError(f"test_outliers must be in (0, 1), got {share:g}.")
 
 
-def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.int64]:
+def thinned(
+    outlier: NDArray[np.bool_], share: float, seed: int, name: str = "test_outliers"
+) -> NDArray[np.int64]:
     """Return the places of a test set that remain if its outliers are to make up a share of it, in order.
 
     All inliers remain. The draw is seeded and without replacement; for one seed a higher share contains the
-    outliers of a lower one.
+    outliers of a lower one. `name` is that of the share in messages.
     """
     check_test_outliers(share)
     places = np.flatnonzero(outlier)
@@ -87,12 +196,12 @@ def thinned(outlier: NDArray[np.bool_], share: float, seed: int) -> NDArray[np.i
     n = round(n_inliers * share / (1 - share))
     if n > len(places):
         raise InvalidValueError(
-            f"test_outliers {share:g} asks for {n:,} outliers beside {n_inliers:,} inliers, but the test set "
+            f"{name} {share:g} asks for {n:,} outliers beside {n_inliers:,} inliers, but the test set "
             f"has only {len(places):,}, which is {len(places) / len(outlier):.1%} of it. Choose a lower one."
         )
     if n == 0:
         raise InvalidValueError(
-            f"test_outliers {share:g} leaves no outlier beside {n_inliers:,} inliers. Choose a higher one."
+            f"{name} {share:g} leaves no outlier beside {n_inliers:,} inliers. Choose a higher one."
         )
     kept = ~outlier
     kept[np.random.default_rng(seed).permutation(places)[:n]] = True

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,3 +165,8 @@ class Dataset(ABC):
     @abstractmethod
     def read(self) -> tuple[Documents, Documents]:
         """Return the raw documents of the training and of the test part."""
+
+
+def fact(dataset: Any, name: str) -> Any:
+    """Return an optional attribute of a dataset; one of another package need not be a `Dataset`."""
+    return getattr(dataset, name, getattr(Dataset, name))

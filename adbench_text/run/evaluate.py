@@ -14,7 +14,7 @@ import psutil
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.split import Split, contaminate, one_vs_rest, thinned
+from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
@@ -53,7 +53,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
     costs: dict[str, float] = {}
     detector, training = None, None
     try:
-        split, documents = split_of(cell, corpus)
+        split = split_of(cell, corpus)
         detector = build_detector(cell)
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
@@ -70,7 +70,7 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
             training.curves,
             _ran_on(detector),
             {**_tables(detector), **_set_aside(detector, split, costs)},
-            examples_of(detector, corpus, cell.inlier, scores, documents),
+            examples_of(detector, corpus, split, scores),
             training.early,
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
@@ -89,7 +89,7 @@ def measured(result: Result, corpus: Corpus) -> Result:
     The split is drawn anew: nothing but the scores is taken from the process that made them.
     """
     try:
-        split, documents = split_of(result.cell, corpus)
+        split = split_of(result.cell, corpus)
     except AdbenchTextError:  # then the cell has failed for this reason
         return result
     metrics = {
@@ -99,24 +99,19 @@ def measured(result: Result, corpus: Corpus) -> Result:
         "n_test_outliers": int(split.outlier.sum()),
         **result.metrics,
     }
+    result = replace(result, metrics=metrics, places=split.places, outlier=split.outlier)
     if result.scores is None:
-        return replace(result, metrics=metrics)
+        return result
     try:
         scores = _checked(result.scores, len(split.test))
     except DetectorError as error:
-        return replace(result, metrics=metrics, scores=None, reason=described(error))
-    metrics |= all_metrics(split.outlier, scores)
-    return replace(result, metrics=metrics, scores=scores, documents=documents)
+        return replace(result, scores=None, reason=described(error))
+    return replace(result, metrics=metrics | all_metrics(split.outlier, scores), scores=scores)
 
 
-def split_of(cell: Cell, corpus: Corpus) -> tuple[Split, NDArray[np.int64] | None]:
-    """Return the split of a cell, and the places of its test documents; None if these are the test part."""
-    split = contaminate(one_vs_rest(corpus, cell.inlier), cell.contamination, cell.seed)
-    if cell.test_outliers is None:
-        return split, None
-    documents = thinned(split.outlier, cell.test_outliers, cell.seed)
-    test = [split.test[place] for place in documents]
-    return replace(split, test=test, outlier=split.outlier[documents]), documents
+def split_of(cell: Cell, corpus: Corpus) -> Split:
+    """Return the split of a cell."""
+    return draw(corpus, cell.inlier, cell.contamination, cell.seed, cell.protocol, cell.test_outliers)
 
 
 def _ran_on(detector: TextDetector | None) -> dict[str, str]:
@@ -148,7 +143,10 @@ def _fit_and_score(detector: TextDetector, split: Split, costs: dict[str, float]
             detector.fit(list(split.train))
         costs["fit_seconds"] = watch.seconds
         with Stopwatch() as watch:
-            scores = _score(detector, split.test, split.outlier)
+            if split.is_ranking and not detector.is_oracle:
+                scores = detector.decision_scores_
+            else:
+                scores = _score(detector, split.test, split.outlier)
         costs["score_seconds"] = watch.seconds
     costs["peak_memory_mb"] = peak[0]
     return _checked(scores, len(split.test))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.scores import Scores, TokenScore, original_words
 from adbench_text.run.result import Example
@@ -36,24 +37,15 @@ def choose(outlier: NDArray[np.bool_], scores: Scores, n: int = N_EACH) -> list[
     return [(why, place) for place, why in chosen.items()]
 
 
-def examples_of(
-    detector: "TextDetector",
-    corpus: Corpus,
-    inlier: str,
-    scores: Scores,
-    documents: NDArray[np.int64] | None = None,
-) -> list[Example]:
+def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: Scores) -> list[Example]:
     """Return test documents of a split, as they were written, with the score of each word.
 
-    The list is empty if the detector has no scores of words. `documents` are the places of the scored
-    documents in the test part of the corpus; None for all of it.
+    The list is empty if the detector has no scores of words.
     """
-    test = corpus.test if documents is None else corpus.test.take(documents)
-    texts, labels = test.texts, test.labels
+    texts, outlier = split.test, split.outlier
     places = np.array([place for place, text in enumerate(texts) if len(text) <= _LONGEST], dtype=np.int64)
     if not len(places):
         return []
-    outlier = labels != corpus.classes.index(inlier)
     chosen = [(why, int(places[i])) for why, i in choose(outlier[places], scores[places])]
     try:
         token_scores = detector.token_scores([texts[place] for _, place in chosen])
@@ -61,13 +53,13 @@ def examples_of(
         return []
     examples = []
     for (why, place), tokens in zip(chosen, token_scores, strict=True):
-        document = place if documents is None else int(documents[place])
+        document = int(split.places[place])
         text = texts[place]
         scored = _scored(tokens)
         if len(corpus.originals):
             text = corpus.originals[document]
             scored = original_words(text, Cleaner(), scored)
-        label = corpus.classes[labels[place]]
+        label = corpus.classes[corpus.test.labels[document]]
         examples.append(
             Example(why, document, label, bool(outlier[place]), float(scores[place]), text, scored)
         )

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,15 +57,17 @@ class Result:
     examples: list[Example] = field(default_factory=list, repr=False)
     # places of some test documents, and their scores before the first step of a training
     early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = field(default=None, repr=False)
-    # places in the test part of the corpus, (n_test,); None if they are all of it
-    documents: NDArray[np.int64] | None = field(default=None, repr=False)
+    # of the test documents: places in the test part of the corpus, and whether each is an outlier, (n_test,)
+    places: NDArray[np.int64] | None = field(default=None, repr=False)
+    outlier: NDArray[np.bool_] | None = field(default=None, repr=False)
     reason: str = ""  # why it failed, in one line
     traceback: str = field(default="", repr=False)
     stopped: str = ""  # "timed out", "out of memory" or "killed" if its process was ended
 
     def without_data(self) -> Self:
         """Return a copy that needs little memory: without scores, curves, tables and examples."""
-        return replace(self, scores=None, curves={}, tables={}, examples=[], early=None, documents=None)
+        data: dict[str, Any] = {"curves": {}, "tables": {}, "examples": []}
+        return replace(self, scores=None, early=None, places=None, outlier=None, **data)
 
     @property
     def status(self) -> str:

@@ -20,7 +20,7 @@ from adbench_text.run.engine import Engine, Limits, Work
 from adbench_text.run.evaluate import split_of
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.sweep.cell import Cell, of_test_set, percent
+from adbench_text.sweep.cell import Cell, of_splits, percent
 from adbench_text.sweep.construct import build_detector, cell_id, definition, identified
 from adbench_text.sweep.sweep import Sweep
 from adbench_text.text.pretrained import caching
@@ -69,7 +69,7 @@ def run_sweep(
     )
     results: list[Result] = []
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
-    with store.sweep(used, _title(sweep)):
+    with store.sweep(used, _title(sweep, cells)):
         try:
             _run(engine, work, store, results)
             store.log_kept()
@@ -120,14 +120,14 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
     """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
     reasons: dict[tuple[object, ...], str] = {}
     for cell in cells:
-        key = cell.dataset, cell.inlier, cell.contamination, cell.test_outliers
+        key = cell.dataset, cell.inlier, cell.contamination, of_splits(cell)
         if key not in reasons:
             try:
                 split_of(replace(cell, seed=0), corpora[cell.dataset])
                 reasons[key] = ""
             except AdbenchTextError as error:
                 reasons[key] = str(error)
-    by_cell = {c: reasons[c.dataset, c.inlier, c.contamination, c.test_outliers] for c in cells}
+    by_cell = {c: reasons[c.dataset, c.inlier, c.contamination, of_splits(c)] for c in cells}
     return {cell: reason for cell, reason in by_cell.items() if reason}
 
 
@@ -195,7 +195,7 @@ def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress)
         timer.cancel()
 
 
-def _title(sweep: Sweep) -> str:
+def _title(sweep: Sweep, cells: Sequence[Cell]) -> str:
     names = ", ".join(dict.fromkeys(choice.name for choice in sweep.detectors))
-    levels = ", ".join(percent(level) for level in sweep.contamination)
-    return f"{names} at {levels}{of_test_set(sweep.test_outliers)}"
+    levels = ", ".join(percent(level) for level in sorted({cell.contamination for cell in cells}))
+    return f"{names} at {levels}{of_splits(sweep)}"

@@ -165,7 +165,8 @@ class Worker:
             result,
             metrics=done.metrics,
             scores=done.scores,
-            documents=done.documents,
+            places=done.places,
+            outlier=done.outlier,
             reason=result.reason or done.reason,
             stopped=result.stopped or done.stopped,
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import splits
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import encodable, file_name, printable
 from adbench_text.metrics import MAIN, METRICS
@@ -20,7 +21,7 @@ from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient, local_path
 from adbench_text.store.record import KIND, TAG, Record, params_and_tags
-from adbench_text.sweep.cell import of_test_set, percent
+from adbench_text.sweep.cell import of_splits, percent
 from adbench_text.sweep.construct import cell_id
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Pa
     ]
     return Payload(
         name=f"{detector} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
-        + of_test_set(cell.test_outliers),
+        + of_splits(cell),
         started=started,
         status="FAILED" if result.reason else "FINISHED",
         tags=tags | versions,
@@ -183,7 +184,7 @@ def _accepted(name: str) -> str:
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
-    classes = "\n".join(corpus.classes)
+    classes = "\n".join(splits(corpus, result.cell.protocol))
     failed = f"Failed: {result.reason[:LONGEST_TAG]}\n\n" if result.reason else ""
     ours = {
         "kind": "cell",
@@ -211,7 +212,7 @@ def _inputs(result: Result, corpus: Corpus) -> list[Input]:
     source = json.dumps({"dataset": corpus.name, "edition": corpus.edition})
     parts = (
         ("training", f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}", "n_train"),
-        ("testing", f"{corpus.name} test{of_test_set(cell.test_outliers)}", "n_test"),
+        ("testing", f"{corpus.name} test{of_splits(cell)}", "n_test"),
     )
     return [
         # MLflow's own digest would read the first rows only
@@ -246,14 +247,10 @@ def _scores_csv(
     import numpy as np
     import pandas as pd
 
-    labels = corpus.test.labels
-    documents = np.arange(len(labels)) if result.documents is None else result.documents
-    labels = labels[documents[places]]
+    documents, outlier = np.asarray(result.places)[places], np.asarray(result.outlier)[places]
     escaped = [escaping.no_formula(name) for name in corpus.classes]
-    names = [escaped[label] for label in labels.tolist()]
-    outlier = (labels != corpus.classes.index(result.cell.inlier)).astype(int)
-    columns = {"class": names, "outlier": outlier, "score": scores}
-    table = pd.DataFrame(columns, index=documents[places])
+    names = [escaped[label] for label in corpus.test.labels[documents].tolist()]
+    table = pd.DataFrame({"class": names, "outlier": outlier.astype(int), "score": scores}, index=documents)
     return table.to_csv(index_label="document", float_format="%.9g", lineterminator="\n")
 
 
@@ -283,7 +280,7 @@ def summary_payload(group: Sequence[Record]) -> Payload:
     }
     now = int(time.time() * 1000)
     return Payload(
-        name=f"{name} | {percent(first.contamination)} | mean{of_test_set(first.test_outliers)}",
+        name=f"{name} | {percent(first.contamination)} | mean{of_splits(first)}",
         started=now,
         status="FINISHED",
         tags=tags | versions,

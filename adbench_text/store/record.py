@@ -6,7 +6,16 @@ from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
-from adbench_text.sweep.cell import DEFAULT, IDENTITY, TEST_OUTLIERS, identity_of, of_test_set, split_text
+from adbench_text.sweep.cell import (
+    DEFAULT,
+    IDENTITY,
+    ONE_VS_REST,
+    SPLITS,
+    TEST_OUTLIERS,
+    identity_of,
+    of_splits,
+    split_text,
+)
 from adbench_text.sweep.construct import cell_id
 
 TAG = "adbench_text."  # what the names of our tags begin with
@@ -54,7 +63,7 @@ class Record:
     edition: str = ""  # of the corpus, for people
     documents: str = ""  # their numbers, for people
     is_published: bool = False  # whether the corpus is the complete published one
-    classes: tuple[str, ...] = ()  # of the corpus, in its order; empty in older runs
+    classes: tuple[str, ...] = ()  # names of all splits of the corpus, in its order; empty in older runs
     limit: int | None = None  # maximum number of documents per class
     n_configurations: int = 1  # that the preset has on the dataset
     started: int = 0  # milliseconds since the epoch
@@ -79,9 +88,20 @@ class Record:
         return None if share is None else float(share)
 
     @property
+    def protocol(self) -> str:
+        """How the splits are made, see `adbench_text.corpora.split.PROTOCOLS`."""
+        return self.definition.get(SPLITS, ONE_VS_REST)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether each seed has test documents of its own, some or all of the test part."""
+        is_thinned = self.test_outliers is not None or (self.protocol == "unlabelled" and self.contamination)
+        return bool(is_thinned) or self.protocol == "redrawn"
+
+    @property
     def corpus(self) -> str:
-        """Digest of the corpus, with the share of outliers in a thinned test set."""
-        return f"{self.dataset_digest}{of_test_set(self.test_outliers)}"
+        """Digest of the corpus, with how its splits are made if that is not the default."""
+        return f"{self.dataset_digest}{of_splits(self)}"
 
     @property
     def regime(self) -> str | None:

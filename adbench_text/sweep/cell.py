@@ -8,6 +8,8 @@ from typing import Any
 
 DEFAULT = "default"
 TEST_OUTLIERS = "test_outliers"
+ONE_VS_REST = "one-vs-rest"
+SPLITS = "splits"  # in a definition, the protocol of the splits; absent for one-vs-rest
 IDENTITY = ("detector", "preset", "configuration", "dataset", "inlier", "contamination", "seed")
 
 
@@ -26,13 +28,14 @@ class Cell:
     preset: str  # that the settings come from
     settings: Mapping[str, Any] = field(hash=False)  # that differ from the detector's defaults
     dataset: str
-    inlier: str
+    inlier: str  # name of the split: its inlier class or classes
     contamination: float  # share of outliers in the training data
     seed: int  # of the contamination and of the detector
     # of the preset on the dataset; several make a grid
     n_configurations: int = field(default=1, compare=False)
     # share that the outliers of the test set are thinned to; None keeps all
     test_outliers: float | None = None
+    protocol: str = ONE_VS_REST  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
 
     @property
     def configuration(self) -> str:
@@ -52,10 +55,11 @@ class Cell:
 
     @property
     def texts(self) -> dict[str, str]:
-        """What names the cell, whatever its code: `IDENTITY` and the share of a thinned test set, as text."""
+        """What names the cell, whatever its code, as text: `IDENTITY`, and what is not the default."""
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}
         texts = {name: numbers.get(name) or str(getattr(self, name)) for name in IDENTITY}
-        return texts if self.test_outliers is None else texts | {TEST_OUTLIERS: f"{self.test_outliers:g}"}
+        texts |= {} if self.test_outliers is None else {TEST_OUTLIERS: f"{self.test_outliers:g}"}
+        return texts if self.protocol == ONE_VS_REST else texts | {SPLITS: self.protocol}
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -68,18 +72,22 @@ class Cell:
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:
     """Return the `Cell.identity` of the cell with this definition."""
-    return *(definition[name] for name in IDENTITY), definition.get(TEST_OUTLIERS, "")
+    return *(definition[name] for name in IDENTITY), *(definition.get(n, "") for n in (TEST_OUTLIERS, SPLITS))
 
 
 def split_text(cell: Any) -> str:
     """Return the split of a cell or of its record for people: ``"20news/comp at 5%, seed 0"``."""
-    level, suffix = percent(cell.contamination), of_test_set(cell.test_outliers)
-    return f"{cell.dataset}/{cell.inlier} at {level}, seed {cell.seed}{suffix}"
+    return f"{cell.dataset}/{cell.inlier} at {percent(cell.contamination)}, seed {cell.seed}{of_splits(cell)}"
 
 
-def of_test_set(share: float | None) -> str:
-    """Return ``", 5% outliers in the test set"``; empty if they are not thinned."""
-    return "" if share is None else f", {percent(share)} outliers in the test set"
+def of_splits(cell: Any) -> str:
+    """Return how the splits of a cell, a record or a sweep are made: ``", leave-one-out"``.
+
+    It is empty for one-vs-rest with complete test sets, otherwise it also names the share of the outliers.
+    """
+    share = cell.test_outliers
+    protocol = "" if cell.protocol in (None, ONE_VS_REST) else f", {cell.protocol}"
+    return protocol + ("" if share is None else f", {percent(share)} outliers in the test set")
 
 
 def percent(level: float) -> str:

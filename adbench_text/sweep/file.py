@@ -40,6 +40,7 @@ _SINGLES: dict[str, tuple[type, ...]] = {
     "preset": (str,),
     "limit": (int,),
     "test_outliers": (int, float),
+    "protocol": (str,),
     "text": (str,),
     "label": (str,),
     "split": (str,),

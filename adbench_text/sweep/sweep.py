@@ -6,7 +6,13 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from adbench_text.corpora.split import LEVELS, check_contamination, check_test_outliers
+from adbench_text.corpora.split import (
+    check_contamination,
+    check_test_outliers,
+    levels_of,
+    protocol_of,
+    splits,
+)
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import DEFAULT, Cell, canonical, text_of_settings, text_of_value
@@ -90,28 +96,34 @@ class Sweep:
 
     detectors: Sequence[DetectorChoice]
     datasets: Sequence[str]
-    inliers: Sequence[str] = ()  # classes; empty for all of each dataset
-    contamination: Sequence[float] = LEVELS  # shares of outliers in the training data, each in [0, 0.5)
+    inliers: Sequence[str] = ()  # names of splits; empty for all of each dataset
+    # shares of outliers in the training data, each in [0, 0.5); None for those of each dataset
+    contamination: Sequence[float] | None = None
     seeds: Sequence[int] = (0,)
     limit: int | None = None  # maximum number of documents per class, for a quick look
     test_outliers: float | None = None  # share that the outliers of each test set are thinned to, in (0, 1)
+    protocol: str | None = None  # how splits are made; None for the protocol of each dataset
 
     def expand(self) -> list[Cell]:
         """Return all cells; those that share their training texts are neighbours."""
-        for level in self.contamination:
+        for level in self.contamination or ():
             _check_share(level, check_contamination)
         if self.test_outliers is not None:
             _check_share(self.test_outliers, check_test_outliers)
         cells = []
-        for dataset, inliers in self._classes().items():
+        for dataset, inliers in self._splits().items():
+            source = registry.dataset(dataset)
+            protocol = protocol_of(source, self.protocol)
+            levels = levels_of(source, protocol) if self.contamination is None else self.contamination
             chosen = [
                 (choice, settings) for choice in self.detectors for settings in choice.configurations(dataset)
             ]
-            for inlier, level, seed in product(inliers, self.contamination, self.seeds):
+            for inlier, level, seed in product(inliers, levels, self.seeds):
                 cells += [
                     Cell(
                         *(choice.name, choice.label, settings, dataset, inlier, level, seed),
                         test_outliers=self.test_outliers,
+                        protocol=protocol,
                     )
                     for choice, settings in chosen
                 ]
@@ -125,18 +137,19 @@ class Sweep:
             for cell in cells
         ]
 
-    def _classes(self) -> dict[str, list[str]]:
-        """Return the inlier classes to run, by dataset; each class of `inliers` must be in some dataset."""
-        classes = {name: list(registry.dataset(name).classes) for name in self.datasets}
-        choices = [inlier for names in classes.values() for inlier in names]
+    def _splits(self) -> dict[str, list[str]]:
+        """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""
+        names = {}
+        for name in self.datasets:
+            source = registry.dataset(name)
+            names[name] = list(splits(source, protocol_of(source, self.protocol)))
+        choices = [inlier for of_dataset in names.values() for inlier in of_dataset]
         for inlier in self.inliers:
             if inlier not in choices:
-                raise UnknownNameError(f"inlier class of {', '.join(classes)}", inlier, choices)
+                raise UnknownNameError(f"inlier class of {', '.join(names)}", inlier, choices)
         if not self.inliers:
-            return classes
-        return {
-            name: [inlier for inlier in names if inlier in self.inliers] for name, names in classes.items()
-        }
+            return names
+        return {name: [inlier for inlier in own if inlier in self.inliers] for name, own in names.items()}
 
 
 def choose(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from adbench_text.corpora.corpus import Corpus, cleaned_parts, edition_of, read
+from adbench_text.corpora.corpus import Corpus, cleaned_parts, edition_of, of_dataset, read
 from adbench_text.places import place_of_method
 from adbench_text.plugins.dataset import Dataset
 from adbench_text.testing.rules import Note, Rule
@@ -22,10 +22,8 @@ class ReadDataset:
 
     def load(self) -> Corpus:
         """Return the cleaned corpus; read it from its sources."""
-        dataset, edition = self.dataset, edition_of(self.dataset)
-        train, test, n_empty, _ = cleaned_parts(*read(dataset))
-        classes = tuple(dataset.classes)
-        return Corpus(dataset.name, classes, train, test, edition.name, edition.is_published, n_empty=n_empty)
+        edition = edition_of(self.dataset)
+        return of_dataset(self.dataset, edition, cleaned_parts(*read(self.dataset)))
 
 
 def states_its_facts(source: ReadDataset) -> Iterator[str]:

@@ -20,7 +20,9 @@ class PackedTexts(Sequence[str]):
 
     @classmethod
     def of_lines(cls, data: NDArray[np.uint8]) -> Self:
-        """Return the texts of lines in UTF-8; the last one has no line end."""
+        """Return the texts of lines in UTF-8; the last one has no line end. Without bytes there are none."""
+        if not len(data):
+            return cls(data, np.zeros(0, np.int64), np.zeros(0, np.int64))
         line_ends = np.flatnonzero(data == _LINE_END)
         return cls(data, np.append(0, line_ends + 1), np.append(line_ends, len(data)))
 

@@ -27,7 +27,7 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
     marks: set[Mark] = set()
     for corpus in comparison.corpora:
         header += [corpus.label, f"{corpus.label}: difference from the first"]
-        has_published = not corpus.is_thinned and any(
+        has_published = not corpus.splits and any(
             corpus.dataset in of_column for of_column in theirs.values()
         )
         if has_published:

@@ -12,7 +12,7 @@ import pytest
 
 from adbench_text import storage
 from adbench_text.corpora import corpus
-from adbench_text.corpora.split import contaminate, one_vs_rest
+from adbench_text.corpora.split import contaminate, divided
 from adbench_text.plugins import registry
 from adbench_text.plugins.vector_detector import Encoding
 from adbench_text.run.evaluate import evaluate
@@ -38,7 +38,7 @@ def raw_texts():
 
 @pytest.fixture(scope="module")
 def split(pydocs):
-    return contaminate(one_vs_rest(pydocs, "scipy"), 0.1, seed=0)
+    return contaminate(divided(pydocs, ["scipy"]), 0.1, seed=0)
 
 
 @pytest.mark.benchmark(group="cleaning 3,500 docstrings")

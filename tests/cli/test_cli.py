@@ -25,7 +25,7 @@ from adbench_text.text import vectors
 pytestmark = pytest.mark.usefixtures("toy_path")
 
 COLUMNS = (
-    "detector,preset,dataset,inlier,contamination,test_outliers,seed,auroc,aupr_in,aupr_out,fpr95,"
+    "detector,preset,dataset,inlier,contamination,splits,test_outliers,seed,auroc,aupr_in,aupr_out,fpr95,"
     "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
 )
 

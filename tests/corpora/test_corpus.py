@@ -11,7 +11,7 @@ import pytest
 from adbench_text import storage
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.corpora.split import Split, contaminate, n_outliers, one_vs_rest
+from adbench_text.corpora.split import Split, contaminate, divided, draw, n_outliers
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
@@ -47,7 +47,7 @@ def test_outliers_are_the_asked_share_of_the_whole(contamination):
 
 
 def test_dirty_data_without_an_outlier_are_refused(colours):
-    split = one_vs_rest(colours, "red")
+    split = divided(colours, ["red"])
     fewest = 1 / (len(split.train) + 1)
     assert contaminate(split, fewest + 0.001, seed=0).train_outlier.sum() == 1
     lower = fewest - 0.001
@@ -58,11 +58,11 @@ def test_dirty_data_without_an_outlier_are_refused(colours):
 @pytest.mark.parametrize("contamination", [-1e-9, 0.5, 5, float("nan"), float("-inf")])
 def test_a_contamination_outside_its_range_is_refused(contamination, colours):
     with pytest.raises(InvalidValueError, match=r"^contamination must be in \[0, 0\.5\), got "):
-        contaminate(one_vs_rest(colours, "red"), contamination, seed=0)
+        contaminate(divided(colours, ["red"]), contamination, seed=0)
 
 
 def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours):
-    split = one_vs_rest(colours, "green")
+    split = divided(colours, ["green"])
     assert split.train == [text for text in colours.train.texts if "green" in text]
     assert len(split.train) == 30
     assert not split.train_outlier.any()
@@ -71,7 +71,7 @@ def test_one_class_is_the_training_set_and_every_other_class_an_outlier(colours)
     assert sorted(split.train + split.pool) == sorted(colours.train.texts)
     assert not any("green" in text for text in split.pool)
     with pytest.raises(UnknownNameError, match=r"No inlier class of colours named 'gren'\. .* 'green'"):
-        one_vs_rest(colours, "gren")
+        draw(colours, "gren", 0, seed=0)
 
 
 def mixed(split: Split, contamination: float, seed: int = 0) -> Split:
@@ -83,7 +83,7 @@ def outliers_of(split: Split) -> set[str]:
 
 
 def test_outliers_come_from_the_training_part_of_the_other_classes_once_each(colours):
-    split = one_vs_rest(colours, "blue")
+    split = divided(colours, ["blue"])
     for seed in range(20):
         dirty = mixed(split, 0.3, seed)
         drawn = outliers_of(dirty)
@@ -93,14 +93,14 @@ def test_outliers_come_from_the_training_part_of_the_other_classes_once_each(col
 
 
 def test_all_other_classes_are_drawn_from(colours):
-    split = one_vs_rest(colours, "blue")
+    split = divided(colours, ["blue"])
     drawn = [text for seed in range(50) for text in outliers_of(mixed(split, 0.1, seed))]
     assert np.mean(["green" in text for text in drawn]) == pytest.approx(0.6, abs=0.1)  # 30 of 50
 
 
 def test_the_test_set_is_never_touched(colours):
     before = list(colours.test.texts), colours.test.labels.copy()
-    clean = one_vs_rest(colours, "green")
+    clean = divided(colours, ["green"])
     dirty = mixed(clean, 0.4)
     assert dirty.test == clean.test == before[0]
     np.testing.assert_array_equal(dirty.outlier, clean.outlier)
@@ -113,7 +113,7 @@ def test_the_test_set_is_never_touched(colours):
 
 
 def test_the_same_seed_draws_the_same_and_another_seed_others(colours):
-    split = one_vs_rest(colours, "green")
+    split = divided(colours, ["green"])
     one, same, other = (mixed(split, 0.2, seed) for seed in (3, 3, 4))
     assert one.train == same.train
     np.testing.assert_array_equal(one.train_outlier, same.train_outlier)
@@ -122,7 +122,7 @@ def test_the_same_seed_draws_the_same_and_another_seed_others(colours):
 
 
 def test_a_draw_is_the_same_in_every_version(colours):
-    assert sorted(outliers_of(mixed(one_vs_rest(colours, "red"), 0.15, 0))) == [
+    assert sorted(outliers_of(mixed(divided(colours, ["red"]), 0.15, 0))) == [
         "train blue 24",
         "train blue 31",
         "train green 26",
@@ -130,7 +130,7 @@ def test_a_draw_is_the_same_in_every_version(colours):
 
 
 def test_a_higher_level_contains_the_outliers_of_a_lower_one(colours):
-    split = one_vs_rest(colours, "red")
+    split = divided(colours, ["red"])
     levels = [outliers_of(mixed(split, level, seed=7)) for level in (0, 0.05, 0.1, 0.15, 0.4)]
     assert [len(drawn) for drawn in levels] == [0, 1, 2, 3, 13]
     for lower, higher in pairwise(levels):
@@ -139,11 +139,8 @@ def test_a_higher_level_contains_the_outliers_of_a_lower_one(colours):
 
 def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
     def split(n_pool: int) -> Split:
-        train = documents("train", (60, n_pool, 0))
-        train = Documents(train.texts, train.labels)
-        return one_vs_rest(
-            Corpus("few", ("red", "green"), train, documents("test", (1, 1, 0)), "made up"), "red"
-        )
+        train, test = documents("train", (60, n_pool, 0)), documents("test", (1, 1, 0))
+        return divided(Corpus("few", ("red", "green"), train, test, "made up"), ["red"])
 
     assert n_outliers(60, 0.4) == 40
     assert outliers_of(mixed(split(40), 0.4)) == set(split(40).pool)

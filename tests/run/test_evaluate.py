@@ -78,7 +78,7 @@ def test_outliers_of_the_test_set_are_thinned_and_the_training_texts_are_the_sam
     run(complete, contamination=0.2)
     result = run(thinned, contamination=0.2, test_outliers=0.2)
     assert thinned.seen == complete.seen
-    assert thinned.asked == [corpus.test.texts[place] for place in result.documents]
+    assert thinned.asked == [corpus.test.texts[place] for place in result.places]
     assert sum("class0" in text for text in thinned.asked) == 20
     assert (result.metrics["n_test"], result.metrics["n_test_outliers"]) == (25, 5)
     assert len(result.scores) == 25

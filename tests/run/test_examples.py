@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import divided, restricted
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector, TokenScore
@@ -49,10 +50,15 @@ def corpus():
     return Corpus("made-up", ("zero", "one"), test, test, "made up")
 
 
+def zero(corpus, places=None):
+    split = divided(corpus, ["zero"])
+    return split if places is None else restricted(split, places)
+
+
 def test_documents_of_a_thinned_test_set_keep_their_places(corpus):
     detector = Lengths().fit(corpus.train.texts)
     documents = np.array([0, 2, 3])
-    chosen = examples_of(detector, corpus, "zero", np.array([1.0, 3.0, 4.0]), documents)
+    chosen = examples_of(detector, corpus, zero(corpus, documents), np.array([1.0, 3.0, 4.0]))
     assert {(e.document, e.text, e.label, e.outlier) for e in chosen} == {
         *((0, "a", "zero", False), (2, "ccc", "zero", False), (3, "dddd", "one", True))
     }
@@ -76,9 +82,8 @@ def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
         (6.0, ["STORM", "coming"], originals[1]),
         (6.0, ["LÄNGER"], originals[2]),
     ]
-    for documents in (None, np.array([1, 2]), np.array([0, 2])):
-        places = np.arange(3) if documents is None else documents
-        examples = examples_of(Words(), corpus, "zero", np.zeros(len(places)), documents)
+    for places in (np.arange(3), np.array([1, 2]), np.array([0, 2])):
+        examples = examples_of(Words(), corpus, zero(corpus, places), np.zeros(len(places)))
         assert sorted(example.document for example in examples) == places.tolist()
         for example in examples:
             highest, words, text = marked[example.document]
@@ -90,7 +95,7 @@ def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
 def test_examples_carry_class_score_and_token_scores(corpus):
     detector = Lengths().fit(corpus.train.texts)
     scores = detector.decision_function(corpus.test.texts)
-    examples = {example.document: example for example in examples_of(detector, corpus, "zero", scores)}
+    examples = {example.document: example for example in examples_of(detector, corpus, zero(corpus), scores)}
     assert examples[3].label == "one"
     assert examples[3].outlier
     assert examples[3].score == 4
@@ -109,13 +114,13 @@ def test_a_detector_without_token_scores_has_no_examples(corpus):
         def _score(self, texts):
             return np.arange(len(texts))
 
-    assert examples_of(Plain(), corpus, "zero", np.arange(5.0)) == []
+    assert examples_of(Plain(), corpus, zero(corpus), np.arange(5.0)) == []
 
     class Refusing(Lengths):
         def token_scores(self, texts):
             raise InvalidValueError("as a whole")
 
-    assert examples_of(Refusing(), corpus, "zero", np.arange(5.0)) == []
+    assert examples_of(Refusing(), corpus, zero(corpus), np.arange(5.0)) == []
 
 
 def entry(**changes) -> dict:
@@ -151,5 +156,5 @@ def test_token_scores_of_any_numbers_can_be_kept(corpus):
         def token_scores(self, texts):
             return [[("a", np.int64(0), np.int32(1), np.float32(0.5))] for _ in texts]
 
-    examples = examples_of(Odd().fit(["a"]), corpus, "zero", np.arange(5.0))
+    examples = examples_of(Odd().fit(["a"]), corpus, zero(corpus), np.arange(5.0))
     assert from_json(to_json(examples)) == examples

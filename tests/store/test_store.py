@@ -124,7 +124,7 @@ def test_the_scores_of_the_test_documents_are_an_artifact_with_all_other_classes
 
 
 def thinned_result(**more) -> Result:
-    made = result(scores=np.arange(4.0), documents=np.array([0, 1, 2, 4]), **more)
+    made = result(scores=np.arange(4.0), places=np.array([0, 1, 2, 4]), **more)
     made.metrics["n_test"] = 4.0
     return replace(made, cell=replace(made.cell, test_outliers=0.25))
 
@@ -346,7 +346,8 @@ def test_the_classes_of_the_corpus_are_fields_of_a_record(store):
     assert record_of(read, "x").classes == corpus().classes
     names = tuple(f"{number} {'long' * 30}" for number in range(50))
     documents = Documents([f"text {name}" for name in names], np.arange(50))
-    made = result(0.9, inlier=names[0], dataset="many", scores=np.arange(50.0))
+    test = {"scores": np.arange(50.0), "places": np.arange(50), "outlier": np.arange(50) > 0}
+    made = result(0.9, inlier=names[0], dataset="many", **test)
     log(store, made, edition=Corpus("many", names, documents, documents, "long names"))
     assert [record.classes for record in store.cells(["many"])] == [()]  # more than a tag may hold
 
