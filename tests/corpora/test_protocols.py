@@ -1,0 +1,139 @@
+"""How the protocols divide a corpus into training and test documents."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from adbench_text.cli import names
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.corpora.split import LEVELS, PROTOCOLS, draw, levels_of, protocol_of, splits
+from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.plugins.dataset import Documents, Redraw
+
+LABELS = np.repeat([0, 1, 2], 20)
+CLASSES = ("red", "green", "blue")
+EMPTY = Documents([], np.zeros(0, dtype=np.int64))
+
+
+def documents(part, labels=LABELS):
+    return Documents([f"{part}{row} {CLASSES[label]}" for row, label in enumerate(labels)], labels)
+
+
+@pytest.fixture
+def colours():
+    return Corpus("colours", CLASSES, documents("train"), documents("test"), "made up")
+
+
+@pytest.fixture
+def drawn():
+    facts = {"inliers": ("red", "green"), "protocol": "redrawn", "redraw": Redraw(0.7, 5)}
+    return Corpus("drawn", CLASSES, EMPTY, documents("test"), "made up", **facts)
+
+
+def classes_of(texts):
+    return {text.split()[1] for text in texts}
+
+
+def test_all_classes_but_one_are_normal(colours):
+    assert splits(colours, "leave-one-out") == {
+        "not-red": ("green", "blue"),
+        "not-green": ("red", "blue"),
+        "not-blue": ("red", "green"),
+    }
+    split = draw(colours, "not-green", 0, seed=0, protocol="leave-one-out")
+    assert len(split.train) == 40
+    assert classes_of(split.train) == {"red", "blue"}
+    assert list(split.test) == list(colours.test.texts)
+    assert split.outlier.tolist() == ["green" in text for text in split.test]
+    dirty = draw(colours, "not-green", 0.1, seed=0, protocol="leave-one-out")
+    assert classes_of(text for text, odd in zip(dirty.train, dirty.train_outlier, strict=True) if odd) == {
+        "green"
+    }
+    assert dirty.train_outlier.sum() == 4
+
+
+def test_classes_that_alone_can_be_normal_are_normal_together(colours):
+    paired = replace(colours, inliers=("red", "green"))
+    assert splits(paired) == {"red+green": ("red", "green")}
+    split = draw(paired, "red+green", 0, seed=0)
+    assert (len(split.train), int(split.outlier.sum())) == (40, 20)
+    assert classes_of(split.train) == {"red", "green"}
+    with pytest.raises(InvalidValueError, match="no protocol leave-one-out: only red, green can be normal"):
+        splits(paired, "leave-one-out")
+    with pytest.raises(UnknownNameError, match="No inlier class of colours named 'gren'"):
+        splits(replace(colours, inliers=("gren",)))
+
+
+def test_a_class_that_cannot_be_normal_needs_no_training_documents():
+    facts = {"inliers": ("red",)}
+    corpus = Corpus("reds", CLASSES, documents("train", LABELS[:20]), documents("test"), "made up", **facts)
+    assert draw(corpus, "red", 0, seed=0).outlier.sum() == 40
+    with pytest.raises(DataError, match="Class 'green' of reds has no training documents"):
+        replace(corpus, inliers=("red", "green"))
+    with pytest.raises(InvalidValueError, match="the other classes have only 0 training documents"):
+        draw(corpus, "red", 0.1, seed=0)
+
+
+def test_unlabelled_documents_are_ranked_without_others(colours):
+    split = draw(colours, "red", 0, seed=0, protocol="unlabelled")
+    assert split.train == list(split.test) == list(colours.test.texts)
+    assert split.train_outlier is split.outlier
+    assert split.outlier.sum() == 40
+    assert split.is_ranking
+    few = draw(colours, "red", 0.2, seed=0, protocol="unlabelled")
+    assert (len(few.train), int(few.outlier.sum())) == (25, 5)
+    assert [colours.test.texts[place] for place in few.places] == few.train
+    assert few.places.tolist() != draw(colours, "red", 0.2, seed=1, protocol="unlabelled").places.tolist()
+    with pytest.raises(InvalidValueError, match="leave out --test-outliers"):
+        draw(colours, "red", 0, seed=0, protocol="unlabelled", test_outliers=0.1)
+    with pytest.raises(InvalidValueError, match=r"^contamination 0.01 leaves no outlier beside 20 inliers"):
+        draw(colours, "red", 0.01, seed=0, protocol="unlabelled")
+
+
+def test_each_seed_draws_both_parts_anew(drawn):
+    split = draw(drawn, "red+green", 0, seed=0, protocol="redrawn")
+    assert (len(split.train), len(split.test), int(split.outlier.sum())) == (28, 17, 5)
+    assert classes_of(split.train) == {"red", "green"}
+    assert set(split.train).isdisjoint(split.test)
+    assert [drawn.test.texts[place] for place in split.places] == list(split.test)
+    assert (np.diff(split.places) > 0).all()
+    same, other = (draw(drawn, "red+green", 0, seed, "redrawn") for seed in (0, 1))
+    assert (same.train, list(same.test)) == (split.train, list(split.test))
+    assert set(other.train) != set(split.train)
+    dirty = draw(drawn, "red+green", 0.1, seed=0, protocol="redrawn")
+    assert dirty.train_outlier.sum() == 3
+    assert set(dirty.train).isdisjoint(dirty.test)
+
+
+def test_a_limit_may_leave_fewer_outliers_than_are_to_be_drawn(drawn):
+    split = draw(drawn.limited(3), "red+green", 0, seed=0, protocol="redrawn")
+    assert (len(split.train), len(split.test), int(split.outlier.sum())) == (4, 5, 3)
+
+
+def test_the_protocol_of_a_dataset_is_the_default(colours, drawn):
+    assert protocol_of(colours, None) == "one-vs-rest"
+    assert protocol_of(colours, "leave-one-out") == "leave-one-out"
+    assert protocol_of(drawn, None) == "redrawn"
+    assert protocol_of(drawn, "unlabelled") == "unlabelled"
+    with pytest.raises(InvalidValueError, match="drawn has no protocol one-vs-rest: its parts are drawn"):
+        protocol_of(drawn, "one-vs-rest")
+    with pytest.raises(
+        InvalidValueError, match="colours has no protocol redrawn: its protocol is one-vs-rest"
+    ):
+        protocol_of(colours, "redrawn")
+    with pytest.raises(UnknownNameError, match="No protocol named 'leave-one'"):
+        protocol_of(colours, "leave-one")
+
+
+def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
+    class Own:
+        contamination = (0.0,)
+
+    assert levels_of(colours, "one-vs-rest") == LEVELS
+    assert levels_of(colours, "unlabelled") == LEVELS[1:]
+    assert levels_of(Own, "unlabelled") == (0.0,)
+
+
+def test_the_command_line_offers_every_protocol():
+    assert names.PROTOCOLS == PROTOCOLS
