@@ -21,6 +21,7 @@ _COMMANDS = (
     "check",
     "doctor",
     "explain",
+    "export",
     "fetch",
     "fit",
     "info",

@@ -75,7 +75,7 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
 
     datasets = expand("dataset", given.get("datasets") or ["all"])
     if kind == "inliers":
-        return splits_of(datasets, given.get("protocol"))
+        return names_of_splits(datasets, given.get("protocol"))
     named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
     detectors = [
         registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
@@ -86,7 +86,7 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
     return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
 
 
-def splits_of(datasets: Iterable[str], protocol: str | None) -> list[str]:
+def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
     """Return the names of the splits of datasets."""
     from adbench_text.corpora.split import protocol_of, splits
 

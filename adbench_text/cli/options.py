@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name, splits_of
+from adbench_text.cli.names import PROTOCOLS, Name, names_of_splits, seeds, shares
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -72,6 +72,65 @@ def names_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
     """
     kind = Name(names[-1], several=True)
     return click.option(*names, multiple=True, type=kind, metavar="NAMES", **settings)
+
+
+_SPLITS = (
+    names_option(
+        "--dataset",
+        "-s",
+        "datasets",
+        help="Datasets: names with commas between them, a pattern such as '20*', or all; or files:PATH for "
+        "labelled documents of your own.",
+    ),
+    click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]"),
+    click.option(
+        "--label", metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
+    ),
+    click.option(
+        "--split",
+        metavar="COLUMN",
+        help="For files: column with train or test.  [default: 70 % of each class]",
+    ),
+    click.option(
+        "--protocol",
+        type=click.Choice(PROTOCOLS),
+        help="What is normal: one class in turn, or all but one; or rank the test documents without others "
+        "for training; or draw both parts with each seed.  [default: that of the dataset]",
+    ),
+    names_option("--inlier", "inliers", help="Inlier classes, or names of splits.  [default: each in turn]"),
+    click.option(
+        "--contamination",
+        "levels",
+        multiple=True,
+        metavar="SHARES",
+        callback=shares,
+        help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
+    ),
+    click.option(
+        "--test-outliers",
+        type=float,
+        metavar="SHARE",
+        help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
+    ),
+    click.option(
+        "--seed",
+        "seeds",
+        multiple=True,
+        metavar="SEEDS",
+        callback=seeds,
+        help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
+    ),
+    click.option(
+        "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
+    ),
+)
+
+
+def choosing_splits(command: Any) -> Any:
+    """Add the options that choose splits of datasets to a command."""
+    for decorate in reversed(_SPLITS):
+        command = decorate(command)
+    return command
 
 
 def adding(*options: click.Option) -> Callable[[Any], Any]:
@@ -150,7 +209,17 @@ def _print_note(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
-def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _print_note) -> "Sweep":
+def splits_of(options: Mapping[str, Any]) -> "Sweep":
+    """Return the sweep without detectors that the options of `SPLITS` describe."""
+    of_detectors = {"sweep": None, "preset": None, "detectors": (), "settings": ()}
+    return sweep_of(of_detectors | dict(options), needed=("dataset",))
+
+
+def sweep_of(
+    options: Mapping[str, Any],
+    message: Callable[[str], object] = _print_note,
+    needed: Sequence[str] = ("detector", "dataset"),
+) -> "Sweep":
     """Return the sweep that options describe; an option overrides the same key of the file ``--sweep``.
 
     Of the file's detectors, those that an option names keep their presets and settings.
@@ -163,7 +232,7 @@ def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _pri
     content = read(find(options["sweep"])) if options["sweep"] else {}
     given = {_KEYS.get(key, key): value for key, value in options.items() if value not in (None, (), [])}
     merged: dict[str, Any] = {"seed": [0]} | content | given
-    for kind in ("detector", "dataset"):
+    for kind in needed:
         if not merged.get(kind):
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
     if options["preset"] and any(":" in text for text in options["detectors"]):
@@ -175,12 +244,12 @@ def sweep_of(options: Mapping[str, Any], message: Callable[[str], object] = _pri
     if options["detectors"] and "detector" in content:
         choices = _chosen(choices, options["detectors"], message)
     settings = dict(setting(text) for text in options["settings"])
-    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
+    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options.get(name)}
     share, levels, protocol = (merged.get(key) for key in ("test_outliers", "contamination", "protocol"))
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,
-        expand("inlier class", merged.get("inlier", []), lambda: splits_of(datasets, protocol)),
+        expand("inlier class", merged.get("inlier", []), lambda: names_of_splits(datasets, protocol)),
         levels and sorted({float(level) for level in levels}),
         list(dict.fromkeys(merged["seed"])),
         merged.get("limit"),

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import interrupts, storage
-from adbench_text.cli.names import DEVICES, PROTOCOLS, Name, number_of_jobs, seeds, shares
+from adbench_text.cli.names import DEVICES, Name, number_of_jobs
 from adbench_text.cli.options import (
     TRACKING,
     LazyHelp,
     SectionedCommand,
     adding,
+    choosing_splits,
     engine_of,
     is_debugging,
     names_option,
@@ -66,49 +67,7 @@ _SECTIONS = {
     help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; llr:robust "
     "is one with a preset. With --sweep, its detectors keep their presets and settings.",
 )
-@names_option(
-    "--dataset",
-    "-s",
-    "datasets",
-    help="Datasets to run on: names with commas between them, a pattern such as '20*', or all; or files:PATH "
-    "for labelled documents of your own.",
-)
-@click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]")
-@click.option(
-    "--label", metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
-)
-@click.option(
-    "--split", metavar="COLUMN", help="For files: column with train or test.  [default: 70 % of each class]"
-)
-@click.option(
-    "--protocol",
-    type=click.Choice(PROTOCOLS),
-    help="What is normal: one class in turn, or all but one; or rank the test documents without others for "
-    "training; or draw both parts with each seed.  [default: that of the dataset]",
-)
-@names_option("--inlier", "inliers", help="Inlier classes, or names of splits.  [default: each in turn]")
-@click.option(
-    "--contamination",
-    "levels",
-    multiple=True,
-    metavar="SHARES",
-    callback=shares,
-    help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
-)
-@click.option(
-    "--test-outliers",
-    type=float,
-    metavar="SHARE",
-    help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
-)
-@click.option(
-    "--seed",
-    "seeds",
-    multiple=True,
-    metavar="SEEDS",
-    callback=seeds,
-    help="Seeds: a number, a list 0,2,5 or a range 0-4.  [default: 0]",
-)
+@choosing_splits
 @click.option(
     "--preset",
     type=Name("presets"),
@@ -133,9 +92,6 @@ _SECTIONS = {
     help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
 @click.option("--sweep", type=Name("sweeps"), cls=LazyHelp, text=_sweeps)
-@click.option(
-    "--limit", type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
-)
 @click.option(
     "--jobs",
     "-j",

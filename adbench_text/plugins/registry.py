@@ -51,6 +51,11 @@ _NEEDED = {
 }
 _OURS = "adbench-text"
 
+#: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
+OWN = "files:"
+#: What the name of a detector begins with whose scores another program has written; the folder follows.
+GIVEN = "scores:"
+
 
 @dataclass(frozen=True)
 class Plugin:
@@ -171,6 +176,8 @@ def _singular(kind: str) -> str:
 
 def module_of(kind: str, name: str) -> str:
     """Return the module that defines a plug-in, or the family that it belongs to."""
+    if name.startswith(GIVEN):
+        return "adbench_text.plugins.exported"
     known = plugins(kind)
     return (known.get(name) or known[name.partition("-")[0]]).module
 
@@ -269,13 +276,15 @@ def _load(plugin: Plugin) -> Any:
 
 def detector(name: str) -> "type[TextDetector]":
     """Return the detector class of this name, with the interface of ours if it is of another base."""
+    if name.startswith(GIVEN):
+        from adbench_text.plugins.exported import given_scores
+
+        return given_scores(name.removeprefix(GIVEN))
     from adbench_text.plugins.foreign import adapted  # slow to import: it needs PyOD
 
     return adapted(load("detectors", name))
 
 
-#: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
-OWN = "files:"
 _added: dict[str, Any] = {}
 
 

@@ -58,14 +58,18 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
 
 def stands_for_several(text: str) -> bool:
     """Return whether a text may stand for several names."""
-    if text.startswith(registry.OWN):
+    if text.startswith((registry.OWN, registry.GIVEN)):
         return False
     return text == ALL or "," in text or bool(_PATTERN.search(text))
 
 
 def _check_kind(kind: str, name: str, lookup: Callable[[], Sequence[str]]) -> None:
     """Raise InvalidValueError if a name is one of a dataset instead of a detector, or the reverse."""
-    if kind not in _OPTIONS or name in registry.plugins(f"{kind}s") or name.startswith(registry.OWN):
+    if (
+        kind not in _OPTIONS
+        or name in registry.plugins(f"{kind}s")
+        or name.startswith((registry.OWN, registry.GIVEN))
+    ):
         return
     if kind == "dataset" and name not in lookup() and Path(name).is_file():
         raise InvalidValueError(f"{name!r} is a file; use {registry.OWN}{name}.")
@@ -96,7 +100,8 @@ def choices_of(
 def with_preset(choice: DetectorChoice) -> DetectorChoice:
     """Return a choice whose name contains a preset, ``"llr:robust"``, with both apart."""
     name, _, preset = choice.name.partition(":")
-    if not preset or choice.preset or choice.name in registry.names("detectors"):
+    is_one = choice.name.startswith(registry.GIVEN) or choice.name in registry.names("detectors")
+    if not preset or choice.preset or is_one:
         return choice
     return replace(choice, name=name, preset=preset)
 

@@ -104,29 +104,36 @@ class Sweep:
     test_outliers: float | None = None  # share that the outliers of each test set are thinned to, in (0, 1)
     protocol: str | None = None  # how splits are made; None for the protocol of each dataset
 
-    def expand(self) -> list[Cell]:
-        """Return all cells; those that share their training texts are neighbours."""
+    def splits(self) -> list[Cell]:
+        """Return a cell without a detector for each split, level and seed."""
         for level in self.contamination or ():
             _check_share(level, check_contamination)
         if self.test_outliers is not None:
             _check_share(self.test_outliers, check_test_outliers)
         cells = []
-        for dataset, inliers in self._splits().items():
+        for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
             protocol = protocol_of(source, self.protocol)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
-            chosen = [
+            cells += [
+                Cell("", DEFAULT, {}, dataset, *which, test_outliers=self.test_outliers, protocol=protocol)
+                for which in product(inliers, levels, self.seeds)
+            ]
+        return cells
+
+    def expand(self) -> list[Cell]:
+        """Return all cells; those that share their training texts are neighbours."""
+        chosen = {
+            dataset: [
                 (choice, settings) for choice in self.detectors for settings in choice.configurations(dataset)
             ]
-            for inlier, level, seed in product(inliers, levels, self.seeds):
-                cells += [
-                    Cell(
-                        *(choice.name, choice.label, settings, dataset, inlier, level, seed),
-                        test_outliers=self.test_outliers,
-                        protocol=protocol,
-                    )
-                    for choice, settings in chosen
-                ]
+            for dataset in self.datasets
+        }
+        cells = [
+            replace(split, detector=choice.name, preset=choice.label, settings=settings)
+            for split in self.splits()
+            for choice, settings in chosen[split.dataset]
+        ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
@@ -137,7 +144,7 @@ class Sweep:
             for cell in cells
         ]
 
-    def _splits(self) -> dict[str, list[str]]:
+    def _inliers(self) -> dict[str, list[str]]:
         """Return the splits to run, by dataset; each of `inliers` must be in some dataset."""
         names = {}
         for name in self.datasets:

@@ -85,6 +85,25 @@ def test_outliers_of_the_test_set_are_thinned_and_the_training_texts_are_the_sam
     assert result.metrics["auroc"] == 1
 
 
+def test_unlabelled_documents_get_the_scores_of_the_fit(run, corpus):
+    class LeavesOut(TextDetector):
+        def _fit(self, texts):
+            self.seen = texts
+
+        def _score(self, texts):
+            return np.array([float("class0" in text) for text in texts])
+
+        def _score_training(self, texts):
+            return -self._score(texts)
+
+    detector = LeavesOut()
+    result = run(detector, protocol="unlabelled")
+    assert detector.seen == corpus.test.texts
+    np.testing.assert_array_equal(result.scores, detector.decision_scores_)
+    assert result.metrics["auroc"] == 1
+    assert result.metrics["n_train_outliers"] == result.metrics["n_test_outliers"] == 20
+
+
 def test_a_share_of_test_outliers_that_is_too_high_fails_the_cell(run):
     assert "test_outliers 0.9 asks for 180 outliers" in run(Spy(), test_outliers=0.9).reason
 

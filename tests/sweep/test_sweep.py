@@ -126,6 +126,7 @@ def test_the_seed_reaches_the_detector():
         {"settings": {"smoothing": 5.0}},
         {"preset": "other"},
         {"test_outliers": 0.05},
+        {"protocol": "leave-one-out"},
         {"detector": "ocsvm", "settings": {"encoder": "svd"}},
     ],
 )
@@ -141,6 +142,24 @@ def test_a_share_of_test_outliers_is_part_of_a_cell_and_absent_by_default(monkey
     added = definition(thinned, tiny_corpus()).items() - definition(complete, tiny_corpus()).items()
     assert added == {("test_outliers", "0.05")}
     assert definition(complete, tiny_corpus()).keys() - definition(thinned, tiny_corpus()).keys() == set()
+
+
+def test_a_protocol_is_part_of_a_cell_and_absent_by_default():
+    usual, other = a_cell(), a_cell(protocol="unlabelled")
+    assert str(other) == f"{usual}, unlabelled"
+    added = definition(other, tiny_corpus()).items() ^ definition(usual, tiny_corpus()).items()
+    assert added == {("splits", "unlabelled")}
+
+
+def test_the_protocol_of_a_sweep_decides_its_splits_and_levels():
+    sweep = Sweep([DetectorChoice("llr")], ["agnews"], protocol="leave-one-out")
+    cells = sweep.expand()
+    assert {cell.inlier for cell in cells} == {"not-world", "not-sports", "not-business", "not-sci"}
+    assert {cell.contamination for cell in cells} == {0, 0.05, 0.1, 0.15}
+    ranking = replace(sweep, protocol="unlabelled").expand()
+    assert {cell.contamination for cell in ranking} == {0.05, 0.1, 0.15}
+    with pytest.raises(UnknownNameError, match="No inlier class of agnews named 'sci'"):
+        replace(sweep, inliers=["sci"]).expand()
 
 
 def test_the_share_of_test_outliers_of_a_sweep_reaches_its_cells():

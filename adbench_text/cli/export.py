@@ -1,0 +1,53 @@
+"""``adbench-text export``: write splits as plain files, for programs of any kind."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adbench_text.cli.options import choosing_splits, splits_of
+from adbench_text.cli.progress import count
+from adbench_text.errors import InvalidValueError
+from adbench_text.escaping import file_name
+
+
+@click.command("export")
+@choosing_splits
+@click.option(
+    "--to",
+    "folder",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="New folder to write to; it gets a folder for each split.",
+)
+def command(folder: Path, **options: Any) -> None:
+    """Write the splits of datasets as plain files, so that any program can score them.
+
+    Each split is a folder with train.jsonl and test.jsonl (id and text in each line), labels.csv (id and
+    outlier, which that program must not read) and split.json (what it is, and digests of the texts). Write
+    scores.csv (id and score; higher is more abnormal) beside them, and run the same splits with
+    -d scores:DIR.
+    """
+    from adbench_text.code_version import PROTOCOL
+    from adbench_text.corpora.corpus import load
+    from adbench_text.plugins import exported, registry
+    from adbench_text.run.evaluate import split_of
+
+    if folder.exists() and any(folder.iterdir()):
+        raise InvalidValueError(f"{folder} is not empty; give a new folder.")
+    sweep = splits_of(options)
+    cells = sweep.splits()
+    corpora = {name: load(registry.dataset(name), sweep.limit) for name in sweep.datasets}
+    for cell in cells:
+        corpus = corpora[cell.dataset]
+        split = split_of(cell, corpus)
+        name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}"
+        facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
+        facts |= {"dataset_digest": corpus.digest, "protocol_version": str(PROTOCOL)}
+        test = dict(zip(split.places.tolist(), split.test, strict=True))
+        outliers = set(split.places[split.outlier].tolist())
+        exported.write(folder / file_name(cell.dataset) / file_name(name), facts, split.train, test, outliers)
+    click.echo(
+        f"{count(len(cells), 'split')} written to {folder}. Add a scores.csv to each, then run the same with "
+        f"-d scores:{folder}"
+    )
