@@ -1,0 +1,128 @@
+"""Exported splits, and scores that another program wrote beside them."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from commands import adbench
+
+from adbench_text.detectors.llr import LLR
+
+pytestmark = pytest.mark.usefixtures("toy_path")
+SPLITS = "-s tiny --contamination 0,0.1"
+
+
+@pytest.fixture(autouse=True)
+def here(empty_database, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
+    shutil.copy(empty_database, tmp_path / "mlflow.db")
+    return tmp_path
+
+
+def lines(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+@pytest.fixture
+def exported() -> Path:
+    """The splits of a corpus, with the scores of llr."""
+    result = adbench(f"export {SPLITS} --to out")
+    assert result.exit_code == 0, result.stderr
+    assert "6 splits written to out" in result.stdout
+    for train in Path("out").rglob("train.jsonl"):
+        test = lines(train.with_name("test.jsonl"))
+        detector = LLR(random_state=0).fit([line["text"] for line in lines(train)])
+        scores = detector.decision_function([line["text"] for line in test])
+        rows = [f"{line['id']},{float(score)!r}" for line, score in zip(test, scores, strict=True)]
+        train.with_name("scores.csv").write_text("\n".join(["id,score", *reversed(rows)]))
+    return Path("out")
+
+
+def first(folder: Path) -> Path:
+    return sorted(folder.rglob("scores.csv"))[0]
+
+
+def test_a_split_is_four_files_and_only_one_has_labels(exported):
+    folder = first(exported).parent
+    assert folder == Path("out/tiny/law-0-seed0")
+    facts = json.loads((folder / "split.json").read_text())
+    assert (facts["dataset"], facts["inlier"], facts["contamination"]) == ("tiny", "law", "0")
+    outlier = {row["id"]: row["outlier"] for row in csv.DictReader((folder / "labels.csv").open())}
+    assert outlier.keys() == {str(line["id"]) for line in lines(folder / "test.jsonl")}
+    assert set(outlier.values()) == {"0", "1"}
+    for name in ("train.jsonl", "test.jsonl"):
+        assert {tuple(line) for line in lines(folder / name)} == {("id", "text")}
+
+
+def test_scores_that_come_back_give_the_same_cells(exported):
+    assert adbench(f"run {SPLITS} -d llr -d scores:out --no-report").exit_code == 0
+    rows = csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout))
+    metrics: dict[tuple, list] = {}
+    for row in rows:
+        split = row["inlier"], row["contamination"]
+        metrics.setdefault(split, []).append(
+            [row[name] for name in ("auroc", "aupr_in", "aupr_out", "fpr95")]
+        )
+    assert len(metrics) == 6
+    assert all(ours == theirs for ours, theirs in metrics.values())
+
+
+def test_other_scores_are_another_cell(exported):
+    assert "6 cells run" in adbench(f"run {SPLITS} -d scores:out --no-report").stderr
+    assert "0 cells to run" in adbench(f"run {SPLITS} -d scores:out --no-report").stderr
+    path = first(exported)
+    head, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([head, *(row + "1" for row in rows)]))
+    assert "6 cells run" in adbench(f"run {SPLITS} -d scores:out --no-report").stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows[:-1], r"has no score for 1 of"),
+        (lambda rows: [*rows, rows[-1]], "is there twice"),
+        (lambda rows: [*rows, "9999,1"], "has scores of unknown documents: 1 of"),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "the score must be finite, got NaN"),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "'high' is no number"),
+        (lambda rows: ["number,score", *rows[1:]], "expected the columns id and score"),
+        (lambda rows: ["id,score"], "has no score for"),
+    ],
+)
+def test_a_wrong_file_of_scores_is_one_line_and_nothing_is_counted(exported, change, message):
+    path = first(exported)
+    path.write_text("\n".join(change(path.read_text().splitlines())))
+    result = adbench(f"run {SPLITS} -d scores:out")
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert str(path) in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert "no results" in adbench("report").stderr.lower()
+
+
+def test_scores_of_other_texts_are_refused(exported):
+    result = adbench(f"run {SPLITS} --limit 15 -d scores:out --no-report")
+    assert result.exit_code == 3
+    assert "the training texts are those of no split there" in result.stderr
+    path = first(exported).with_name("split.json")
+    facts = json.loads(path.read_text())
+    facts["digests"]["test"] = "0" * 32
+    path.write_text(json.dumps(facts))
+    result = adbench(f"run {SPLITS} --inlier law -d scores:out --no-report")
+    assert "has scores of other test documents than those of this split" in result.stderr
+    path.write_text("{}")
+    result = adbench(f"run {SPLITS} -d scores:out")
+    assert "is no folder that adbench-text export has written" in result.stderr
+
+
+def test_folders_are_never_written_over(exported):
+    before = first(exported).read_text()
+    result = adbench(f"export {SPLITS} --to out")
+    assert (result.exit_code, result.stderr) == (2, "Error: out is not empty; give a new folder.\n")
+    assert first(exported).read_text() == before
+    result = adbench("run -s tiny -d scores:elsewhere")
+    assert "elsewhere has no scores.csv. Run adbench-text export --to elsewhere" in result.stderr
