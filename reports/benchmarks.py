@@ -37,8 +37,8 @@ NOTES = {
     "MCA2": "MCA2: arXiv 2601.17786; five seeds.",
     "TAD-Bench": (
         "TAD-Bench: arXiv 2501.11960; its methods are fitted on the documents that they rank. Left out: its "
-        "averages (those of HBOS and COPOD are sums of six figures over seven), and MCA2's figures, which are "
-        "of a split of these corpora."
+        "averages (those of HBOS and COPOD are sums of six figures over seven), and MCA2's figures, which "
+        "are of a split of these corpora."
     ),
     "Text-ADBench": (
         "Text-ADBench: arXiv 2507.12295; each figure is the best of several embeddings, by the test labels. "
@@ -62,8 +62,8 @@ _CORPORA: dict[str, tuple[str, dict[str, str]]] = {
     "textad-sms": (REBUILT, {_TEXTAD: "sms_spam"}),
     "textad-sst2": (REBUILT, {_TEXTAD: "sst2"}),
 }
-# Ours: theirs. Their AUPR is that of the outliers and by trapezoids, as ours. Where all scores are equal, it is
-# (1 + share of outliers) / 2: on 20 Newsgroups that is higher than any real figure.
+# Ours: theirs. Their AUPR is that of the outliers and by trapezoids, as ours. Where all scores are equal, it
+# is (1 + share of outliers) / 2: on 20 Newsgroups that is higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
 _KNOWN_BY = {  # what the name of a method begins with
