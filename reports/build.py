@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: What a report adds to the result, the main table and the provenance.
 SECTIONS = ("tables", "pictures", "heatmaps")
+_SHORT = ("leaderboard", "main")  # tables of a report without the section of tables
 
 
 def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
@@ -85,10 +86,13 @@ class Builder:
 
         `only` is True if the user named them: a format for programs has no other table then, and a note
         explains each that is left out. With `pictures` come pictures, heat maps, and the main tables of the
-        other metrics. `sections` come after the result, the main table and the provenance.
+        other metrics. `sections` come after the result, the main table, over it the leaderboard, and the
+        provenance.
         """
         has_tables = "tables" in sections
-        chosen = list(tables or declared.brief_tables())[: None if has_tables else 1]
+        chosen = list(tables or declared.brief_tables())
+        if not has_tables:
+            chosen = [name for name in chosen if name in _SHORT] or chosen[:1]
         comparison = self.comparison
         if metric is not None:
             comparison = Comparison(self.cells, metric, self.evidence)

@@ -11,6 +11,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH
+from adbench_text.reports import benchmarks
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
@@ -134,7 +135,11 @@ def _editions(records: Sequence[Record]) -> dict[str, str]:
 def _corpora(records: Sequence[Record], editions: dict[str, str]) -> dict[str, str]:
     order = list(editions)
     first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
-    return {r.corpus: f"{editions[r.dataset_digest]}{of_splits(r)}" for r in first}
+    suffixes = ((r, benchmarks.relation(r)) for r in first)  # which implies how the splits are made
+    return {
+        r.corpus: editions[r.dataset_digest] + (f" ({relation})" if relation else of_splits(r))
+        for r, relation in suffixes
+    }
 
 
 def _classes(records: Sequence[Record]) -> list[str]:

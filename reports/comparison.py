@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from adbench_text.metrics import METRICS, ROUNDING
-from adbench_text.reports import published
+from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
@@ -31,7 +31,8 @@ class Corpus:
 
     `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set.
+    protocol or of a thinned test set. `relation` is that of `benchmarks.RELATIONS` and a part of the label;
+    `benchmark_rows` are the figures of other benchmarks.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -51,6 +52,9 @@ class Corpus:
         }
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {Mark.OTHER_EDITION.value}" if self.is_other_edition else ""
+        self.relation = benchmarks.relation(self.records[0])
+        is_clean = bool(self.relation) and comparison.lowest == 0
+        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
         self.label = f"{cells.corpora[digest]}{mark}"
 
     @property
@@ -78,21 +82,8 @@ class Corpus:
         return [self.entry(column, inlier, level) for column in self._comparison.columns]
 
     def with_best(self, inlier: str | None = None, level: float | None = None) -> list[Entry]:
-        """Return the same, with the best complete figures marked, as printed.
-
-        None that was chosen on the test labels is marked. Detectors that use the unlabelled test batch have a
-        best one of their own.
-        """
-        entries = self.entries(inlier, level)
-        printed: dict[bool, dict[int, float]] = {}
-        for place, (column, entry) in enumerate(zip(self._comparison.columns, entries, strict=True)):
-            if entry.complete_value is not None and not column.is_oracle:
-                printed.setdefault(column.uses_test_batch, {})[place] = round(entry.complete_value, 1)
-        for candidates in printed.values():
-            best = self._comparison.metric.best(candidates.values())
-            for place, value in candidates.items():
-                entries[place] = replace(entries[place], best=value == best and len(candidates) > 1)
-        return entries
+        """Return the same, with the best of `Comparison.marked`."""
+        return self._comparison.marked(self.entries(inlier, level))
 
     def finished(self, column: Column) -> list[Record]:
         """Return the finished cells of a column at the lowest level, the lowest seed first."""
@@ -210,6 +201,23 @@ class Comparison:
                 "has_failed": ~groups["is_ok"].all(),
             }
         )
+
+    def marked(self, entries: Sequence[Entry]) -> list[Entry]:
+        """Return figures of all columns with the best complete ones marked, as printed.
+
+        None that was chosen on the test labels is marked. Detectors that use the unlabelled test batch have a
+        best one of their own.
+        """
+        marked = list(entries)
+        printed: dict[bool, dict[int, float]] = {}
+        for place, (column, entry) in enumerate(zip(self.columns, entries, strict=True)):
+            if entry.complete_value is not None and not column.is_oracle:
+                printed.setdefault(column.uses_test_batch, {})[place] = round(entry.complete_value, 1)
+        for candidates in printed.values():
+            best = self.metric.best(candidates.values())
+            for place, value in candidates.items():
+                marked[place] = replace(marked[place], best=value == best and len(candidates) > 1)
+        return marked
 
     def best_first(self, corpus: Corpus) -> list[tuple[Column, float]]:
         """Return the fair columns that have a figure of all splits, and their means, the best first."""

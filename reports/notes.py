@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from adbench_text.metrics import Metric
-from adbench_text.reports import published
+from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Mark, Table
@@ -46,6 +46,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
     return [
         *notes,
         *_other_editions(comparison),
+        *_relations(comparison),
         *_regimes(comparison),
         *_test_batch(comparison),
         *_other_levels(comparison),
@@ -106,6 +107,14 @@ def _other_edition(corpus: Corpus) -> str:
         ours, theirs = (round(fmean(sizes[name] for name in shared)) for sizes in (n_ours, n_published))
         note += f" Ours were trained on {ours:,} per split on average, the published ones on {theirs:,}."
     return f"{note} Our edition: {corpus.records[-1].edition}."
+
+
+def _relations(comparison: Comparison) -> list[str]:
+    """Explain the words beside corpora of other benchmarks."""
+    if not any(corpus.relation for corpus in comparison.corpora):
+        return []
+    meanings = "; ".join(f"({word}): {meaning}" for word, meaning in benchmarks.RELATIONS.items())
+    return [f"Corpora of other benchmarks: {meanings}."]
 
 
 def left_out(messages: Sequence[str]) -> list[str]:

@@ -1,10 +1,11 @@
 """Detectors ranked over the splits that they share."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cached_property
 from itertools import accumulate, combinations_with_replacement, starmap
 from operator import and_
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.significance import Estimate, Resampling, estimate
 
 _Split = tuple[str, str]  # label of the corpus, and inlier class
+_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Ranking:
@@ -40,7 +42,7 @@ class Ranking:
             column: {split: value for split, value in of_column.items() if split[0] in counted}
             for column, of_column in figures.items()
         }
-        shared = _shared(figures)
+        shared = shared_by_most(figures)
         self.columns = [column for column in figures if shared <= figures[column].keys()]
         self.left_out = [column for column in figures if column not in self.columns]
         self.splits = sorted(shared)
@@ -108,7 +110,7 @@ def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
     }
 
 
-def _shared(figures: Mapping[Column, Mapping[_Split, float]]) -> frozenset[_Split]:
+def shared_by_most(figures: Mapping[Column, Mapping[_Key, float]]) -> frozenset[_Key]:
     """Return the splits that rank the columns that have all of them; empty if there are none.
 
     The more columns, the fewer splits they share. So these keep most figures, among the splits that two
@@ -118,11 +120,11 @@ def _shared(figures: Mapping[Column, Mapping[_Split, float]]) -> frozenset[_Spli
     distinct = list(dict.fromkeys(of_columns))
     candidates = [*accumulate(distinct, and_), *starmap(and_, combinations_with_replacement(distinct, 2))]
 
-    def n_figures(splits: frozenset[_Split]) -> int:
+    def n_figures(splits: frozenset[_Key]) -> int:
         n_columns = sum(splits <= of_column for of_column in of_columns)
         return n_columns * len(splits) if min(n_columns, len(splits)) > 1 else 0
 
-    best = max(candidates, key=n_figures, default=frozenset[_Split]())
+    best = max(candidates, key=n_figures, default=frozenset[_Key]())
     return best if n_figures(best) else frozenset()
 
 

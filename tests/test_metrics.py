@@ -178,6 +178,7 @@ def test_what_names_a_metric_is_about_that_metric_alone():
         "adbench_text/cli/run.py",  # the help of --trace
         "adbench_text/run/evaluate.py",  # the diagnostic curve of a training, which ...
         "reports/drawings.py",  # ... is drawn
+        "reports/benchmarks.py",  # the figures of other benchmarks
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
         "adbench_text/plugins/vector_detector.py",  # how good the encoder svd was
     }

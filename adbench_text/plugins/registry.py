@@ -4,7 +4,8 @@ A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/form
 ``reports/tables/`` or ``adbench_text/run/engines/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors``,
 ``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the ``name`` that its class
-declares, otherwise the file's name. Finding and listing import nothing: the files are parsed.
+declares, otherwise the file's name; that of a table has hyphens for underscores. Finding and listing import
+nothing: the files are parsed.
 
 A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
 for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
@@ -117,6 +118,7 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return Plugin(kind, name, "", load, module, place, problem=f"{module} cannot be read: {error}")
+    name = name.replace("_", "-") if kind == "tables" else name
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     public = [node.name for node in classes if not node.name.startswith("_")]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)

@@ -20,6 +20,7 @@ RECORDS = [
     for configuration in ("", "k=1", "k=2")
 ]
 OF_THE_PAPER = record("date", "sci", 0.83, dataset="agnews", dataset_digest="d2")
+OF_ANOTHER = record("date", "normal", dataset="nlpad-bbc", dataset_digest="d3")
 
 
 def test_a_brief_report_holds_the_main_table_and_the_levels():
@@ -39,7 +40,7 @@ def test_every_table_can_be_had_by_its_name():
     scores = f"document,class,outlier,score\n{rows}"
     store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
     for name in TABLES:
-        report = Builder([*RECORDS, OF_THE_PAPER], store=store).report([name], only=True)
+        report = Builder([*RECORDS, OF_THE_PAPER, OF_ANOTHER], store=store).report([name], only=True)
         assert len(report.tables) == (3 if name == "ablations" else 1)
         assert report.wide is None
         for table in report.tables:
@@ -182,8 +183,11 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
     assert note.startswith("The scores of 1 finished cells cannot be read")
 
 
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
+
+
 def test_tables_are_chosen_by_name():
-    assert chosen_tables([], everything=False) == brief_tables() == ["main", "published", "levels"]
+    assert chosen_tables([], everything=False) == brief_tables() == BRIEF
     assert chosen_tables([], everything=True) == TABLES
     assert chosen_tables(["cost"], everything=True) == ["cost"]
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):

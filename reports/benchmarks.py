@@ -1,0 +1,175 @@
+"""The published figures of other benchmarks for those of our corpora that are made of theirs."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
+from adbench_text.store.record import Record
+from adbench_text.sweep.cell import ONE_VS_REST
+
+#: What a published method knows besides the training texts, from less to more.
+KNOWLEDGE = ("none", "word vectors", "encoder", "commercial encoder", "labels")
+NONE, WORD_VECTORS, ENCODER, COMMERCIAL, LABELS = KNOWLEDGE
+_REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # of ours with the first three
+
+#: Published methods that are detectors of ours, too.
+OURS = {"DATE": "date", "CVDD": "cvdd"}
+
+EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
+#: How a corpus of ours relates to the published one.
+RELATIONS = {
+    EXACT: "the published documents and their split",
+    REDRAWN: "the published documents, but each seed draws anew what is not known of their split",
+    REBUILT: "split and cleaned by the published rules from the corpus behind it",
+}
+
+_NLPAD, _MCA2, _TAD, _TEXTAD = "nlp_adbench", "mca2", "tad_bench", "text_adbench"
+_NAMES = {_NLPAD: "NLP-ADBench", _MCA2: "MCA2", _TAD: "TAD-Bench", _TEXTAD: "Text-ADBench"}
+#: What a reader of the figures of a source must know.
+NOTES = {
+    "NLP-ADBench": (
+        "NLP-ADBench: Li et al., EMNLP Findings 2025, arXiv 2412.04784, table 2. Pairs of methods have one "
+        "figure in its columns Email (.4440, .6937, .9263), Emotion (.5031, .5594, .5889, .7067) and Yelp "
+        "(.5871, .6441)."
+    ),
+    "MCA2": "MCA2: arXiv 2601.17786; five seeds.",
+    "TAD-Bench": (
+        "TAD-Bench: arXiv 2501.11960; its methods are fitted on the documents that they rank. Left out: its "
+        "averages (those of HBOS and COPOD are sums of six figures over seven), and MCA2's figures, which "
+        "are of a split of these corpora."
+    ),
+    "Text-ADBench": (
+        "Text-ADBench: arXiv 2507.12295; each figure is the best of several embeddings, by the test labels. "
+        "Left out: figures where its AUROC is 50.00, because the method was not run or scored all documents "
+        "alike."
+    ),
+}
+# Our corpus: how it relates to the published one, with which protocol, and the columns of its figures.
+_CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
+    "nlpad-bbc": (EXACT, ONE_VS_REST, {_NLPAD: "BBC", _MCA2: "BBC"}),
+    "nlpad-email": (REDRAWN, "redrawn", {_NLPAD: "Email"}),
+    "nlpad-sms": (REDRAWN, "redrawn", {_NLPAD: "SMS"}),
+    "tad-email": (EXACT, "unlabelled", {_TAD: "email_spam"}),
+    "tad-sms": (EXACT, "unlabelled", {_TAD: "smsspam"}),
+    "tad-covid": (EXACT, "unlabelled", {_TAD: "covid_fake"}),
+    "tad-liar2": (EXACT, "unlabelled", {_TAD: "liar2"}),
+    "tad-hate": (EXACT, "unlabelled", {_TAD: "hate_speech"}),
+    "tad-olid": (EXACT, "unlabelled", {_TAD: "olid"}),
+    "textad-20news": (REBUILT, ONE_VS_REST, {_TEXTAD: "20newsgroups"}),
+    "textad-reuters": (REBUILT, ONE_VS_REST, {_TEXTAD: "reuters21578"}),
+    "textad-sms": (REBUILT, ONE_VS_REST, {_TEXTAD: "sms_spam"}),
+    "textad-sst2": (REBUILT, ONE_VS_REST, {_TEXTAD: "sst2"}),
+}
+# Ours: theirs. Their AUPR is that of the outliers and by trapezoids, as ours. Where all scores are equal, it
+# is (1 + share of outliers) / 2: on 20 Newsgroups that is higher than any real figure.
+_METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
+_NOT_RUN = 50.0
+_KNOWN_BY = {  # what the name of a method begins with
+    "DATE": NONE,
+    "CVDD": WORD_VECTORS,
+    "GloVe": WORD_VECTORS,
+    "BERT": ENCODER,
+    "MiniLM": ENCODER,
+    "Llama": ENCODER,
+    "stella": ENCODER,
+    "Qwen": ENCODER,
+    "LLM2Vec": ENCODER,
+    "OpenAI": COMMERCIAL,
+    "O-": COMMERCIAL,
+    "MCA2": COMMERCIAL,
+    "NCMOD": COMMERCIAL,
+    "RCPMOD": COMMERCIAL,
+    "FATE": LABELS,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published figure in percent; the best of `n_embeddings`, of which `lowest` is the lowest."""
+
+    source: str
+    method: str
+    knowledge: str
+    figure: float
+    n_embeddings: int = 1
+    lowest: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The method, and the number of embeddings where there are several."""
+        return f"{self.method}, best of {self.n_embeddings}" if self.n_embeddings > 1 else self.method
+
+
+@cache
+def published_figures() -> dict[str, Any]:
+    """Return the figures of the sources as printed: fractions, those of Text-ADBench in percent."""
+    text = files("adbench_text.reports").joinpath("outside.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
+
+
+def relation(record: Record) -> str:
+    """Return how the corpus of a cell relates to a published one, a key of `RELATIONS`; empty if to none."""
+    found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
+    is_same = record.protocol == protocol and record.test_outliers is None
+    return found if is_same and (record.is_published or found == REBUILT) else ""
+
+
+@cache
+def rows(dataset: str, metric: str) -> tuple[Row, ...]:
+    """Return the published figures of a dataset of ours by a metric of ours, in the order of the sources."""
+    *_, columns = _CORPORA.get(dataset, ("", "", {}))
+    return tuple(
+        row
+        for source, column in columns.items()
+        for row in (_of_lists(column, metric) if source == _TEXTAD else _of_fractions(source, column, metric))
+    )
+
+
+def _of_fractions(source: str, column: str, metric: str) -> list[Row]:
+    of_methods = published_figures()[source].get(metric, {})
+    return [
+        Row(_NAMES[source], method, _knowledge(method), round(100 * figures[column], 2))
+        for method, figures in of_methods.items()
+    ]
+
+
+def _of_lists(task: str, metric: str) -> list[Row]:
+    """Return the best figure of each method of Text-ADBench and group of embeddings."""
+    of_task = published_figures()[_TEXTAD]["percent"][task]
+    found = []
+    for group, of_methods in of_task.get(_METRICS.get(metric, ""), {}).items():
+        for method, figures in of_methods.items():
+            areas = of_task["auroc"][group][method]
+            run = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
+            if run:
+                name = f"{group.partition(' (')[0]} + {method}"
+                lowest = min(run) if len(run) > 1 else None
+                found.append(Row(_NAMES[_TEXTAD], name, _knowledge(name), max(run), len(run), lowest))
+    return found
+
+
+def _knowledge(method: str) -> str:
+    return next(known for start, known in _KNOWN_BY.items() if method.startswith(start))
+
+
+def best_of_each(published: Iterable[Row]) -> dict[str, Row]:
+    """Return the highest figure of each kind of knowledge, from less to more."""
+    best: dict[str, Row] = {}
+    for row in published:
+        if row.knowledge not in best or row.figure > best[row.knowledge].figure:
+            best[row.knowledge] = row
+    return {kind: best[kind] for kind in KNOWLEDGE if kind in best}
+
+
+def knows_no_more(regime: str | None, knowledge: str) -> bool:
+    """Return whether a detector of ours knows as much as a published method, or less."""
+    return regime in _REGIMES[: KNOWLEDGE.index(knowledge) + 1]
+
+
+def notes(published: Sequence[Row]) -> list[str]:
+    """Return what a reader of published figures must know of their sources."""
+    return [NOTES[source] for source in dict.fromkeys(row.source for row in published)]

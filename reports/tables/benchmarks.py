@@ -1,0 +1,73 @@
+"""The best published figures of other benchmarks beside ours."""
+
+from collections.abc import Iterator
+
+from adbench_text.reports import benchmarks
+from adbench_text.reports.benchmarks import Row
+from adbench_text.reports.cells import Column
+from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.notes import of_metric
+from adbench_text.reports.report import NONE, Entry, Table, figure
+
+ORDER = 25
+IS_BRIEF = True
+NEEDS = "corpora with figures of other benchmarks, and results at 0% of outliers"
+
+_SAME_METHOD = "same method"
+_BEST = (
+    "Both figures of a row are the highest by the test labels, unless they are of the same method. Published "
+    "methods may be above others that know more."
+)
+
+
+def tables(comparison: Comparison) -> Iterator[Table]:
+    """Yield the best published figure of each kind of knowledge, beside our best that knows no more.
+
+    Published figures of methods that are detectors of ours are beside these detectors.
+    """
+    published = [row for corpus in comparison.corpora for row in corpus.benchmark_rows]
+    if published:
+        yield comparison.table(
+            f"{comparison.metric.title} (%): published figures of other benchmarks, and our best detector "
+            "that knows no more",
+            ["knowledge", "published method", "published", "our detector", "ours", "difference", "source"],
+            lambda corpus: [_rows(comparison, corpus)],
+            notes=[
+                _BEST,
+                *_disagreements(comparison),
+                *benchmarks.notes(published),
+                *of_metric(comparison),
+            ],
+        )
+
+
+def _rows(comparison: Comparison, corpus: Corpus) -> list[list[Entry]]:
+    ranked = comparison.best_first(corpus)
+    rows = []
+    for kind, row in benchmarks.best_of_each(corpus.benchmark_rows).items():
+        ours = next((pair for pair in ranked if benchmarks.knows_no_more(pair[0].regime, kind)), None)
+        rows.append(_entries(kind, row, ours))
+    for row in corpus.benchmark_rows:
+        of_method = (pair for pair in ranked if pair[0].detector == benchmarks.OURS.get(row.method))
+        rows += [_entries(_SAME_METHOD, row, ours) for ours in of_method]
+    return rows
+
+
+def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> list[Entry]:
+    beside = [NONE, NONE, NONE]
+    if ours is not None:
+        column, value = ours
+        beside = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
+    return [Entry(knowledge), Entry(row.name), figure(row.figure), *beside, Entry(row.source)]
+
+
+def _disagreements(comparison: Comparison) -> list[str]:
+    """Return where two sources have different figures of one method of `benchmarks.OURS`."""
+    notes = []
+    for corpus in comparison.corpora:
+        for method in benchmarks.OURS:
+            rows = [row for row in corpus.benchmark_rows if row.method == method]
+            if len({row.figure for row in rows}) > 1:
+                figures = ", ".join(f"{row.figure:.1f} ({row.source})" for row in rows)
+                notes.append(f"{corpus.label}: the sources disagree on {method}: {figures}.")
+    return notes

@@ -1,0 +1,273 @@
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from cells import build, compare, main_table, only_table, record, texts
+
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.reports import benchmarks
+from adbench_text.reports.build import Builder
+from adbench_text.reports.declared import report_format
+from adbench_text.reports.tables import benchmark_rows, leaderboard
+from adbench_text.reports.tables import benchmarks as beside
+
+NLPAD, TEXTAD = ("nlpad-bbc", "nlpad-email", "nlpad-sms"), ("20news", "reuters", "sms", "sst2")
+TAD = ("email", "sms", "covid", "liar2", "hate", "olid")
+REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "ecod": TEST_BATCH}
+
+
+def cell(detector="llr", figure=0.9, dataset="nlpad-bbc", **changes):
+    facts = {"regime": REGIMES.get(detector, FROM_SCRATCH), "classes": ("normal",), **changes}
+    return record(detector, "normal", figure, dataset=dataset, dataset_digest=dataset, **facts)
+
+
+def best(dataset: str, metric="auroc") -> dict[str, tuple[str, float]]:
+    rows = benchmarks.best_of_each(benchmarks.rows(dataset, metric))
+    return {kind: (row.name, row.figure) for kind, row in rows.items()}
+
+
+def labels(*records) -> list[str]:
+    return [corpus.label for corpus in compare(records).corpora]
+
+
+# The figures
+
+
+def test_the_figures_are_those_that_were_read_in_the_publications(data_dir: Path):
+    read = data_dir.parent / "reference" / "outside.json"
+    if not read.is_file():
+        pytest.skip(f"no {read.name} beside the folder of real data")
+    assert benchmarks.published_figures() == json.loads(read.read_text(encoding="utf-8"))
+
+
+def test_each_source_has_all_its_rows():
+    bbc = [row.source for row in benchmarks.rows("nlpad-bbc", "auroc")]
+    assert bbc == ["NLP-ADBench"] * 19 + ["MCA2"] * 15
+    assert {len(benchmarks.rows(name, "auroc")) for name in NLPAD[1:]} == {19}
+    assert {len(benchmarks.rows(f"tad-{name}", "auroc")) for name in TAD} == {64}
+    # 4 groups of embeddings and 10 methods; DPAD on the vectors of OpenAI was run on SMS alone
+    assert [len(benchmarks.rows(f"textad-{name}", "auroc")) for name in TEXTAD] == [39, 39, 40, 39]
+    assert [len(benchmarks.rows(f"textad-{name}", "aupr_out")) for name in TEXTAD] == [39, 39, 40, 39]
+
+
+def test_every_figure_of_a_source_is_in_a_row():
+    figures = benchmarks.published_figures()["text_adbench"]["percent"]["sms_spam"]["aupr"]
+    rows = {row.method: row for row in benchmarks.rows("textad-sms", "aupr_out")}
+    assert rows["GloVe + OCSVM"].figure == figures["GloVe"]["OCSVM"][0]
+    of_several = rows["BERT + OCSVM"]
+    assert (of_several.figure, of_several.lowest) == (
+        max(figures["BERT"]["OCSVM"]),
+        min(figures["BERT"]["OCSVM"]),
+    )
+    figures = benchmarks.published_figures()["tad_bench"]["auroc"]
+    rows = {row.method: row.figure / 100 for row in benchmarks.rows("tad-olid", "auroc")}
+    assert rows == pytest.approx({method: of_corpora["olid"] for method, of_corpora in figures.items()})
+
+
+def test_other_metrics_and_datasets_have_no_rows():
+    assert benchmarks.rows("nlpad-bbc", "aupr_out") == benchmarks.rows("textad-sst2", "aupr_in") == ()
+    assert benchmarks.rows("20news", "auroc") == ()
+    assert benchmarks.relation("20news") == ""
+
+
+@pytest.mark.parametrize("name", TEXTAD)
+def test_what_was_not_run_is_left_out(name):
+    areas = benchmarks.rows(f"textad-{name}", "auroc")
+    assert 50.0 not in {row.figure for row in areas} | {row.lowest for row in areas}
+    for metric in ("auroc", "aupr_out"):
+        methods = {row.method: row.n_embeddings for row in benchmarks.rows(f"textad-{name}", metric)}
+        assert methods.get("OpenAI + DPAD") == (2 if name == "sms" else None)
+        assert methods["GloVe + DPAD"] == 1
+        assert methods["LLM2Vec + ECOD"] == (26 if name == "sms" else 27)
+
+
+def test_the_best_rows_are_those_of_the_tables():
+    assert best("nlpad-bbc") == {
+        "none": ("DATE", 90.3),
+        "word vectors": ("CVDD", 72.21),
+        "encoder": ("BERT + LUNAR", 93.81),  # MCA2; 93.20 by LOF in NLP-ADBench
+        "commercial encoder": ("MCA2 (OpenAIs)", 98.6),
+        "labels": ("FATE (labels)", 93.1),
+    }
+    of_nlpad = [row for row in benchmarks.rows("nlpad-bbc", "auroc") if row.source == "NLP-ADBench"]
+    assert max(of_nlpad, key=lambda row: row.figure).figure == 97.32
+    assert best("nlpad-email")["none"] == ("DATE", 96.97)
+    assert best("nlpad-sms")["commercial encoder"] == ("OpenAI-large + LOF", 78.62)
+    assert best("tad-sms") == {
+        "encoder": ("stella + COPOD", 85.89),
+        "commercial encoder": ("O-ada + ECOD", 88.22),
+    }
+    assert best("textad-20news") == {
+        "word vectors": ("GloVe + LOF", 60.16),
+        "encoder": ("LLM2Vec + PCA, best of 27", 73.68),
+        "commercial encoder": ("OpenAI + KNN, best of 3", 74.56),
+    }
+    # 56.08 is the area of equal scores there
+    assert best("textad-20news", "aupr_out")["commercial encoder"] == ("OpenAI + KNN, best of 3", 29.65)
+
+
+def test_the_note_on_repeated_figures_names_all_of_them():
+    of_methods = benchmarks.published_figures()["nlp_adbench"]["auroc"]
+    repeated = {
+        one[column]
+        for one, other in combinations(of_methods.values(), 2)
+        for column in one
+        if one[column] == other[column]
+    }
+    named = re.findall(r"\.\d{4}\b(?!\d)", benchmarks.NOTES["NLP-ADBench"].partition("Pairs")[2])
+    assert {float(figure) for figure in named} == repeated
+
+
+# The words beside corpora
+
+
+def test_a_corpus_of_another_benchmark_is_marked_and_the_words_are_explained():
+    cells = [cell(dataset=name) for name in ("nlpad-bbc", "nlpad-sms", "textad-sst2", "made-up")]
+    assert labels(*cells) == ["made-up", "nlpad-bbc (exact)", "nlpad-sms (redrawn)", "textad-sst2 (rebuilt)"]
+    report = build(cells, ["main"])
+    assert {row[0].text for row in report.tables[0].rows} == set(labels(*cells))
+    (note,) = [note for note in report.every_note if note.startswith("Corpora of other benchmarks: ")]
+    assert all(f"({word}): " in note for word in ("exact", "redrawn", "rebuilt"))
+    assert not any("Corpora of other" in note for note in build([cell(dataset="made-up")]).every_note)
+
+
+def test_a_part_of_a_corpus_is_not_that_of_the_benchmark():
+    of_others = cell(is_published=False), cell(test_outliers="0.05")
+    for changed in of_others:
+        assert "exact" not in labels(changed)[0]
+        assert list(beside.tables(compare([changed]))) == []
+
+
+def test_results_of_contaminated_training_data_are_beside_no_published_figure():
+    contaminated = cell(level=0.1)
+    assert labels(contaminated) == ["nlpad-bbc (exact)"]
+    assert list(beside.tables(compare([contaminated]))) == []
+
+
+# The tables
+
+
+def test_the_best_of_each_kind_is_beside_our_best_that_knows_no_more():
+    cells = [cell("date", 0.8), cell("llr", 0.95), cell("knn", 0.97), cell("ecod", 0.99)]
+    cells += [cell("grid", 0.999, oracle="true", regime=WORDS), cell("own", 0.99, regime=None)]
+    table = only_table(beside, compare([c for c in cells if c.regime or c.detector == "own"]))
+    assert table.header[1:] == [
+        *("knowledge", "published method", "published", "our detector", "ours", "difference", "source"),
+    ]
+    assert [row[1:] for row in texts(table)] == [
+        ["none", "DATE", "90.3", "date", "80.0", "-10.3", "NLP-ADBench"],
+        ["word vectors", "CVDD", "72.2", "llr", "95.0", "+22.8", "NLP-ADBench"],
+        ["encoder", "BERT + LUNAR", "93.8", "knn", "97.0", "+3.2", "MCA2"],
+        ["commercial encoder", "MCA2 (OpenAIs)", "98.6", "knn", "97.0", "-1.6", "MCA2"],
+        ["labels", "FATE (labels)", "93.1", "knn", "97.0", "+3.9", "NLP-ADBench"],
+        ["same method", "DATE", "90.3", "date", "80.0", "-10.3", "NLP-ADBench"],
+        ["same method", "DATE", "80.3", "date", "80.0", "-0.3", "MCA2"],
+    ]
+    assert "nlpad-bbc (exact): the sources disagree on DATE: 90.3 (NLP-ADBench), 80.3 (MCA2)." in table.notes
+
+
+def test_what_we_have_no_detector_for_stays_in_the_table():
+    table = only_table(beside, compare([cell("knn")]))
+    assert texts(table)[0][2:] == ["DATE", "90.3", "–", "–", "–", "NLP-ADBench"]
+
+
+def test_all_rows_are_there_on_request_alone():
+    cells = [cell(), cell(dataset="textad-sst2")]
+    assert not any("all published" in table.title for table in build(cells).tables)
+    table = build(cells, ["benchmark-rows"]).tables[0]
+    assert len(table.rows) == 34 + 39
+    assert texts(table)[19] == ["nlpad-bbc (exact)", "CVDD", "MCA2", "61.5", "–", "–", "word vectors"]
+    row = next(row for row in texts(table) if row[1] == "LLM2Vec + OCSVM")
+    assert row[2:5] == ["Text-ADBench", "85.2", "27"]
+    assert "lowest" not in build(cells[:1], ["benchmark-rows"]).tables[0].header
+    assert len(only_table(benchmark_rows, compare(cells)).group_starts) == 3
+
+
+@pytest.mark.parametrize("source", benchmarks.NOTES)
+def test_the_sources_that_are_shown_are_named_with_their_mistakes(source):
+    corpora = {"NLP-ADBench": "nlpad-sms", "MCA2": "nlpad-bbc", "TAD-Bench": "tad-olid"}
+    notes = build([cell(dataset=corpora.get(source, "textad-sst2"))]).every_note
+    assert notes.count(benchmarks.NOTES[source]) == 1
+    assert benchmarks.NOTES[source] not in build([cell(dataset="made-up")]).every_note
+
+
+# The leaderboard
+
+TWO = [
+    *(cell("llr", figure, name) for name, figure in (("nlpad-bbc", 0.95), ("nlpad-email", 0.99))),
+    *(cell("knn", figure, name) for name, figure in (("nlpad-bbc", 0.97), ("nlpad-email", 0.90))),
+    *(cell("ecod", 0.98, name) for name in ("nlpad-bbc", "nlpad-email")),
+]
+
+
+def test_a_report_of_several_corpora_opens_with_detectors_by_corpora():
+    table = build(TWO).tables[0]
+    assert table.header == ["detector", "knows", "nlpad-bbc (exact)", "nlpad-email (redrawn)", "mean"]
+    assert texts(table) == [
+        ["llr", "words", "95.0", "*99.0", "*97.0"],
+        ["knn", "encoder", "*97.0", "90.0", "93.5"],
+        ["ecod", "test batch", "98.0", "98.0", "98.0"],
+        ["best published", "none", "90.3", "97.0", "93.6"],
+        ["best published", "word vectors", "72.2", "93.4", "82.8"],
+        ["best published", "encoder", "93.8", "84.2", "89.0"],
+        ["best published", "commercial encoder", "98.6", "93.4", "96.0"],
+        ["best published", "labels", "93.1", "90.6", "91.9"],
+        ["DATE (NLP-ADBench)", "none", "90.3", "97.0", "93.6"],
+        ["DATE (MCA2)", "none", "80.3", "–", "–"],
+        ["CVDD (NLP-ADBench)", "word vectors", "72.2", "93.4", "82.8"],
+        ["CVDD (MCA2)", "word vectors", "61.5", "–", "–"],
+    ]
+    assert table.group_starts == {0, 1, 2, 3, 8}
+    assert build(TWO[:1] + TWO[2:3]).tables[0].title == main_table(compare(TWO[:1])).title
+
+
+def test_the_page_opens_with_the_leaderboard():
+    builder = Builder(TWO)
+    for sections in (["tables"], []):
+        page = report_format("html").render(builder.report(sections=sections))
+        first = re.search(r'<h3 id="table-1-title">(.*?)</h3>', page)
+        assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
+        assert page.index("nlpad-email (redrawn)</th>") < page.index('id="table-2"')
+    assert "best complete result of ours in the column" in page
+    assert page.count("best complete result of ours in the row") == 1  # under the main table
+
+
+def test_a_terminal_explains_the_stars_of_each_table():
+    for tables, n in ((["leaderboard"], 0), (["leaderboard", "main"], 1)):
+        text = report_format("terminal").render(build(TWO, tables))
+        assert text.count("*: the best of its row.") == n
+        assert "In bold or with *: the best complete result of ours in the column" in text
+
+
+def test_means_are_of_the_corpora_that_most_detectors_share():
+    others = [cell("llr", 0.5, "made-up"), cell("late", 0.9), cell("knn", 0.7, "made-up")]
+    table = only_table(leaderboard, compare([*TWO[:4], *others]))
+    means = {row[0].text: row[-1].text for row in table.rows}
+    assert {name: means[name] for name in ("llr", "knn", "late")} == {
+        "llr": "81.3",
+        "knn": "85.7",
+        "late": "–",
+    }
+    few = [*TWO[:4], cell("llr", 0.5, "made-up"), cell("odd", 0.5, "nlpad-email"), cell("odd", 0.7)]
+    table = only_table(leaderboard, compare(few))
+    assert {row[0].text: row[-1].text for row in table.rows}["llr"] == "97.0"
+    assert "mean: over nlpad-bbc (exact), nlpad-email (redrawn)." in table.notes
+
+
+def test_one_detector_has_a_mean_too():
+    table = only_table(leaderboard, compare(TWO[:2]))
+    assert texts(table)[0] == ["llr", "words", "95.0", "99.0", "97.0"]
+
+
+def test_other_corpora_have_a_leaderboard_without_published_rows():
+    cells = [cell(name, 0.8, dataset) for name in ("llr", "knn") for dataset in ("one", "two")]
+    report = build(cells)
+    assert [row[0].text for row in report.tables[0].rows] == ["llr", "knn"]
+    assert not any("published" in note for note in report.every_note)
+
+
+def test_a_metric_without_published_figures_has_none():
+    report = build(TWO, ["leaderboard", "benchmarks"], "fpr95")
+    assert [[row[0].text for row in table.rows] for table in report.tables] == [["llr", "knn", "ecod"]]
