@@ -19,6 +19,8 @@ REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "ecod": TEST_
 
 
 def cell(detector="llr", figure=0.9, dataset="nlpad-bbc", **changes):
+    own = {"nlpad-email": "redrawn", "nlpad-sms": "redrawn"} | {f"tad-{name}": "unlabelled" for name in TAD}
+    changes = ({"splits": own[dataset]} if dataset in own else {}) | changes
     facts = {"regime": REGIMES.get(detector, FROM_SCRATCH), "classes": ("normal",), **changes}
     return record(detector, "normal", figure, dataset=dataset, dataset_digest=dataset, **facts)
 
@@ -69,7 +71,7 @@ def test_every_figure_of_a_source_is_in_a_row():
 def test_other_metrics_and_datasets_have_no_rows():
     assert benchmarks.rows("nlpad-bbc", "aupr_out") == benchmarks.rows("textad-sst2", "aupr_in") == ()
     assert benchmarks.rows("20news", "auroc") == ()
-    assert benchmarks.relation("20news") == ""
+    assert benchmarks.relation(cell(dataset="20news")) == ""
 
 
 @pytest.mark.parametrize("name", TEXTAD)
@@ -126,6 +128,8 @@ def test_the_note_on_repeated_figures_names_all_of_them():
 def test_a_corpus_of_another_benchmark_is_marked_and_the_words_are_explained():
     cells = [cell(dataset=name) for name in ("nlpad-bbc", "nlpad-sms", "textad-sst2", "made-up")]
     assert labels(*cells) == ["made-up", "nlpad-bbc (exact)", "nlpad-sms (redrawn)", "textad-sst2 (rebuilt)"]
+    others = [cell(splits="unlabelled"), cell(dataset="tad-olid", splits=""), cell(is_published=False)]
+    assert [labels(other) for other in others] == [["nlpad-bbc, unlabelled"], ["tad-olid"], ["nlpad-bbc"]]
     report = build(cells, ["main"])
     assert {row[0].text for row in report.tables[0].rows} == set(labels(*cells))
     (note,) = [note for note in report.every_note if note.startswith("Corpora of other benchmarks: ")]
