@@ -69,6 +69,11 @@ class Reuters(Dataset):
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts; raise DataError if the archive is damaged."""
+        train, test = map(self._documents, self.articles_of_one_topic())
+        return train, test
+
+    def articles_of_one_topic(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """Return topic and text of the articles of exactly one topic that counts: training and test part."""
         path = self.archive.fetch()
         articles: list[_Article] = []
         for name, content in zip(_FILES, _sgml_files(path), strict=True):
@@ -80,16 +85,20 @@ class Reuters(Dataset):
         train, test = ([article for article in articles if article.part == part] for part in _PARTS)
         topics = {t for article in train for t in article.topics}
         topics &= {t for article in test for t in article.topics}
-        return self._documents(train, topics), self._documents(test, topics)
+        return list(_of_one_topic(train, topics)), list(_of_one_topic(test, topics))
 
-    def _documents(self, articles: list[_Article], counting: set[str]) -> Documents:
-        texts, labels = [], []
-        for article in articles:
-            topics = [topic for topic in article.topics if topic in counting]
-            if len(topics) == 1 and topics[0] in self.classes:
-                texts.append(article.text)
-                labels.append(self.classes.index(topics[0]))
-        return Documents(texts, np.array(labels, dtype=np.int64))
+    def _documents(self, articles: list[tuple[str, str]]) -> Documents:
+        ours = [(topic, text) for topic, text in articles if topic in self.classes]
+        labels = [self.classes.index(topic) for topic, _ in ours]
+        return Documents([text for _, text in ours], np.array(labels, dtype=np.int64))
+
+
+def _of_one_topic(articles: list[_Article], counting: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield topic and text of the articles that have exactly one topic among those that count."""
+    for article in articles:
+        topics = [topic for topic in article.topics if topic in counting]
+        if len(topics) == 1:
+            yield topics[0], article.text
 
 
 def _sgml_files(path: Path) -> list[bytes]:
