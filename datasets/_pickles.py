@@ -74,7 +74,7 @@ def values_of(array: Any, kind: type[_T]) -> list[_T]:
     else:
         content, dtype, shape = array.given[:3]
     code = dtype.state[1] + dtype.given[0]
-    values: list[Any]
+    values: Any
     if kind is str and code == "|O8":
         values = texts_of(content)
     elif kind is int and code in _INTEGERS:
@@ -83,7 +83,7 @@ def values_of(array: Any, kind: type[_T]) -> list[_T]:
         raise ValueError(f"an array holds {code!s:.20} and not {kind.__name__}")
     if shape != (len(values),):
         raise ValueError(f"an array of {len(values):,} values has the shape {shape!s:.40}")
-    return values
+    return list(values)
 
 
 def texts_of(values: Any) -> list[str]:

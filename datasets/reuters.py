@@ -69,11 +69,11 @@ class Reuters(Dataset):
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts; raise DataError if the archive is damaged."""
-        train, test = map(self._documents, self.articles_of_one_topic())
+        train, test = map(self._documents, self.articles())
         return train, test
 
-    def articles_of_one_topic(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        """Return topic and text of the articles of exactly one topic that counts: training and test part."""
+    def articles(self) -> tuple[list[tuple[list[str], str]], list[tuple[list[str], str]]]:
+        """Return the topics that count, and the text, of each article: of the training and the test part."""
         path = self.archive.fetch()
         articles: list[_Article] = []
         for name, content in zip(_FILES, _sgml_files(path), strict=True):
@@ -85,20 +85,20 @@ class Reuters(Dataset):
         train, test = ([article for article in articles if article.part == part] for part in _PARTS)
         topics = {t for article in train for t in article.topics}
         topics &= {t for article in test for t in article.topics}
-        return list(_of_one_topic(train, topics)), list(_of_one_topic(test, topics))
+        return _counting(train, topics), _counting(test, topics)
 
-    def _documents(self, articles: list[tuple[str, str]]) -> Documents:
-        ours = [(topic, text) for topic, text in articles if topic in self.classes]
-        labels = [self.classes.index(topic) for topic, _ in ours]
-        return Documents([text for _, text in ours], np.array(labels, dtype=np.int64))
+    def _documents(self, articles: list[tuple[list[str], str]]) -> Documents:
+        texts, labels = [], []
+        for topics, text in articles:
+            if len(topics) == 1 and topics[0] in self.classes:
+                texts.append(text)
+                labels.append(self.classes.index(topics[0]))
+        return Documents(texts, np.array(labels, dtype=np.int64))
 
 
-def _of_one_topic(articles: list[_Article], counting: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield topic and text of the articles that have exactly one topic among those that count."""
-    for article in articles:
-        topics = [topic for topic in article.topics if topic in counting]
-        if len(topics) == 1:
-            yield topics[0], article.text
+def _counting(articles: list[_Article], topics: set[str]) -> list[tuple[list[str], str]]:
+    """Return the topics that count, and the text, of each article."""
+    return [([topic for topic in article.topics if topic in topics], article.text) for article in articles]
 
 
 def _sgml_files(path: Path) -> list[bytes]:
