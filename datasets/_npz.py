@@ -25,11 +25,12 @@ def _array(stream: IO[bytes], expected: str) -> list[Any]:
     """Return the values of the next array; a zip file must be read from its end to know more than that."""
     head = struct.unpack("<4s5H3L2H", _next(stream, 30))
     signature, _, flags, method, *_, size, n_name, n_extra = head
-    name, extra = _next(stream, n_name), _next(stream, n_extra)
-    if signature != b"PK\3\4" or name != f"{expected}.npy".encode():
+    is_file = signature == b"PK\3\4"
+    if not is_file or _next(stream, n_name) != f"{expected}.npy".encode():
         raise ValueError(f"an .npz in it has no {expected}.npy where it belongs")
     if method or flags & 0b1001:  # encrypted, or with its size at the end
         raise ValueError(f"{expected}.npy is not stored as numpy does")
+    extra = _next(stream, n_extra)
     if size == _ZIP64:
         size = struct.unpack("<4xQ", extra[:12])[0]
     start = stream.tell()
