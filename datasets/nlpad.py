@@ -81,7 +81,7 @@ class Bbc(_NLPADBench):
 
 
 class Email(_NLPADBench):
-    """E-mails and the 146 spam among them, which are the documents of `tad-email`; drawn by seed."""
+    """E-mails and the 146 spam among them, the documents of tad-email; drawn by seed."""
 
     name: ClassVar[str] = "nlpad-email"
     source: ClassVar[str] = tad.Email.source
