@@ -1,8 +1,5 @@
 """20 Newsgroups: posts to newsgroups of the 1990s in six classes."""
 
-import io
-import pickle
-import pickletools
 import zlib
 from hashlib import sha256
 from pathlib import Path
@@ -12,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adbench_text import storage
+from adbench_text.datasets import _pickles
 from adbench_text.errors import DataError
 from adbench_text.places import message_of
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
@@ -21,9 +19,6 @@ PUBLISHED = "b4279433ee230f34c9a60f92b3791059ccaefac0456f5636696dbaef2066625e"
 
 #: scikit-learn's file of them, as published; another pickle of the same posts is recognised by its content.
 PUBLISHED_FILE = "ce02b1fe27b957e1ee278523bce1d439df017564bc13ccbde020456fe0d22bc3"
-
-_MOST_BYTES = 128 * 2**20  # the published file has 40 MiB unpacked
-_MOST_OPERATIONS = 1_000_000  # of the pickle; the published one has 38,000
 
 GROUPS = {
     "comp": (
@@ -67,63 +62,22 @@ def _file() -> Path:
     return file
 
 
-class _StandIn(dict[str, Any]):
-    """Stands for every class that the pickle may name, and keeps what it is given; numpy's own trust it."""
-
-    state: Any = None
-
-    def __init__(self, *given: Any) -> None:
-        self.given = given
-
-    def __setstate__(self, state: Any) -> None:
-        self.state = state
-
-
-_ADMITTED = {
-    ("sklearn.utils._bunch", "Bunch"),
-    ("sklearn.utils", "Bunch"),  # before scikit-learn 1.2
-    ("numpy", "ndarray"),
-    ("numpy", "dtype"),
-    ("numpy._core.multiarray", "_reconstruct"),
-    ("numpy.core.multiarray", "_reconstruct"),  # before numpy 2
-    ("numpy._core.numeric", "_frombuffer"),  # since pickle's protocol 5
-}
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads strings, numbers, lists and admitted classes; runs no code that a file names."""
-
-    def find_class(self, module: str, name: str) -> type:
-        """Return the stand-in for a name."""
-        if (module, name) not in _ADMITTED:
-            raise ValueError(f"it holds {module}.{name}, which no file of 20 Newsgroups does")
-        return _StandIn
-
-
-def _integers(array: _StandIn) -> list[int]:
-    """Return the values of an array: before protocol 5 they are in its state."""
-    values, kind = (array.state[4], array.state[2]) if array.state else array.given[:2]
-    if kind.given[0] not in ("i4", "i8"):
-        raise ValueError("the newsgroups are not whole numbers")
-    integers: list[int] = np.frombuffer(values, f"<{kind.given[0]}").tolist()
-    return integers
+# the class of scikit-learn's dictionaries
+_BUNCHES = {("sklearn.utils._bunch", "Bunch"), ("sklearn.utils", "Bunch")}  # the second before 1.2
 
 
 def _unpickled(file: Path) -> Any:
     """Return the content of a zlib-compressed pickle, with a limit on the memory that it takes."""
+    most = _pickles.MOST_BYTES
     with file.open("rb") as stream:
-        packed = stream.read(_MOST_BYTES + 1)
+        packed = stream.read(most + 1)
     unpacking = zlib.decompressobj()
-    data = unpacking.decompress(packed, _MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES or len(packed) > _MOST_BYTES:
-        raise ValueError(f"unpacked it has more than {_MOST_BYTES // 2**20} MiB")
+    data = unpacking.decompress(packed, most + 1)
+    if len(data) > most or len(packed) > most:
+        raise ValueError(f"unpacked it has more than {most // 2**20} MiB")
     if not unpacking.eof:
         raise ValueError("it ends too early")
-    for count, (operation, number, _) in enumerate(pickletools.genops(data)):
-        # each operation makes one object of at least 50 bytes; one that numbers an object makes a table
-        if count > _MOST_OPERATIONS or ("PUT" in operation.name and (number or 0) > _MOST_OPERATIONS):
-            raise ValueError(f"it holds more than {_MOST_OPERATIONS:,} objects")
-    return _Unpickler(io.BytesIO(data)).load()
+    return _pickles.unpickled(data, _BUNCHES)
 
 
 def _posts(part: str) -> tuple[list[str], list[str]]:
@@ -131,9 +85,8 @@ def _posts(part: str) -> tuple[list[str], list[str]]:
     file = _file()
     with storage.reading(file, "20news"):
         posts = _unpickled(file)[part]
-        texts, groups, targets = posts["data"], posts["target_names"], _integers(posts["target"])
-        if not all(isinstance(text, str) for text in [*texts, *groups]):
-            raise ValueError("a post is not a string")
+        texts, groups = _pickles.texts_of(posts["data"]), _pickles.texts_of(posts["target_names"])
+        targets = _pickles.values_of(posts["target"], int)
         if len(texts) != len(targets) or not 0 <= min(targets) <= max(targets) < len(groups):
             raise ValueError("posts and newsgroups do not fit together")
     return texts, [groups[target] for target in targets]
@@ -177,10 +130,14 @@ class Newsgroups20(Dataset):
         """Read both parts, without headers, footers and quotes."""
         return self._read("train"), self._read("test")
 
-    def _read(self, part: str) -> Documents:
+    def posts(self, part: str) -> tuple[list[str], list[str]]:
+        """Return the posts of one part, without headers, footers and quotes, and the newsgroup of each."""
         posts, groups = _posts(part)
-        label_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
-        if unknown := set(groups) - label_of.keys():
+        if unknown := set(groups).difference(*GROUPS.values()):
             raise DataError(f"{_file()} has posts of an unknown newsgroup: {min(unknown)}.")
-        texts = [_body(post) for post in posts]
+        return [_body(post) for post in posts], groups
+
+    def _read(self, part: str) -> Documents:
+        texts, groups = self.posts(part)
+        label_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
         return Documents(texts, np.array([label_of[group] for group in groups], dtype=np.int64))

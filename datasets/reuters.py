@@ -69,6 +69,11 @@ class Reuters(Dataset):
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts; raise DataError if the archive is damaged."""
+        train, test = map(self._documents, self.articles())
+        return train, test
+
+    def articles(self) -> tuple[list[tuple[list[str], str]], list[tuple[list[str], str]]]:
+        """Return the topics that count, and the text, of each article: of the training and the test part."""
         path = self.archive.fetch()
         articles: list[_Article] = []
         for name, content in zip(_FILES, _sgml_files(path), strict=True):
@@ -80,16 +85,20 @@ class Reuters(Dataset):
         train, test = ([article for article in articles if article.part == part] for part in _PARTS)
         topics = {t for article in train for t in article.topics}
         topics &= {t for article in test for t in article.topics}
-        return self._documents(train, topics), self._documents(test, topics)
+        return _counting(train, topics), _counting(test, topics)
 
-    def _documents(self, articles: list[_Article], counting: set[str]) -> Documents:
+    def _documents(self, articles: list[tuple[list[str], str]]) -> Documents:
         texts, labels = [], []
-        for article in articles:
-            topics = [topic for topic in article.topics if topic in counting]
+        for topics, text in articles:
             if len(topics) == 1 and topics[0] in self.classes:
-                texts.append(article.text)
+                texts.append(text)
                 labels.append(self.classes.index(topics[0]))
         return Documents(texts, np.array(labels, dtype=np.int64))
+
+
+def _counting(articles: list[_Article], topics: set[str]) -> list[tuple[list[str], str]]:
+    """Return the topics that count, and the text, of each article."""
+    return [([topic for topic in article.topics if topic in topics], article.text) for article in articles]
 
 
 def _sgml_files(path: Path) -> list[bytes]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filelock import FileLock
@@ -34,10 +35,28 @@ REAL_DATA = Path(
 ).resolve()
 
 
+# The folders of datasets that have another name.
+FOLDERS = {
+    "nlpad-email": "tad-bench",
+    "nlpad-sms": "sms",
+    "textad-20news": "20news",
+    "textad-reuters": "reuters",
+    "textad-sms": "sms",
+    "textad-sst2": "sst2",
+}
+
+
+def skip_without(name: str) -> None:
+    """Skip a test of a dataset without a folder of real data."""
+    folder = FOLDERS.get(name, "tad-bench" if name.startswith("tad-") else name)
+    if name != "pydocs" and not (REAL_DATA / folder).is_dir():
+        pytest.skip(f"no {folder} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that read real data."""
     for item in items:
-        if {"data_dir", "real_corpus"}.intersection(getattr(item, "fixturenames", ())):
+        if {"data_dir", "real_corpus", "real_dataset"}.intersection(getattr(item, "fixturenames", ())):
             item.add_marker("data")
 
 
@@ -99,8 +118,7 @@ def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
 
     @lru_cache
     def load(name: str) -> Corpus:
-        if name != "pydocs" and not (REAL_DATA / name).is_dir():
-            pytest.skip(f"no {name} in {REAL_DATA}: set ADBENCH_TEXT_DATA to a folder that holds it")
+        skip_without(name)
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("ADBENCH_TEXT_DATA", str(REAL_DATA))
             patch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
@@ -109,6 +127,20 @@ def real_corpus(common: Path, read_pydocs) -> Callable[[str], Corpus]:
                 parts = read_pydocs()
                 patch.setattr(PyDocs, "read", lambda self: parts)
             return corpus.load(registry.dataset(name))
+
+    return load
+
+
+@pytest.fixture
+def real_dataset(common: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
+    """Return a function that gives a dataset which reads the real data; without them the test is skipped."""
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(REAL_DATA))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
+
+    def load(name: str) -> Any:
+        skip_without(name)
+        return registry.dataset(name)
 
     return load
 

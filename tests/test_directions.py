@@ -12,7 +12,7 @@ FLOORS = ("ground", "text", "plugins", "corpora", "sweep", "run", "store", "cli"
 ALLOWED = {floor: set(FLOORS[: i + 1]) for i, floor in enumerate(FLOORS)} | {
     "testing": {"ground", "text", "plugins", "corpora", "testing"},
     "detectors": {"ground", "text", "plugins", "detectors"},
-    "datasets": {"ground", "text", "plugins"},
+    "datasets": {"ground", "text", "plugins", "datasets"},
     "documents": {"ground", "text", "plugins", "models", "sweep", "documents"},
     "models": {"ground", "text", "plugins", "models"},
     "reports": {"ground", "plugins", "corpora", "sweep", "run", "store", "reports"},

@@ -40,6 +40,8 @@ def states_its_facts(source: ReadDataset) -> Iterator[str]:
         yield f"classes must be a tuple of names, got {classes!r:.60}"
     elif len(set(classes)) != len(classes) or len(classes) < 2:
         yield f"classes must be at least two different names, got {classes!r:.60}"
+    elif not set(inliers := getattr(dataset, "inliers", ())) < set(classes):
+        yield f"inliers must be some of its classes, and not all, got {inliers!r:.60}"
 
 
 def has_an_edition(source: ReadDataset) -> Iterator[str]:
@@ -55,8 +57,19 @@ def has_an_edition(source: ReadDataset) -> Iterator[str]:
 
 
 def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
-    """Both parts have documents of every class, with words that are left after cleaning."""
-    yield Note(source.corpus.counts())
+    """Both parts have documents of every class, with words that are left after cleaning.
+
+    With `inliers`, the other classes need no training documents. If all documents are ranked, or each seed
+    draws both parts, the training part is empty.
+    """
+    dataset, corpus = source.dataset, source.corpus
+    is_redrawn, protocol = getattr(dataset, "redraw", None) is not None, getattr(dataset, "protocol", "")
+    if is_redrawn != (protocol == "redrawn"):
+        yield f"redraw needs the protocol 'redrawn', and this protocol needs redraw, got {protocol!r}"
+    if (is_redrawn or protocol == "unlabelled") and len(corpus.train):
+        place = place_of_method(type(dataset), "read")
+        yield f"all documents must be in the test part, got {len(corpus.train):,} for training{place}"
+    yield Note(corpus.counts())
 
 
 def reads_the_same_again(source: ReadDataset) -> Iterator[str]:

@@ -224,7 +224,7 @@ def can_be_pickled(subject: Subject) -> Iterator[str]:
 def has_valid_presets(subject: Subject) -> Iterator[str]:
     """Every configuration of a preset is valid, and no two are equal."""
     place = subject.at("presets")
-    for dataset in registry.plugins("datasets"):
+    for dataset in registry.names("datasets"):
         presets = subject.kind.presets(dataset)
         if not isinstance(presets, Mapping):
             yield f"presets({dataset!r}) must return a mapping, got {type(presets).__name__}{place}"

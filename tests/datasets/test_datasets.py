@@ -18,7 +18,7 @@ from adbench_text import storage
 from adbench_text.cli.main import main
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.datasets import newsgroups20
+from adbench_text.datasets import _pickles, newsgroups20
 from adbench_text.datasets.agnews import AGNews
 from adbench_text.datasets.newsgroups20 import GROUPS, Newsgroups20
 from adbench_text.errors import DataError
@@ -231,7 +231,7 @@ def test_a_20news_file_that_names_code_does_not_run_it(pkz, tmp_path, protocol):
     hostile = {"train": Hostile(os.system, f"touch {marker}"), "test": posts("a")}
     pkz.write_bytes(zlib.compress(pickle.dumps(hostile, protocol)))
     for ask in (Newsgroups20().edition, Newsgroups20().read):
-        with pytest.raises(DataError, match=r"it holds (posix|nt)\.system, which no file of 20 Newsgroups"):
+        with pytest.raises(DataError, match=r"it holds (posix|nt)\.system, which is no part of an array"):
             ask()
     result = CliRunner().invoke(main, ["--offline", "fetch", "20news"])
     assert result.exit_code == 1
@@ -257,8 +257,8 @@ def test_arrays_of_a_20news_file_are_not_numpys(pkz):
     ids=["bytes", "objects", "memo"],
 )
 def test_a_20news_file_cannot_fill_the_memory(pkz, monkeypatch, content, reason):
-    monkeypatch.setattr(newsgroups20, "_MOST_BYTES", 10**5)
-    monkeypatch.setattr(newsgroups20, "_MOST_OPERATIONS", 1000)
+    monkeypatch.setattr(_pickles, "MOST_BYTES", 10**5)
+    monkeypatch.setattr(_pickles, "MOST_OPERATIONS", 1000)
     pkz.write_bytes(zlib.compress(content))
     with pytest.raises(DataError, match=reason):
         Newsgroups20().read()

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.testing import ContractError, check_dataset
 
 COUNTER = itertools.count()
@@ -48,6 +48,19 @@ class Empty(Weather):
         return Documents(["wet", "7"], np.array([0, 1])), Documents(["wet", "sun"], np.array([0, 1]))
 
 
+class OfNormal(Weather):
+    inliers = ("rain", "sun")
+
+
+class Unsure(Weather):
+    protocol = "redrawn"
+
+
+class Trained(Weather):
+    protocol = "redrawn"
+    redraw = Redraw(0.5)
+
+
 def test_a_sound_dataset_keeps_its_contract():
     check_dataset(Weather)
     check_dataset(Weather())
@@ -65,6 +78,9 @@ def test_a_sound_dataset_keeps_its_contract():
             OfPairs,
             ["must return Documents(texts, labels) as the training part, got a list (test_check"],
         ),
+        (OfNormal, ["inliers must be some of its classes, and not all, got ('rain', 'sun')"]),
+        (Unsure, ["redraw needs the protocol 'redrawn', and this protocol needs redraw, got 'redrawn'"]),
+        (Trained, ["all documents must be in the test part, got 2 for training (test_check_dataset.py:"]),
         (Empty, ["Class 'sun' of weather has no training documents after cleaning"]),
     ],
 )
