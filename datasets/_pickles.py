@@ -58,10 +58,19 @@ def unpickled(data: bytes, containers: Set[tuple[str, str]] = frozenset()) -> An
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"it has more than {MOST_BYTES // 2**20} MiB")
+    previous, n_numbered, tuples = "", 0, set[Any]()
     for count, (operation, number, _) in enumerate(pickletools.genops(data)):
+        name = operation.name
         # each operation makes one object of at least 50 bytes; one that numbers an object makes a table
-        if count > MOST_OPERATIONS or ("PUT" in operation.name and (number or 0) > MOST_OPERATIONS):
+        if count > MOST_OPERATIONS or ("PUT" in name and (number or 0) > MOST_OPERATIONS):
             raise ValueError(f"it holds more than {MOST_OPERATIONS:,} objects")
+        # tuples in tuples, each used several times, would take for ever as the key of a dictionary
+        if name == "DUP" or ("GET" in name and number in tuples):
+            raise ValueError("it uses a tuple several times")
+        if name == "MEMOIZE" or "PUT" in name:
+            tuples |= {n_numbered if name == "MEMOIZE" else number} if "TUPLE" in previous else set()
+            n_numbered += 1
+        previous = name
     unpickler = _Unpickler(io.BytesIO(data))
     unpickler.admitted = _ARRAYS | containers
     return unpickler.load()

@@ -21,11 +21,8 @@ OWN = [
     for plugin in registry.plugins("detectors").values()
     if not (plugin.is_family or plugin.is_foreign)
 ]
-OWN_DATASETS = [
-    plugin.name
-    for plugin in registry.plugins("datasets").values()
-    if not (plugin.is_family or plugin.is_foreign)
-]
+FOREIGN = {plugin.name for plugin in registry.plugins("datasets").values() if plugin.is_foreign}
+OWN_DATASETS = [name for name in registry.names("datasets") if name not in FOREIGN]
 QUICK_PYOD = ["pyod-copod", "pyod-ecod", "pyod-hbos", "pyod-knn", "pyod-lof", "pyod-pca"]
 ALL_PYOD = [name for name in registry.names("detectors") if name.startswith("pyod-")]
 QUICK = [*OWN, *QUICK_PYOD]

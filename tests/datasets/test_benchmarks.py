@@ -291,6 +291,13 @@ def test_an_archive_that_is_too_large_is_not_opened(data_zip, monkeypatch):
     assert damage(tad.Olid(), data_zip).startswith("it has more than 0 MiB")
 
 
+@pytest.mark.parametrize("repeated", [b"h\x00h\x00", b"2", b"j\x00\x00\x00\x00j\x00\x00\x00\x00"])
+def test_a_tuple_is_not_used_several_times(repeated):
+    # as the key of a dictionary, each level of such tuples would double the time
+    with pytest.raises(ValueError, match="it uses a tuple several times"):
+        _pickles.unpickled(b"\x80\x04)\x85\x94" + repeated + b"\x86\x94.")
+
+
 def test_nothing_of_an_archive_is_extracted(data_zip, tmp_path):
     hostile = {"../../marker": b"x", f"{tmp_path}/marker": b"x", "data/olid.npz": STORED}
     write(data_zip, archive(hostile))
