@@ -67,7 +67,7 @@ class Cells:
 
     `records` are not empty, and the oldest come first. Where `promised` has the cells of a sweep, only its
     inlier classes are rows. `columns` are in the order of a report; `editions` and `corpora` are labels by
-    `Record.dataset_digest` and `Record.corpus`. `table` has a row for each cell and metric: ``cell`` (place
+    `Record.edition_key` and `Record.corpus`. `table` has a row for each cell and metric: ``cell`` (place
     in `records`), ``column`` (place in `columns`), ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``,
     ``n_configurations`` (that a split should have), ``metric`` (a name of `METRICS` or `MEASURED`) and
     ``value`` (as it is stored; NaN if the cell does not have it).
@@ -122,22 +122,22 @@ class Cells:
         return list(of_sweep) or _classes(records)
 
 
-def _editions(records: Sequence[Record]) -> dict[str, str]:
+def _editions(records: Sequence[Record]) -> dict[tuple[str, str], str]:
     digests = dict.fromkeys((record.dataset, record.dataset_digest) for record in records)
     n_editions = Counter(dataset for dataset, _ in digests)
     names, seen = {}, Counter[str]()
     for dataset, digest in sorted(digests, key=lambda item: item[0]):
         seen[dataset] += 1
-        names[digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
+        names[dataset, digest] = dataset if n_editions[dataset] == 1 else f"{dataset} ({seen[dataset]})"
     return names
 
 
-def _corpora(records: Sequence[Record], editions: dict[str, str]) -> dict[str, str]:
+def _corpora(records: Sequence[Record], editions: dict[tuple[str, str], str]) -> dict[str, str]:
     order = list(editions)
-    first = sorted(records, key=lambda r: (order.index(r.dataset_digest), -(r.test_outliers or 1)))
+    first = sorted(records, key=lambda r: (order.index(r.edition_key), -(r.test_outliers or 1)))
     suffixes = ((r, benchmarks.relation(r)) for r in first)  # which implies how the splits are made
     return {
-        r.corpus: editions[r.dataset_digest] + (f" ({relation})" if relation else of_splits(r))
+        r.corpus: editions[r.edition_key] + (f" ({relation})" if relation else of_splits(r))
         for r, relation in suffixes
     }
 

@@ -42,7 +42,9 @@ class Corpus:
         self.dataset = self.records[0].dataset
         self.inliers = cells.inliers(digest)
         self.levels = sorted({record.contamination for record in self.records})
+        self.has_one_split = any(len(record.classes) == 1 for record in self.records)
         self.splits = of_splits(self.records[0])
+        self.is_ranked = self.records[0].protocol == "unlabelled"
         self.is_published = any(record.is_published for record in self.records)
         of_dataset = {} if self.splits else published.figures(comparison.metric.name)
         self.published = {
@@ -102,9 +104,9 @@ class Corpus:
         return sorted(self.of_splits(column).values(), key=lambda r: sign * r.metrics.get(metric.name, 0.0))
 
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
-        """Return a row for each inlier class, and one for the mean (None)."""
+        """Return a row for each split, and one for the mean (None) if the corpus has several splits."""
         rows = [[Entry(inlier), *row_of(inlier)] for inlier in self.inliers]
-        return [*rows, [Entry(self.mean_label), *row_of(None)]]
+        return rows if self.has_one_split else [*rows, [Entry(self.mean_label), *row_of(None)]]
 
     def published_entries(self, inlier: str | None) -> list[Entry]:
         """Return the figures of the paper of a split, or their means over all splits."""

@@ -47,6 +47,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *notes,
         *_other_editions(comparison),
         *_relations(comparison),
+        *_ranked(comparison),
         *_regimes(comparison),
         *_test_batch(comparison),
         *_other_levels(comparison),
@@ -115,6 +116,17 @@ def _relations(comparison: Comparison) -> list[str]:
         return []
     meanings = "; ".join(f"({word}): {meaning}" for word, meaning in benchmarks.RELATIONS.items())
     return [f"Corpora of other benchmarks: {meanings}."]
+
+
+def _ranked(comparison: Comparison) -> list[str]:
+    """Name the corpora whose contamination is that of the documents that are ranked."""
+    labels = [corpus.label for corpus in comparison.corpora if corpus.is_ranked]
+    if not labels:
+        return []
+    return [
+        "Detectors are fitted on the documents that they rank, whose share of outliers is the contamination "
+        f"(0%: that of the corpus): {', '.join(labels)}."
+    ]
 
 
 def left_out(messages: Sequence[str]) -> list[str]:

@@ -32,8 +32,13 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
     (best, value), others = ranked[0], ranked[1:]
     n_splits = len(corpus.inliers)
     sentence = f"{corpus.label}: {best.label} {'is best' if others else 'is the only complete detector'}"
-    sentence += f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
-    sentence += f" at {level} of outliers in the training data"
+    if corpus.has_one_split:
+        sentence += f", with {metric} {value:.1f}%"
+    else:
+        sentence += (
+            f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
+        )
+    sentence += "" if corpus.is_ranked else f" at {level} of outliers in the training data"
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
     means = {name: corpus.published_value(name) for name in comparison.published}

@@ -68,12 +68,12 @@ def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     return Report([table], complete, [*notes, *notes_on.failures(cells.records)])
 
 
-def _cell(record: Record, editions: Mapping[str, str]) -> list[Entry]:
+def _cell(record: Record, editions: Mapping[tuple[str, str], str]) -> list[Entry]:
     detector = f"{record.detector} {record.configuration}".strip()
     return [
         Entry(detector),
         Entry(record.preset),
-        Entry(editions[record.dataset_digest]),
+        Entry(editions[record.edition_key]),
         Entry(record.inlier),
         Entry(record.definition["contamination"], value=record.contamination),
         Entry(record.definition.get(SPLITS, "")),

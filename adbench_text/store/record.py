@@ -99,9 +99,14 @@ class Record:
         return bool(is_thinned) or self.protocol == "redrawn"
 
     @property
+    def edition_key(self) -> tuple[str, str]:
+        """Name and digest of the dataset; two datasets may have the same documents."""
+        return self.dataset, self.dataset_digest
+
+    @property
     def corpus(self) -> str:
-        """Digest of the corpus, with how its splits are made if that is not the default."""
-        return f"{self.dataset_digest}{of_splits(self)}"
+        """Digest and name of the corpus, and how its splits are made if that is not the default."""
+        return f"{self.dataset_digest} {self.dataset}{of_splits(self)}"
 
     @property
     def regime(self) -> str | None:

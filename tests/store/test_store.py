@@ -152,7 +152,8 @@ def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(stor
     complete, thinned = sorted(store.cells(["tiny"]), key=lambda record: len(str(record)))
     assert (complete.test_outliers, thinned.test_outliers) == (None, 0.25)
     assert thinned.identity == thinned_result().cell.identity != complete.identity
-    assert thinned.corpus != complete.corpus == complete.dataset_digest == thinned.dataset_digest
+    assert complete.dataset_digest == thinned.dataset_digest
+    assert thinned.corpus != complete.corpus == f"{complete.dataset_digest} tiny"
     assert str(thinned) == str(thinned_result().cell)
 
 
