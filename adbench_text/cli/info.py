@@ -70,6 +70,9 @@ def _of_detector(name: str) -> dict[str, Any]:
         }
 
 
+_MOST_DATASETS = 4  # that a preset is listed with
+
+
 def _of_dataset(name: str) -> dict[str, Any]:
     """Return the facts about a dataset, ready for JSON."""
     from adbench_text.corpora import corpus
@@ -146,6 +149,8 @@ def _detector(facts: Mapping[str, Any]) -> "Iterator[RenderableType]":
     rows = []
     for preset in facts["presets"]:
         where = f" on {', '.join(preset['datasets'])}" if preset["datasets"] else ""
+        if len(preset["datasets"] or ()) > _MOST_DATASETS:
+            where = " on the other datasets"
         rows.append((f"{preset['name']}{where}", content_of(preset["settings"]) or "the defaults below"))
     yield table(rows)
     yield line()

@@ -14,13 +14,14 @@
     jobs = "auto"
 
 A detector is a name, or a table of ``name``, ``preset`` and ``set``: so one detector can run
-with several settings. A list with one entry may be written without brackets. The name of a detector or
-dataset may be a pattern such as ``"pyod-*"`` or ``"all"``, and seeds a range such as ``"0-4"``. The columns
-``text``, ``label`` and ``split`` are those of datasets ``files:PATH``.
+with several settings. Its lists ``seed`` and ``dataset`` restrict it to some of the sweep's. A list with one
+entry may be written without brackets. The name of a detector or dataset may be a pattern such as ``"pyod-*"``
+or ``"all"``, and seeds a range such as ``"0-4"``. The columns ``text``, ``label`` and ``split`` are those of
+datasets ``files:PATH``.
 """
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,7 @@ _SINGLES: dict[str, tuple[type, ...]] = {
     "engine": (dict,),
 }
 _DETECTOR_KEYS: dict[str, tuple[type, ...]] = {"name": (str,), "preset": (str,), "set": (dict,)}
+_RESTRICTIONS = ("seed", "dataset")
 _MINIMUM: dict[str, int] = {"seed": 0, "limit": 1}
 _TYPE_NAMES = {str: "text", dict: "a table", int: "a whole number", float: "a number"}
 
@@ -106,15 +108,17 @@ def _seeds(entry: Any) -> list[Any]:
 
 def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
     table: dict[str, Any] = {"name": entry} if isinstance(entry, str) else entry
-    _check_keys(table, _DETECTOR_KEYS, path)
-    for key, value in table.items():
-        _check(key, value, _DETECTOR_KEYS[key], path)
+    _check_keys(table, [*_DETECTOR_KEYS, *_RESTRICTIONS], path)
+    only = {key: value if isinstance(value := table.get(key, []), list) else [value] for key in _RESTRICTIONS}
+    for key, values in ({key: [table[key]] for key in _DETECTOR_KEYS.keys() & table.keys()} | only).items():
+        for value in values:
+            _check(key, value, (_DETECTOR_KEYS | _LISTS)[key], path)
     if "name" not in table:
         raise InvalidValueError(f"{path}: a detector needs a name, got {entry!r}.")
-    return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}))
+    return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}), *only.values())
 
 
-def _check_keys(table: Mapping[str, Any], allowed: Mapping[str, Any], path: Path) -> None:
+def _check_keys(table: Mapping[str, Any], allowed: Collection[str], path: Path) -> None:
     for key in table:
         if key not in allowed:
             raise UnknownNameError(f"key of a sweep ({path})", key, allowed)

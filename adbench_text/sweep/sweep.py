@@ -53,6 +53,13 @@ class DetectorChoice:
     name: str
     preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Sequence[int] = ()  # of those of the sweep, the only ones for this detector; empty for all
+    datasets: Sequence[str] = ()  # likewise
+
+    def takes(self, split: Cell) -> bool:
+        """Return whether it is run on a split."""
+        is_seed = not self.seeds or split.seed in self.seeds
+        return is_seed and (not self.datasets or split.dataset in self.datasets)
 
     @property
     def label(self) -> str:
@@ -133,6 +140,7 @@ class Sweep:
             replace(split, detector=choice.name, preset=choice.label, settings=settings)
             for split in self.splits()
             for choice, settings in chosen[split.dataset]
+            if choice.takes(split)
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)
