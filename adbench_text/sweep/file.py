@@ -109,7 +109,8 @@ def _seeds(entry: Any) -> list[Any]:
 def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
     table: dict[str, Any] = {"name": entry} if isinstance(entry, str) else entry
     _check_keys(table, [*_DETECTOR_KEYS, *_RESTRICTIONS], path)
-    only = {key: value if isinstance(value := table.get(key, []), list) else [value] for key in _RESTRICTIONS}
+    given = {key: table.get(key, []) for key in _RESTRICTIONS}
+    only = {key: tuple(value) if isinstance(value, list) else (value,) for key, value in given.items()}
     for key, values in ({key: [table[key]] for key in _DETECTOR_KEYS.keys() & table.keys()} | only).items():
         for value in values:
             _check(key, value, (_DETECTOR_KEYS | _LISTS)[key], path)

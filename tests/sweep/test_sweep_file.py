@@ -4,6 +4,7 @@ import pytest
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.sweep.file import find, names, read
+from adbench_text.sweep.names import expand
 from adbench_text.sweep.sweep import DetectorChoice, Sweep
 
 
@@ -17,6 +18,19 @@ def sweep(tmp_path):
     return sweep
 
 
+def test_a_detector_of_a_file_may_be_for_some_seeds_and_datasets_only(sweep):
+    content = sweep('detector = ["llr", { name = "ocsvm", seed = 1, dataset = ["agnews"] }]')
+    choices = content["detector"]
+    assert choices == [DetectorChoice("llr"), DetectorChoice("ocsvm", seeds=(1,), datasets=("agnews",))]
+    cells = Sweep(choices, ["agnews", "20news"], ["sci"], [0], seeds=[0, 1]).expand()
+    assert len([cell for cell in cells if cell.detector == "llr"]) == 4
+    assert [(cell.dataset, cell.seed) for cell in cells if cell.detector == "ocsvm"] == [("agnews", 1)]
+    with pytest.raises(InvalidValueError, match="seed must be a whole number, got 'one'"):
+        sweep('detector = [{ name = "ocsvm", seed = "one" }]')
+    with pytest.raises(InvalidValueError, match="dataset must be text, got 1"):
+        sweep('detector = [{ name = "ocsvm", dataset = 1 }]')
+
+
 def test_everything_that_options_set_can_be_set_in_a_file(sweep):
     said = sweep(
         """
@@ -28,6 +42,7 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         preset = "default"
         limit = 50
         test_outliers = 0.05
+        protocol = "leave-one-out"
         text = "body"
         label = "queue"
         split = "fold"
@@ -46,6 +61,7 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         "preset": "default",
         "limit": 50,
         "test_outliers": 0.05,
+        "protocol": "leave-one-out",
         "text": "body",
         "label": "queue",
         "split": "fold",
@@ -88,7 +104,7 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
         ('datset = "agnews"', "named 'datset'. Did you mean 'dataset'? Known: contamination"),
         (
             'detector = { name = "ocsvm", sett = 1 }',
-            "named 'sett'. Did you mean 'set'? Known: name,",
+            "named 'sett'. Did you mean 'set'? Known: dataset, name,",
         ),
         ("detector = { preset = 'x' }", "a detector needs a name, got {'preset': 'x'}"),
         ("detector = { name = 1 }", "name must be text, got 1"),
@@ -131,7 +147,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 @pytest.mark.parametrize("name", names())
 def test_a_sweep_that_comes_with_the_package_can_be_run(name):
     said = read(find(name))
-    sweep = Sweep(said["detector"], said["dataset"], (), said["contamination"], said["seed"])
+    datasets = expand("dataset", said["dataset"])
+    sweep = Sweep(said["detector"], datasets, (), said.get("contamination"), said["seed"])
     cells = sweep.expand()
     assert len(cells) == len(set(cells)) > 0
 
