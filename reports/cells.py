@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
+from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
@@ -119,7 +120,12 @@ class Cells:
         records = [record for record in self.records if record.corpus == corpus]
         kind = records[0].dataset, of_splits(records[0])
         of_sweep = dict.fromkeys(c.inlier for c in self.promised if (c.dataset, of_splits(c)) == kind)
-        return list(of_sweep) or _classes(records)
+        known = _known_splits(records)
+        return list(of_sweep) or known + sorted({record.inlier for record in records}.difference(known))
+
+    def has_one_split(self, corpus: str) -> bool:
+        """Return whether a corpus can have only one split."""
+        return len(_known_splits([record for record in self.records if record.corpus == corpus])) == 1
 
 
 def _editions(records: Sequence[Record]) -> dict[tuple[str, str], str]:
@@ -142,13 +148,13 @@ def _corpora(records: Sequence[Record], editions: dict[tuple[str, str], str]) ->
     }
 
 
-def _classes(records: Sequence[Record]) -> list[str]:
-    """Return the classes of the corpus of these records in its order."""
-    classes = next((list(record.classes) for record in records if record.classes), [])
-    if not classes:  # older cells
+def _known_splits(records: Sequence[Record]) -> list[str]:
+    """Return the names of all splits of the corpus of these records in its order; empty if unknown."""
+    names = next((list(record.classes) for record in records if record.classes), [])
+    if not names:  # older cells, and those of a CSV
         with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
-            classes = list(registry.dataset(records[0].dataset).classes)
-    return classes + sorted({record.inlier for record in records}.difference(classes))
+            names = list(splits(registry.dataset(records[0].dataset), records[0].protocol))
+    return names
 
 
 def _n_configurations(records: Sequence[Record]) -> dict[tuple[str, str, str], int]:

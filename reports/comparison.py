@@ -42,7 +42,7 @@ class Corpus:
         self.dataset = self.records[0].dataset
         self.inliers = cells.inliers(digest)
         self.levels = sorted({record.contamination for record in self.records})
-        self.has_one_split = any(len(record.classes) == 1 for record in self.records)
+        self.has_one_split = cells.has_one_split(digest)
         self.splits = of_splits(self.records[0])
         self.is_ranked = self.records[0].protocol == "unlabelled"
         self.is_published = any(record.is_published for record in self.records)
