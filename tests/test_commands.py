@@ -4,6 +4,7 @@ They need the real data: the store that they report on has some of its cells.
 """
 
 import csv
+import json
 import shlex
 import shutil
 from pathlib import Path
@@ -74,4 +75,9 @@ def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(prepared / "cache"))
     if name == "fit":
         shutil.rmtree("posts-model")
+    if "scores:splits" in command:
+        invoke("adbench-text export -s 20news --inlier misc --contamination 0 --to splits")
+        (split,) = Path("splits").rglob("test.jsonl")
+        rows = [f"{json.loads(line)['id']},{len(line)}" for line in split.read_text().splitlines()]
+        split.with_name("scores.csv").write_text("\n".join(["id,score", *rows]))
     assert invoke(command, *(["--dry-run"] if name == "run" else []))

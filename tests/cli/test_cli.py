@@ -556,7 +556,7 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
         ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
         ("fetch", "Missing argument"),
         ("rum", "No such command 'rum'"),
-        ("--inlier rec run", "It belongs to run: give it after the name of the command."),
+        ("--inlier rec run", "It belongs to export, run: give it after the name of the command."),
         ("--no-clean odd x.txt", "No such option '--no-clean' before the command. It belongs to "),
         ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
         ("", "Find out which detector"),
