@@ -114,7 +114,8 @@ def published_figures() -> dict[str, Any]:
 def relation(record: Record) -> str:
     """Return how the corpus of a cell relates to a published one, a key of `RELATIONS`; empty if to none."""
     found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
-    is_same = record.protocol == protocol and record.test_outliers is None
+    is_same = record.protocol == protocol and record.test_outliers is None and record.limit is None
+    # a corpus may be rebuilt from an archive that was packed anew
     return found if is_same and (record.is_published or found == REBUILT) else ""
 
 

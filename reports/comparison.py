@@ -45,6 +45,8 @@ class Corpus:
         self.has_one_split = cells.has_one_split(digest)
         self.splits = of_splits(self.records[0])
         self.is_ranked = self.records[0].protocol == "unlabelled"
+        # documents without outliers cannot be ranked, so this may be above the lowest level of the others
+        self.lowest = self.levels[0] if self.is_ranked else comparison.lowest
         self.is_published = any(record.is_published for record in self.records)
         of_dataset = {} if self.splits else published.figures(comparison.metric.name)
         self.published = {
@@ -55,7 +57,7 @@ class Corpus:
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {Mark.OTHER_EDITION.value}" if self.is_other_edition else ""
         self.relation = benchmarks.relation(self.records[0])
-        is_clean = bool(self.relation) and comparison.lowest == 0
+        is_clean = bool(self.relation) and self.lowest == 0
         self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
         self.label = f"{cells.corpora[digest]}{mark}"
 
@@ -70,7 +72,7 @@ class Corpus:
         The spread of a mean is that of the seeds' means. The default level is the lowest.
         """
         of_all = self._comparison
-        level = of_all.lowest if level is None else level
+        level = self.lowest if level is None else level
         if (entry := of_all.of_cells.get((column, self.digest, level, inlier))) is not None:
             return entry
         # without a sweep, nothing was promised that is not there
@@ -89,7 +91,7 @@ class Corpus:
 
     def finished(self, column: Column) -> list[Record]:
         """Return the finished cells of a column at the lowest level, the lowest seed first."""
-        records = self._comparison.cells.records_of(column, self.digest, self._comparison.lowest)
+        records = self._comparison.cells.records_of(column, self.digest, self.lowest)
         return sorted((record for record in records if record.is_ok), key=lambda record: record.seed)
 
     def of_splits(self, column: Column) -> dict[str, Record]:
@@ -278,7 +280,7 @@ class Comparison:
             for group in groups_of(corpus):
                 starts.add(len(rows))
                 rows += [[Entry(corpus.label), *row] for row in group]
-                summaries |= {len(rows) - 1} if has_means else set()
+                summaries |= {len(rows) - 1} if has_means and not corpus.has_one_split else set()
         return Table(title, ["dataset", *header], rows, starts, summaries=summaries, **more)
 
     @cached_property

@@ -120,12 +120,13 @@ def _relations(comparison: Comparison) -> list[str]:
 
 def _ranked(comparison: Comparison) -> list[str]:
     """Name the corpora whose contamination is that of the documents that are ranked."""
-    labels = [corpus.label for corpus in comparison.corpora if corpus.is_ranked]
+    ranked = [corpus for corpus in comparison.corpora if corpus.is_ranked]
+    labels = [f"{corpus.label} at {percent(corpus.lowest)}" for corpus in ranked]
     if not labels:
         return []
     return [
         "Detectors are fitted on the documents that they rank, whose share of outliers is the contamination "
-        f"(0%: that of the corpus): {', '.join(labels)}."
+        f"(0%: that of the corpus). In tables of one level: {', '.join(labels)}."
     ]
 
 
@@ -189,12 +190,12 @@ def _other_levels(comparison: Comparison) -> list[str]:
     """Return what has no results at the lowest contamination level, and the levels that it has."""
     levels: dict[str, list[float]] = {}
     for corpus in comparison.corpora:
-        if comparison.lowest not in corpus.levels:
+        if corpus.lowest not in corpus.levels:
             levels[corpus.label] = corpus.levels
             continue
         for column in comparison.columns:
             of_column = [x for x in corpus.levels if comparison.cells.records_of(column, corpus.digest, x)]
-            if of_column and comparison.lowest not in of_column:
+            if of_column and corpus.lowest not in of_column:
                 levels[f"{column.label} on {corpus.label}"] = of_column
     if not levels:
         return []

@@ -18,8 +18,8 @@ def headlines(comparison: Comparison) -> list[str]:
 
 
 def _headline(comparison: Comparison, corpus: Corpus) -> str:
-    metric, level = comparison.metric.title, percent(comparison.lowest)
-    if comparison.lowest not in corpus.levels:
+    metric, level = comparison.metric.title, percent(corpus.lowest)
+    if corpus.lowest not in corpus.levels:
         return (
             f"{corpus.label}: not run at {level} of outliers in the training data; "
             f"the table 'levels' has {', '.join(map(percent, corpus.levels))}."
@@ -38,7 +38,10 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
         sentence += (
             f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
         )
-    sentence += "" if corpus.is_ranked else f" at {level} of outliers in the training data"
+    if not corpus.is_ranked:
+        sentence += f" at {level} of outliers in the training data"
+    elif corpus.lowest:
+        sentence += f" at {level} of outliers"
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
     means = {name: corpus.published_value(name) for name in comparison.published}

@@ -28,26 +28,27 @@ def command(folder: Path, **options: Any) -> None:
     scores.csv (id and score; higher is more abnormal) beside them, and run the same splits with
     -d scores:DIR.
     """
-    from adbench_text.code_version import PROTOCOL
     from adbench_text.corpora.corpus import load
     from adbench_text.plugins import exported, registry
     from adbench_text.run.evaluate import split_of
+    from adbench_text.run.runner import impossible
 
     if folder.exists() and any(folder.iterdir()):
         raise InvalidValueError(f"{folder} is not empty; give a new folder.")
     sweep = splits_of(options)
-    cells = sweep.splits()
     corpora = {name: load(registry.dataset(name), sweep.limit) for name in sweep.datasets}
+    cells = sweep.splits()
+    left_out = impossible(cells, corpora)
+    for reason in dict.fromkeys(left_out.values()):
+        click.echo(f"Left out: {reason}", err=True)
+    cells = [cell for cell in cells if cell not in left_out]
     for cell in cells:
-        corpus = corpora[cell.dataset]
-        split = split_of(cell, corpus)
+        split = split_of(cell, corpora[cell.dataset])
         name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}"
         facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
-        facts |= {"dataset_digest": corpus.digest, "protocol_version": str(PROTOCOL)}
-        test = dict(zip(split.places.tolist(), split.test, strict=True))
-        outliers = set(split.places[split.outlier].tolist())
-        exported.write(folder / file_name(cell.dataset) / file_name(name), facts, split.train, test, outliers)
+        place = folder / file_name(cell.dataset) / file_name(name)
+        exported.write(place, facts, split.train, split.test, split.outlier)
     click.echo(
         f"{count(len(cells), 'split')} written to {folder}. Add a scores.csv to each, then run the same with "
-        f"-d scores:{folder}"
+        f"-d scores:{folder}; this is the name of your detector in reports."
     )

@@ -104,7 +104,8 @@ _SPLITS = (
         multiple=True,
         metavar="SHARES",
         callback=shares,
-        help="Shares of outliers in the training data, in [0, 0.5).  [default: 0,0.05,0.1,0.15]",
+        help="Shares of outliers in the training data, in [0, 0.5); if unlabelled, in the test documents.  "
+        "[default: of the dataset, for most 0,0.05,0.1,0.15]",
     ),
     click.option(
         "--test-outliers",
@@ -210,7 +211,7 @@ def _print_note(text: str) -> None:
 
 
 def splits_of(options: Mapping[str, Any]) -> "Sweep":
-    """Return the sweep without detectors that the options of `SPLITS` describe."""
+    """Return the sweep without detectors that the options of `choosing_splits` describe."""
     of_detectors = {"sweep": None, "preset": None, "detectors": (), "settings": ()}
     return sweep_of(of_detectors | dict(options), needed=("dataset",))
 

@@ -99,7 +99,7 @@ _SECTIONS = {
     metavar="NAMES",
     callback=_sections,
     help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
-    "result, the main table and the provenance are always there.  [default: all]",
+    "result, the leaderboard, the main table and the provenance are always there.  [default: all]",
 )
 @click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")

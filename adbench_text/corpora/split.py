@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import Documents, Redraw, fact
+from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw, fact
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
 
 #: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
 #: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
 #: (TAD-Bench); each seed draws both parts anew.
-PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
 ONE_VS_REST, LEAVE_ONE_OUT, UNLABELLED, REDRAWN = PROTOCOLS
 
 
@@ -54,9 +53,10 @@ def protocol_of(source: Any, protocol: str | None) -> str:
         raise UnknownNameError("protocol", protocol, PROTOCOLS)
     if protocol in (None, own, UNLABELLED):
         return protocol or own
-    if REDRAWN in (protocol, own):
-        other = f"its protocol is {own}" if protocol == REDRAWN else "its parts are drawn"
-        raise InvalidValueError(f"{source.name} has no protocol {protocol}: {other}. Leave out --protocol.")
+    if protocol == REDRAWN or own in (REDRAWN, UNLABELLED):
+        raise InvalidValueError(
+            f"{source.name} has no protocol {protocol}: its own is {own}. Leave out --protocol."
+        )
     return protocol
 
 
@@ -105,11 +105,7 @@ def draw(
         raise UnknownNameError(f"inlier class of {corpus.name}", name, named)
     if protocol == UNLABELLED:
         check_contamination(contamination)
-        if test_outliers is not None:
-            raise InvalidValueError(
-                "With the protocol unlabelled, --contamination is the share of outliers in the documents; "
-                "leave out --test-outliers."
-            )
+        check_thinning(protocol, test_outliers)
         split = divided(corpus, named[name])
         if contamination:
             split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
@@ -180,6 +176,15 @@ def check_test_outliers(share: float) -> None:
     """Raise InvalidValueError unless the share of outliers in the test set is in (0, 1)."""
     if not 0 < share < 1:
         raise InvalidValueError(f"test_outliers must be in (0, 1), got {share:g}.")
+
+
+def check_thinning(protocol: str, test_outliers: float | None) -> None:
+    """Raise InvalidValueError if both the contamination and `test_outliers` thin the same documents."""
+    if protocol == UNLABELLED and test_outliers is not None:
+        raise InvalidValueError(
+            "With the protocol unlabelled, --contamination is the share of outliers in the documents; "
+            "leave out --test-outliers."
+        )
 
 
 def thinned(

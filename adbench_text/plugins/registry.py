@@ -300,6 +300,8 @@ def dataset(name: str) -> Any:
     """Return the dataset of this name, ready to use; see `load`."""
     if name in _added:
         return _added[name]
+    from adbench_text.plugins.dataset import check_facts
+
     loaded = load("datasets", name)
     module = loaded.__module__
     with as_plugin_error(f"The dataset {name!r} cannot be used", module):
@@ -307,4 +309,5 @@ def dataset(name: str) -> Any:
         for text in (made.name, *made.classes):
             if not isinstance(text, str) or not text.strip() or not text.isprintable():
                 raise ValueError(f"its name and its classes must be printable texts, got {text!r:.80}")
+        check_facts(made)
     return made

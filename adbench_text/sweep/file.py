@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.sweep.names import parse_seeds
+from adbench_text.plugins import registry
+from adbench_text.sweep.names import expand, parse_seeds
 from adbench_text.sweep.sweep import DetectorChoice
 
 _LISTS: dict[str, tuple[type, ...]] = {
@@ -110,13 +111,19 @@ def _choice(entry: str | dict[str, Any], path: Path) -> DetectorChoice:
     table: dict[str, Any] = {"name": entry} if isinstance(entry, str) else entry
     _check_keys(table, [*_DETECTOR_KEYS, *_RESTRICTIONS], path)
     given = {key: table.get(key, []) for key in _RESTRICTIONS}
-    only = {key: tuple(value) if isinstance(value, list) else (value,) for key, value in given.items()}
+    only = {key: value if isinstance(value, list) else [value] for key, value in given.items()}
+    only["seed"] = [seed for entry in only["seed"] for seed in _seeds(entry)]
     for key, values in ({key: [table[key]] for key in _DETECTOR_KEYS.keys() & table.keys()} | only).items():
         for value in values:
             _check(key, value, (_DETECTOR_KEYS | _LISTS)[key], path)
     if "name" not in table:
         raise InvalidValueError(f"{path}: a detector needs a name, got {entry!r}.")
-    return DetectorChoice(table["name"], table.get("preset"), table.get("set", {}), *only.values())
+    datasets = expand("dataset", only["dataset"])
+    for name in datasets:
+        if name not in registry.names("datasets") and not name.startswith(registry.OWN):
+            raise UnknownNameError("dataset", name, registry.names("datasets"))
+    settings = table.get("set", {})
+    return DetectorChoice(table["name"], table.get("preset"), settings, tuple(only["seed"]), tuple(datasets))
 
 
 def _check_keys(table: Mapping[str, Any], allowed: Collection[str], path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from adbench_text.corpora.split import (
     check_contamination,
     check_test_outliers,
+    check_thinning,
     levels_of,
     protocol_of,
     splits,
@@ -55,11 +56,6 @@ class DetectorChoice:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seeds: Sequence[int] = ()  # of those of the sweep, the only ones for this detector; empty for all
     datasets: Sequence[str] = ()  # likewise
-
-    def takes(self, split: Cell) -> bool:
-        """Return whether it is run on a split."""
-        is_seed = not self.seeds or split.seed in self.seeds
-        return is_seed and (not self.datasets or split.dataset in self.datasets)
 
     @property
     def label(self) -> str:
@@ -121,6 +117,7 @@ class Sweep:
         for dataset, inliers in self._inliers().items():
             source = registry.dataset(dataset)
             protocol = protocol_of(source, self.protocol)
+            check_thinning(protocol, self.test_outliers)
             levels = levels_of(source, protocol) if self.contamination is None else self.contamination
             cells += [
                 Cell("", DEFAULT, {}, dataset, *which, test_outliers=self.test_outliers, protocol=protocol)
@@ -132,7 +129,10 @@ class Sweep:
         """Return all cells; those that share their training texts are neighbours."""
         chosen = {
             dataset: [
-                (choice, settings) for choice in self.detectors for settings in choice.configurations(dataset)
+                (choice, settings)
+                for choice in self.detectors
+                if not choice.datasets or dataset in choice.datasets
+                for settings in choice.configurations(dataset)
             ]
             for dataset in self.datasets
         }
@@ -140,7 +140,7 @@ class Sweep:
             replace(split, detector=choice.name, preset=choice.label, settings=settings)
             for split in self.splits()
             for choice, settings in chosen[split.dataset]
-            if choice.takes(split)
+            if not choice.seeds or split.seed in choice.seeds
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
             build_detector(configured)

@@ -37,36 +37,36 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield means over the splits, a row for each detector and a column for each corpus.
 
     Below are the best published figure of each corpus and kind of knowledge, and the published figures of
-    methods that are detectors of ours. The last column has the mean over the corpora that most rows share.
+    methods that are detectors of ours. The last column has the mean over the corpora that most rows share, if
+    all are of one protocol.
     """
     corpora = [
         corpus
         for corpus in comparison.corpora
         if any(entry.kind is not Kind.NONE for entry in corpus.entries())
     ]
-    if len(corpora) < 2:
+    if len({corpus.dataset for corpus in corpora}) < 2:
         return
     of_corpora = [corpus.with_best() for corpus in corpora]
-    shared = _shared(comparison, corpora)
-    means = comparison.marked(
-        [_mean([corpus.entry(column).complete_value for corpus in shared]) for column in comparison.columns]
-    )
+    if shared := _shared(comparison, corpora):
+        values = [[corpus.entry(column).complete_value for corpus in shared] for column in comparison.columns]
+        of_corpora.append(comparison.marked([_mean(of_column) for of_column in values]))
     rows = [
         [Entry(column.label), Entry(_knows(column)), *entries]
-        for column, *entries in zip(comparison.columns, *of_corpora, means, strict=True)
+        for column, *entries in zip(comparison.columns, *of_corpora, strict=True)
     ]
     blocks = [column.block for column in comparison.columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
     for group in _published(corpora):
         starts.add(len(rows))
         for label, knowledge, figures in group:
-            values = [figures.get(corpus.digest) for corpus in corpora]
-            mean = _mean([figures.get(corpus.digest) for corpus in shared])
-            rows.append([Entry(label), Entry(knowledge), *map(figure, values), mean])
+            entries = [figure(figures.get(corpus.digest)) for corpus in corpora]
+            entries += [_mean([figures.get(corpus.digest) for corpus in shared])] if shared else []
+            rows.append([Entry(label), Entry(knowledge), *entries])
     yield Table(
         f"{comparison.metric.title} (%) of each dataset, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data",
-        ["detector", "knows", *(corpus.label for corpus in corpora), "mean"],
+        ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if shared else [])],
         rows,
         starts,
         header_marks=comparison.marks,
@@ -80,7 +80,9 @@ def _knows(column: Column) -> str:
 
 
 def _shared(comparison: Comparison, corpora: Sequence[Corpus]) -> list[Corpus]:
-    """Return the corpora that the means are of; none if they would be of one."""
+    """Return the corpora that the means are of; none if they would be of one, or of several protocols."""
+    if len({corpus.splits for corpus in corpora}) > 1:
+        return []
     figures = {
         column: {
             corpus.digest: value

@@ -55,6 +55,8 @@ def test_a_split_is_four_files_and_only_one_has_labels(exported):
     outlier = {row["id"]: row["outlier"] for row in csv.DictReader((folder / "labels.csv").open())}
     assert outlier.keys() == {str(line["id"]) for line in lines(folder / "test.jsonl")}
     assert set(outlier.values()) == {"0", "1"}
+    in_order = "".join(outlier[str(line["id"])] for line in lines(folder / "test.jsonl"))
+    assert in_order.strip("0").strip("1")  # the order gives no label away
     for name in ("train.jsonl", "test.jsonl"):
         assert {tuple(line) for line in lines(folder / name)} == {("id", "text")}
 
@@ -117,6 +119,28 @@ def test_scores_of_other_texts_are_refused(exported):
     path.write_text("{}")
     result = adbench(f"run {SPLITS} -d scores:out")
     assert "is no folder that adbench-text export has written" in result.stderr
+
+
+def test_seeds_with_the_same_texts_have_their_own_scores(exported):
+    splits = "-s tiny --protocol unlabelled --inlier law --contamination 0 --seed 0,1"
+    assert adbench(f"export {splits} --to mine").exit_code == 0
+    for path in Path("mine").rglob("test.jsonl"):
+        sign = -1 if "seed1" in str(path) else 1
+        rows = [f"{line['id']},{sign * (1 + len(line['text']))}" for line in lines(path)]
+        path.with_name("scores.csv").write_text("\n".join(["id,score", *rows]))
+    assert adbench(f"run {splits} -d scores:mine --no-report").exit_code == 0
+    rows = csv.DictReader(io.StringIO(adbench("report --cells --format csv").stdout))
+    first, second = (float(row["auroc"]) for row in rows)
+    assert first == pytest.approx(1 - second)
+    assert first != second
+
+
+def test_a_split_that_cannot_be_drawn_is_left_out(exported):
+    result = adbench(
+        "export -s tiny --protocol leave-one-out --inlier not-law --contamination 0,0.4 --to few"
+    )
+    assert "Left out: contamination 0.4 asks for" in result.stderr
+    assert "1 split written to few" in result.stdout
 
 
 def test_folders_are_never_written_over(exported):

@@ -116,12 +116,12 @@ def test_the_protocol_of_a_dataset_is_the_default(colours, drawn):
     assert protocol_of(colours, "leave-one-out") == "leave-one-out"
     assert protocol_of(drawn, None) == "redrawn"
     assert protocol_of(drawn, "unlabelled") == "unlabelled"
-    with pytest.raises(InvalidValueError, match="drawn has no protocol one-vs-rest: its parts are drawn"):
+    with pytest.raises(InvalidValueError, match="drawn has no protocol one-vs-rest: its own is redrawn"):
         protocol_of(drawn, "one-vs-rest")
-    with pytest.raises(
-        InvalidValueError, match="colours has no protocol redrawn: its protocol is one-vs-rest"
-    ):
+    with pytest.raises(InvalidValueError, match="colours has no protocol redrawn: its own is one-vs-rest"):
         protocol_of(colours, "redrawn")
+    with pytest.raises(InvalidValueError, match="colours has no protocol one-vs-rest: its own is unlabelled"):
+        protocol_of(replace(colours, protocol="unlabelled"), "one-vs-rest")
     with pytest.raises(UnknownNameError, match="No protocol named 'leave-one'"):
         protocol_of(colours, "leave-one")
 
