@@ -1,6 +1,7 @@
 """How the protocols divide a corpus into training and test documents."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from adbench_text.cli import names
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import LEVELS, PROTOCOLS, draw, levels_of, protocol_of, splits
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import Documents, Redraw
+from adbench_text.plugins.dataset import Documents, Redraw, check_facts
 
 LABELS = np.repeat([0, 1, 2], 20)
 CLASSES = ("red", "green", "blue")
@@ -137,3 +138,21 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
 
 def test_the_command_line_offers_every_protocol():
     assert names.PROTOCOLS == PROTOCOLS
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason"),
+    [
+        ({"protocol": "bogus"}, "its protocol must be one of one-vs-rest, .*, got 'bogus'"),
+        ({"protocol": "redrawn"}, "redraw must be a Redraw with the protocol redrawn"),
+        ({"redraw": Redraw(0.5)}, "redraw must be a Redraw with the protocol redrawn"),
+        ({"contamination": 0.0}, "its contamination must be a tuple of numbers, got 0.0"),
+        ({"inliers": "red"}, "its inliers must be a tuple of some of its classes, got 'red'"),
+        ({"inliers": CLASSES}, "its inliers must be a tuple of some of its classes"),
+    ],
+)
+def test_wrong_facts_of_a_dataset_are_named(facts, reason):
+    dataset = SimpleNamespace(name="mine", classes=CLASSES)
+    check_facts(dataset)
+    with pytest.raises(ValueError, match=reason):
+        check_facts(SimpleNamespace(**vars(dataset), **facts))
