@@ -25,7 +25,7 @@ from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.text.wordpiece import Pieces
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(1800)]  # beside other work
 N_PIECES = 30_522
 DEVICES = [
     "cpu",
