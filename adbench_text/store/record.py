@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
@@ -103,7 +104,7 @@ class Record:
         """Name and digest of the dataset; two datasets may have the same documents."""
         return self.dataset, self.dataset_digest
 
-    @property
+    @cached_property
     def corpus(self) -> str:
         """Digest and name of the corpus, and how its splits are made if that is not the default."""
         return f"{self.dataset_digest} {self.dataset}{of_splits(self)}"
