@@ -59,7 +59,7 @@ def _array(stream: IO[bytes], expected: str) -> list[Any]:
 
 
 def _next(stream: IO[bytes], n_bytes: int) -> bytes:
-    """Return so many bytes, or raise ValueError."""
+    """Return the next `n_bytes` bytes, or raise ValueError."""
     if not 0 <= n_bytes <= _pickles.MOST_BYTES:
         raise ValueError(f"an array has {n_bytes:,} bytes")
     content = stream.read(n_bytes)

@@ -19,6 +19,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -185,11 +186,12 @@ def module_of(kind: str, name: str) -> str:
 
 
 def names(kind: str) -> list[str]:
-    """Return all names of a kind; those of a family are its members."""
+    """Return all names of a kind; those of a family are its members, none if it cannot be loaded."""
     names_of_kind: list[str] = []
     for plugin in plugins(kind).values():
         if plugin.is_family:
-            names_of_kind += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
+            with suppress(PluginError):  # it may need a file that somebody deleted; `listing` has the reason
+                names_of_kind += [f"{plugin.name}-{member}" for member in _load(plugin).members()]
         else:
             names_of_kind.append(plugin.name)
     return list(dict.fromkeys(names_of_kind))

@@ -143,6 +143,16 @@ def test_a_class_may_declare_another_name_than_its_file(declaration, own_files):
     assert "my_file" not in registry.names("datasets")
 
 
+def test_a_family_whose_file_was_deleted_costs_no_other_dataset(own_files):
+    code = "from adbench_text.datasets import deleted\ndef members(): ...\ndef member(name): ...\n"
+    own_files("datasets", orphans=code)
+    assert {"20news", "tad-olid"} <= set(registry.names("datasets"))
+    assert "cannot import name 'deleted'" in problems("datasets")["orphans"]
+    with pytest.raises(PluginError, match="cannot import name 'deleted'"):
+        registry.dataset("orphans-first")
+    assert registry.dataset("tad-olid").name == "tad-olid"
+
+
 @pytest.mark.parametrize(
     "code", ["class X(:\n", "x = '\0'", "\N{BYTE ORDER MARK}if:", "'''"], ids=["syntax", "nul", "bom", "open"]
 )
