@@ -46,7 +46,8 @@ from numpy.typing import NDArray
 from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
-from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, score_batch, set_aside
+from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, score_batch, set_aside
+from adbench_text.detectors.llr.topics import Judged, Topics, mean_of
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS, State
@@ -58,6 +59,7 @@ CITATION = (
     "adbench-text, see CITATION.cff; it builds on the token score of DATE (Manolache et al., NAACL 2021)"
 )
 
+_TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
 _ROBUST = {"background": "mean", "cap": 3, "em_rounds": 5, "coherence": 2}
 _BATCH = {**_ROBUST, "coherence": 0, "batch_rounds": 5}
 
@@ -81,6 +83,12 @@ class LLR(TextDetector):
     cap : float or None, default 4
         Largest evidence of one word for the training documents, as a natural logarithm; positive. None
         (``null`` on the command line) for no limit.
+    capped : float, default 0
+        If above 0, the cap comes from the documents: it is the evidence that this share of their words have
+        at least; in [0, 1).
+    topics : int, default 1
+        Largest number of topics. The score is the mean of that with this number and that with a quarter of
+        it; each topic has 100 training documents or more on average.
     em_rounds : int, default 0
         Rounds in which training documents are set aside; 0 for none.
     least_aside : float, default 0.05
@@ -116,6 +124,8 @@ class LLR(TextDetector):
         "smoothing": Number("(0, inf)"),
         "shrinkage": Number("[0, inf)"),
         "cap": Number("(0, inf)", nullable=True),
+        "capped": Number("[0, 1)"),
+        "topics": Whole(1),
         "em_rounds": Whole(0),
         "least_aside": Number("[0, 0.5]"),
         "most_aside": Number("[0, 0.5]"),
@@ -134,6 +144,8 @@ class LLR(TextDetector):
         smoothing: float = 1e4,
         shrinkage: float = 5.0,
         cap: float | None = 4.0,
+        capped: float = 0.0,
+        topics: int = 1,
         em_rounds: int = 0,
         least_aside: float = 0.05,
         most_aside: float = 0.2,
@@ -149,6 +161,8 @@ class LLR(TextDetector):
         self.smoothing = smoothing
         self.shrinkage = shrinkage
         self.cap = cap
+        self.capped = capped
+        self.topics = topics
         self.em_rounds = em_rounds
         self.least_aside = least_aside
         self.most_aside = most_aside
@@ -158,8 +172,8 @@ class LLR(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``robust`` and ``batch``, the same for every dataset."""
-        return {"robust": [_ROBUST], "batch": [_BATCH]}
+        """Return ``topics``, ``robust`` and ``batch``, the same for every dataset."""
+        return {"topics": [_TOPICS], "robust": [_ROBUST], "batch": [_BATCH]}
 
     @classmethod
     def for_documents(
@@ -181,6 +195,11 @@ class LLR(TextDetector):
         if self.least_aside > self.most_aside:
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
+            )
+        if self.topics > 1 and (self.em_rounds or self.batch_rounds):
+            raise InvalidValueError(
+                f"topics={self.topics} needs em_rounds=0 and batch_rounds=0, got em_rounds={self.em_rounds}, "
+                f"batch_rounds={self.batch_rounds}: no document is set aside with several topics."
             )
         if self._reads_vectors and self.vectors == vectors.LOCAL:
             raise InvalidValueError(
@@ -226,11 +245,27 @@ class LLR(TextDetector):
         self._background: NDArray[np.float64] | None = None
         self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
+        self._cap = np.inf if self.cap is None else self.cap
+        if self.capped and self.topics == 1:
+            plain = replace(self._mixture_of_training(), cap=np.inf)
+            self._cap = cap_of(plain.evidence(), plain.inliers.counts, self.capped)
         for _ in range(self.em_rounds):
-            inliers, aside = counts.totals(~self._aside), counts.totals(self._aside)
-            mixture = self._mixture(inliers, aside, self._training_background())
+            mixture = self._mixture_of_training()
             self._aside = set_aside(counts, mixture, self._aside, self.least_aside, self.most_aside)
         self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
+        numbers = sorted({max(self.topics // 4, 1), self.topics}) if self.topics > 1 else []
+        self._topics = [
+            Topics(
+                counts,
+                self._training_background(),
+                self.smoothing,
+                self._cap,
+                self.capped,
+                n,
+                self.random_state,
+            )
+            for n in numbers
+        ]
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None
 
@@ -243,6 +278,8 @@ class LLR(TextDetector):
             "n_inliers": self._n_inliers[order],
             "n_aside": self._n_aside[order],
             "aside_smoothing": self._aside_smoothing,
+            "cap": float(self._cap),
+            "topics": [topics._get_state(order) for topics in self._topics],
             "directions": self._directions and self._directions._get_state(),
             "counts": self._counts.matrix if self.batch_rounds else None,
             "aside": self._aside if self.batch_rounds else None,
@@ -254,7 +291,8 @@ class LLR(TextDetector):
         self._vocabulary = state["vocabulary"]
         self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
         self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]
-        self._aside_smoothing = state["aside_smoothing"]
+        self._aside_smoothing, self._cap = state["aside_smoothing"], state["cap"]
+        self._topics = [Topics._from_state(topics, self.smoothing) for topics in state["topics"]]
         self._background = None
         self._directions = None
         if self.coherence:
@@ -288,13 +326,20 @@ class LLR(TextDetector):
             Side(inliers, n_inliers, self.smoothing),
             Side(aside, n_aside, aside_smoothing),
             background,
-            np.inf if self.cap is None else self.cap,
+            self._cap,
             self.shrinkage,
         )
 
+    def _mixture_of_training(self) -> Mixture:
+        inliers, aside = self._counts.totals(~self._aside), self._counts.totals(self._aside)
+        return self._mixture(inliers, aside, self._training_background())
+
+    def _rows(self, words: NDArray[Any]) -> NDArray[np.int64]:
+        return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
+
     def _evidence(self, words: NDArray[Any]) -> NDArray[np.float64]:
         """Return the evidence of each word; positive where the training documents prefer it."""
-        rows = np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
+        rows = self._rows(words)
         fitted = self._mixture(self._n_inliers, self._n_aside, self._frequencies(words))
         inliers, aside = (
             side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
@@ -302,20 +347,36 @@ class LLR(TextDetector):
         )
         return replace(fitted, inliers=inliers, aside=aside).evidence()
 
+    def _judged(self, counts: Counts, vocabulary: NDArray[Any]) -> Judged:
+        """Return the evidence of documents and of their entries."""
+        if self._topics:
+            rows, background = self._rows(vocabulary), self._frequencies(vocabulary)
+            return mean_of([topics.judged(counts, rows, background) for topics in self._topics])
+        evidence = self._evidence(vocabulary)
+        return Judged(counts.matrix @ evidence, evidence[counts.columns])
+
+    def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
+        """Return the same of training documents, each by counts without its own."""
+        background = self._training_background()
+        if self._topics:
+            return mean_of([topics.judged_left_out(counts, background, places) for topics in self._topics])
+        mixture = self._mixture(self._n_inliers, self._n_aside, background)
+        aside = self._aside[places]
+        entries = mixture.evidence_left_out(counts, ~aside, aside)
+        return Judged(counts.sums(entries), entries)
+
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         matrix, vocabulary = count_words(texts)
         counts = Counts(matrix)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
-        sums = np.asarray(matrix @ self._evidence(vocabulary), dtype=np.float64)
-        scores = self._with_coherence(sums, counts, vocabulary)
+        scores = self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
         return self._score_batch(counts, vocabulary, scores) if self.batch_rounds else scores
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents, each by counts without its own words."""
         matrix, vocabulary = count_words(texts)
         counts = Counts(matrix)
-        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
-        return self._with_coherence(mixture.sums(counts, ~self._aside, self._aside), counts, vocabulary)
+        return self._with_coherence(self._judged_left_out(counts).sums, counts, vocabulary)
 
     def _with_coherence(
         self, sums: NDArray[np.float64], counts: Counts, vocabulary: NDArray[Any]
@@ -353,26 +414,30 @@ class LLR(TextDetector):
         """
         if self.batch_rounds:
             raise DetectorError("With batch_rounds llr has no scores of words: they depend on the batch.")
-        scored = []
-        for text in self._check_fitted(texts):
-            words = list(word_positions(text))
-            ratios = self._evidence(np.array([word.word for word in words], dtype=object))
-            scored.append(
-                [TokenScore(*word, -ratio) for word, ratio in zip(words, ratios.tolist(), strict=True)]
-            )
-        return scored
+        checked = self._check_fitted(texts)
+        matrix, vocabulary = count_words(checked)
+        counts = Counts(matrix)
+        return _of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word, by counts without the document's own words."""
         texts = self._texts_of_training()
         matrix, vocabulary = count_words(texts)
-        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
-        scored = []
-        for place in places:
-            counts, is_aside = Counts(matrix[[place]]), self._aside[[place]]
-            evidence = mixture.evidence_left_out(counts, ~is_aside, is_aside)
-            ratio_of = dict(zip(vocabulary[counts.columns], evidence.tolist(), strict=True))
-            words = word_positions(texts[place])
-            # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
-            scored.append([TokenScore(*word, -ratio_of.get(word.word, 0.0)) for word in words])
-        return scored
+        rows = np.asarray(places, dtype=np.int64)
+        counts = Counts(matrix[rows])
+        entries = self._judged_left_out(counts, rows).entries
+        return _of_words([texts[row] for row in rows], counts, vocabulary, entries)
+
+
+def _of_words(
+    texts: Sequence[str], counts: Counts, vocabulary: NDArray[Any], entries: NDArray[np.float64]
+) -> list[list[TokenScore]]:
+    """Return the words of documents, scored by the negative evidence of the entries of their counts."""
+    ends = counts.matrix.indptr.tolist()
+    scored = []
+    for text, start, end in zip(texts, ends[:-1], ends[1:], strict=True):
+        words = vocabulary[counts.columns[start:end]]
+        ratio_of = dict(zip(words, entries[start:end].tolist(), strict=True))
+        # a few letters, such as a sigma before an apostrophe, are another one in lower case on their own
+        scored.append([TokenScore(*word, -ratio_of.get(word.word, 0.0)) for word in word_positions(text)])
+    return scored

@@ -110,6 +110,17 @@ class Mixture:
         return np.asarray(frequency / (total + side.smoothing), dtype=np.float64)
 
 
+def cap_of(evidence: Array, counts: Array, capped: float) -> float:
+    """Return the evidence that the share `capped` of all words of documents have at least.
+
+    `evidence` and `counts` are those of the different words, of the same shape.
+    """
+    order = np.argsort(evidence, axis=None)
+    cumulative = np.cumsum(counts.ravel()[order])
+    place = np.searchsorted(cumulative, (1 - capped) * cumulative[-1])
+    return float(evidence.ravel()[order[min(place, len(order) - 1)]])
+
+
 def set_aside(counts: Counts, mixture: Mixture, aside: Mask, least: float, most: float) -> Mask:
     """Choose the training documents that the other model explains better: one round of hard EM.
 

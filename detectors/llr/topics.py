@@ -1,0 +1,164 @@
+"""Several topics: a unigram model for each group of training documents; the best one judges a document.
+
+With n_j(w) the count of a word in the documents of topic j, N_j their number of words, q(w) the background
+frequency and a the smoothing in words, a topic and its evidence for a document with the counts n(w) are
+
+    p_j(w) = (n_j(w) + a q(w)) / (N_j + a)        sum over w of n(w) min(log[ p_j(w) / q(w) ], cap)
+
+The highest evidence counts. The prior of a topic is the background, not the model of all documents: a small
+topic knows little, and its evidence is close to 0. The groups start as the clusters of k-means on the
+truncated SVD of TF-IDF counts; then each document moves to its best topic, up to three times (hard EM). A
+training document is judged without its own counts, but took part in the start: its score is too low by a
+little.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from adbench_text.checks import check_shapes
+from adbench_text.detectors.llr.mixture import Counts, cap_of
+from adbench_text.plugins.scores import State
+
+Array = NDArray[np.float64]
+Groups = NDArray[np.int64]
+
+_LEAST_DOCUMENTS = 100  # of a topic, on average
+_DIMENSIONS = 50  # of the space of k-means
+_ROUNDS = 3
+_FEW = 0.001  # of the documents: if fewer move, the groups are found
+
+
+class Judged(NamedTuple):
+    """The evidence of documents, (n_texts,), and that of the word of each entry of their counts."""
+
+    sums: Array
+    entries: Array
+
+
+def mean_of(judged: Sequence[Judged]) -> Judged:
+    """Return the mean of what several numbers of topics find."""
+    return Judged(*(np.mean(each, axis=0) for each in zip(*judged, strict=True)))
+
+
+class Topics:
+    """The models of at most `n` topics of training documents.
+
+    Parameters
+    ----------
+    counts : Counts
+        Of the training documents.
+    background : float64 array of shape (n_words,)
+        Frequencies of their words.
+    smoothing : float
+        Words of background in each model.
+    cap : float
+        Largest evidence of a word.
+    capped : float
+        If above 0, the cap is the evidence that this share of the words of the documents have at least.
+    n : int
+        Largest number of topics; there are 100 documents or more for each.
+    seed : int or None
+        Of the start.
+    """
+
+    def __init__(
+        self,
+        counts: Counts,
+        background: Array,
+        smoothing: float,
+        cap: float,
+        capped: float,
+        n: int,
+        seed: int | None,
+    ) -> None:
+        self._smoothing, self._cap = smoothing, np.inf
+        n = max(1, min(n, len(counts.lengths) // _LEAST_DOCUMENTS))
+        self._learn(counts, _clusters(counts, n, seed), n)
+        for _ in range(_ROUNDS if n > 1 else 0):
+            before = self._topic
+            sums, _, _ = self._left_out(counts, background, before)
+            self._learn(counts, sums.argmax(axis=1), n)
+            if (self._topic != before).mean() < _FEW:
+                break
+        self._cap = cap
+        if capped:
+            dense = self._counts.toarray()
+            self._cap = cap_of(self._evidence(dense, self._totals[:, None], background), dense, capped)
+
+    def _learn(self, counts: Counts, topic: Groups, n: int) -> None:
+        self._topic = topic
+        documents = np.arange(len(topic))
+        members = csr_array((np.ones(len(topic)), (topic, documents)), shape=(n, len(topic)))
+        self._counts = csr_array(members @ counts.matrix)
+        self._totals = np.asarray(self._counts.sum(axis=1), dtype=np.float64)
+
+    def _get_state(self, order: Any) -> State:
+        return {"counts": self._counts[:, order], "totals": self._totals, "cap": float(self._cap)}
+
+    @classmethod
+    def _from_state(cls, state: State, smoothing: float) -> "Topics":
+        check_shapes(state, counts="topics words", totals="topics")
+        topics = cls.__new__(cls)
+        topics._smoothing, topics._cap = smoothing, state["cap"]
+        topics._counts, topics._totals = csr_array(state["counts"]), state["totals"]
+        return topics
+
+    def _evidence(self, counts: Array, totals: Array, background: Array) -> Array:
+        share = (counts / background + self._smoothing) / (totals + self._smoothing)
+        return np.asarray(np.minimum(np.log(share), self._cap), dtype=np.float64)
+
+    def judged(self, counts: Counts, rows: NDArray[np.int64], background: Array) -> Judged:
+        """Judge documents by the topics.
+
+        `rows` are those of the words of `counts` among the training words, -1 for an unknown one;
+        `background` holds the frequencies of these words.
+        """
+        known = np.where(rows >= 0, self._counts[:, np.maximum(rows, 0)].toarray(), 0.0)
+        evidence = self._evidence(known, self._totals[:, None], background)
+        sums = np.asarray(counts.matrix @ evidence.T, dtype=np.float64)
+        best = sums.argmax(axis=1)
+        return Judged(sums.max(axis=1), evidence[best[counts.rows], counts.columns])
+
+    def judged_left_out(self, counts: Counts, background: Array, places: Any = slice(None)) -> Judged:
+        """Judge training documents, by counts without their own; `places` are theirs among all."""
+        own = self._topic[places]
+        sums, evidence, left_out = self._left_out(counts, background, own)
+        best = sums.argmax(axis=1)
+        entries = np.where((best == own)[counts.rows], left_out, evidence[best[counts.rows], counts.columns])
+        return Judged(sums.max(axis=1), entries)
+
+    def _left_out(self, counts: Counts, background: Array, own: Groups) -> tuple[Array, Array, Array]:
+        """Return the evidence of documents for each topic, of words for each, of entries for their own."""
+        of_words = self._counts.toarray()
+        evidence = self._evidence(of_words, self._totals[:, None], background)
+        sums = np.asarray(counts.matrix @ evidence.T, dtype=np.float64)
+        topic = own[counts.rows]
+        left_out = self._evidence(
+            of_words[topic, counts.columns] - counts.values,
+            self._totals[topic] - counts.lengths[counts.rows],
+            background[counts.columns],
+        )
+        sums[np.arange(len(sums)), own] = counts.sums(left_out)
+        return sums, evidence, left_out
+
+
+def _clusters(counts: Counts, n: int, seed: int | None) -> Groups:
+    """Return the cluster of each document by k-means on the truncated SVD of its TF-IDF counts."""
+    n_texts, n_words = counts.matrix.shape
+    is_shared = np.bincount(counts.columns, minlength=n_words) > 1
+    if n == 1 or is_shared.sum() <= n:
+        return np.zeros(n_texts, dtype=np.int64)
+    # not above: one topic needs no scikit-learn
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.preprocessing import normalize
+
+    tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(counts.matrix[:, np.flatnonzero(is_shared)])
+    reduction = TruncatedSVD(min(_DIMENSIONS, min(tfidf.shape) - 1), random_state=seed)
+    clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(normalize(reduction.fit_transform(tfidf)))
+    return np.asarray(clusters, dtype=np.int64)
