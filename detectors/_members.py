@@ -7,6 +7,7 @@ be nested: ``refit(detector=knn-words(k=5)), llr``.
 
 import json
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -176,3 +177,23 @@ class RobustScale(NamedTuple):
     def z(self, scores: Scores) -> NDArray[np.float64]:
         """Return (scores - median) / scale; zeros if the scale is 0."""
         return (scores - self.median) / self.scale if self.scale else np.zeros(len(scores))
+
+
+def select(scores: Scores, cutoff: float, max_dropped: float) -> NDArray[np.bool_]:
+    """Return which documents are kept: all but those more than `cutoff` robust standard deviations above the
+    median, and never fewer than allowed.
+    """
+    z = RobustScale.fit(scores).z(scores)
+    # "higher" is a score that occurs: not more than the share of the documents is above it
+    capped = np.quantile(z, 1 - max_dropped, method="higher")
+    kept: NDArray[np.bool_] = z <= max(cutoff, capped)
+    return kept
+
+
+def scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:
+    """Return the scores of training documents by a detector that was fitted on those that were kept."""
+    scores = np.empty(len(texts))
+    scores[kept] = detector.decision_scores_
+    if not kept.all():
+        scores[~kept] = detector.decision_function(list(compress(texts, ~kept)))
+    return scores

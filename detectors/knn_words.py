@@ -38,8 +38,11 @@ class KNNWords(TextDetector):
     ----------
     k : int, default 20
         Number of neighbours; all training documents if there are fewer.
+    references : int or None, default None
+        Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
+        The time grows with their number times that of the documents to be scored.
     contamination, random_state
-        See `TextDetector`; nothing is random.
+        See `TextDetector`; only the references are random.
 
     Attributes
     ----------
@@ -57,12 +60,13 @@ class KNNWords(TextDetector):
     """
 
     name = "knn-words"
-    ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1)}
+    ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1), "references": Whole(2, nullable=True)}
     leaves_out_self: ClassVar[bool] = True
 
-    def __init__(self, *, k: int = 20, **shared: Any) -> None:
+    def __init__(self, *, k: int = 20, references: int | None = None, **shared: Any) -> None:
         super().__init__(**shared)
         self.k = k
+        self.references = references
 
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = count_words(texts)
@@ -70,7 +74,12 @@ class KNNWords(TextDetector):
         self._column_of = {word: column for column, word in enumerate(vocabulary)}
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
-        self._neighbours = self._vectors(texts, self._idf).T.tocsr()
+        n = len(texts)
+        self._places = np.arange(n)  # of the references among the training documents
+        if self.references is not None and n > self.references:
+            rng = np.random.default_rng(self.random_state)
+            self._places = np.sort(rng.permutation(n)[: self.references])
+        self._neighbours = self._vectors(texts, self._idf)[self._places].T.tocsr()
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         return self._mean_distances(self._vectors(texts, self._idf))
@@ -116,18 +125,18 @@ class KNNWords(TextDetector):
 
         With `leave_out` the rows are the training documents, each of which leaves itself out.
         """
-        n_train = self._neighbours.shape[1]
-        k = min(self.k, n_train - leave_out)
+        n_references = self._neighbours.shape[1]
+        k = min(self.k, n_references - leave_out)
         if k == 0:  # a single training document has no neighbours
             return np.ones(vectors.shape[0])
-        step = max(1, _BLOCK // n_train)
+        step = max(1, _BLOCK // n_references)
         means = []
         for start in range(0, vectors.shape[0], step):
             similarity = (vectors[start : start + step] @ self._neighbours).toarray()
             if leave_out:
-                rows = np.arange(len(similarity))
-                similarity[rows, start + rows] = -1
-            similarity.partition(n_train - k, axis=1)
-            means.append(similarity[:, n_train - k :].mean(axis=1))
+                own = np.arange(*np.searchsorted(self._places, [start, start + len(similarity)]))
+                similarity[self._places[own] - start, own] = -1
+            similarity.partition(n_references - k, axis=1)
+            means.append(similarity[:, n_references - k :].mean(axis=1))
         distances: NDArray[np.float64] = np.maximum(1 - np.concatenate(means), 0)  # -1e-16 by rounding
         return distances

@@ -7,33 +7,43 @@ The score of a document is the mean over the members of
 where median and MAD (median absolute deviation) are those of the scores that the member gives its own
 training documents: leave-one-out, if it has them. No label is used, and all members have equal weight.
 A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
-0 as well. Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and Sathe,
-2015, "Theoretical foundations and algorithms for outlier ensembles").
+0 as well. If the first member sets training documents aside (``kept_``), the others learn from the rest.
+Averages of normalised scores are the usual ensemble of outlier detectors (Aggarwal and
+Sathe, 2015, "Theoretical foundations and algorithms for outlier ensembles").
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
 
 from adbench_text.checks import Range
-from adbench_text.detectors._members import Composite, Members, RobustScale
+from adbench_text.detectors._members import Composite, Members, RobustScale, scores_of_training
 from adbench_text.errors import DetectorError
+from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
 from adbench_text.plugins.scores import State
 
-# llr with its preset robust, and neighbours among the sentence vectors of the documents that look normal
-_LLR_MINILM = {
-    "members": "llr(background=mean, cap=3, em_rounds=5, coherence=2), "
-    "refit(detector=pyod-knn(encoder=minilm, n_neighbors=20))"
+_TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
+_ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
+_NEIGHBOURS = "knn-words(references=20000)"
+_MINILM = "pyod-knn(encoder=minilm, n_neighbors=20)"
+_PRESETS: dict[str, dict[str, Any]] = {
+    "topics": {"members": f"{_TOPICS}, {_NEIGHBOURS}"},
+    "robust": {"members": f"{_ROBUST}, {_NEIGHBOURS}"},
+    "topics-minilm": {"members": f"{_TOPICS}, {_MINILM}"},
+    "robust-minilm": {"members": f"{_ROBUST}, {_MINILM}"},
 }
 
 
 class Mean(Composite):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
-    The preset ``llr-minilm`` is the mean of `llr` with its preset ``robust`` and of the distance to the 20
-    nearest sentence vectors of MiniLM; it needs the extra ``[encoders]``.
+    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
+    `knn-words`: for normal training documents, and for those with outliers among them. ``topics-minilm`` and
+    ``robust-minilm`` have the distance to the 20 nearest sentence vectors of MiniLM in place of `knn-words`;
+    they need the extra ``[encoders]``.
 
     Parameters
     ----------
@@ -62,21 +72,43 @@ class Mean(Composite):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``llr-minilm``, the same for every dataset."""
-        return {"llr-minilm": [_LLR_MINILM]}
+        """Return the presets of the class, the same for every dataset."""
+        return {name: [settings] for name, settings in _PRESETS.items()}
+
+    @classmethod
+    def for_documents(
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
+        """Return ``robust`` or ``topics``, with the configuration of `llr` for the language."""
+        llr = registry.detector("llr")
+        name, of_llr = llr.for_documents(language, settings, normal=normal)
+        listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
+        return name, {"members": f"llr({listed}), {_NEIGHBOURS}"}
+
+    @property
+    def leaves_out_self(self) -> bool:  # type: ignore[override]
+        """Whether no training document has a part in its own score: whether that is so for all members."""
+        return all(member.leaves_out_self for member in self._build())
 
     def _fit(self, texts: list[str]) -> None:
         self._members = self._build()
-        for member in self._members:
-            member.fit(texts)
-        self._scales = [RobustScale.fit(member.decision_scores_) for member in self._members]
+        first, *others = self._members
+        first.fit(texts)
+        self.kept_ = first.kept_
+        kept = np.ones(len(texts), dtype=np.bool_) if first.kept_ is None else first.kept_
+        for member in others:
+            member.fit(list(compress(texts, kept)))
+        self._of_training = [first.decision_scores_] + [
+            scores_of_training(member, texts, kept) for member in others
+        ]
+        self._scales = [RobustScale.fit(scores) for scores in self._of_training]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
 
     def _score(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_function(texts) for member in self._members])
 
     def _score_training(self, texts: list[str]) -> Scores:
-        return self._mean([member.decision_scores_ for member in self._members])
+        return self._mean(self._of_training)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the scores of words of the first member that has them, in its units."""

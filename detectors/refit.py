@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number, Range, Whole
-from adbench_text.detectors._members import Composite, Members, RobustScale
+from adbench_text.detectors._members import Composite, Members, scores_of_training, select
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
 from adbench_text.plugins.scores import State
@@ -95,7 +95,7 @@ class Refit(Composite):
         self._detector.observer = watch
         self._detector.fit(texts)
         for _ in range(self.rounds):
-            kept = _select(self._score_training(texts), self.cutoff, self.max_dropped)
+            kept = select(self._score_training(texts), self.cutoff, self.max_dropped)
             if (kept == self.kept_).all():
                 break
             self.kept_ = kept
@@ -109,11 +109,7 @@ class Refit(Composite):
         return self._detector.decision_function(texts)
 
     def _score_training(self, texts: list[str]) -> Scores:
-        scores = np.empty(len(texts))
-        scores[self.kept_] = self._detector.decision_scores_
-        if not self.kept_.all():
-            scores[~self.kept_] = self._detector.decision_function(list(compress(texts, ~self.kept_)))
-        return scores
+        return scores_of_training(self._detector, texts, self.kept_)
 
     def _get_state(self) -> State:
         return self._state_of(self._detector)
@@ -129,15 +125,6 @@ class Refit(Composite):
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return the tables of the detector."""
         return self._detector.tables()
-
-
-def _select(scores: Scores, cutoff: float, max_dropped: float) -> NDArray[np.bool_]:
-    """Return which documents are kept: all but those above the cutoff, and never fewer than allowed."""
-    z = RobustScale.fit(scores).z(scores)
-    # "higher" is a score that occurs: not more than the share of the documents is above it
-    capped = np.quantile(z, 1 - max_dropped, method="higher")
-    kept: NDArray[np.bool_] = z <= max(cutoff, capped)
-    return kept
 
 
 class _Watch:

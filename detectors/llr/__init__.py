@@ -26,10 +26,12 @@ against a document has no cap.
 
 The training documents are scored by counts without their own words.
 
+- ``preset topics``, for training data that are normal: a document is judged by the best of several topics
+  (see `topics`); and the score adds the coherence of a document's word vectors (see `coherence`), the
+  alternative hypothesis "it is about some one thing".
 - ``preset robust``, for training data with outliers: training documents that the background explains
-  better move into the background, which learns the field from them (``em_rounds``; see `mixture`); and
-  the score adds the coherence of a document's word vectors (see `coherence`), the alternative
-  hypothesis "it is about some one thing".
+  better move into the background, which learns the field from them (``em_rounds``; see `mixture`); then the
+  same as ``topics``, with the others as training documents and this background.
 - ``preset batch``: the documents to be scored, unlabelled, are the background as well, by EM from the
   robust start. This is another regime: a document's score depends on its company, and what it gains
   comes from batches with many outliers.
@@ -44,10 +46,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
+from adbench_text.detectors._members import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, score_batch, set_aside
-from adbench_text.detectors.llr.topics import Judged, Topics, mean_of
+from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS, State
@@ -60,8 +63,11 @@ CITATION = (
 )
 
 _TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
-_ROBUST = {"background": "mean", "cap": 3, "em_rounds": 5, "coherence": 2}
-_BATCH = {**_ROBUST, "coherence": 0, "batch_rounds": 5}
+_ROBUST = {**_TOPICS, "em_rounds": 5}
+_BATCH = {"background": "mean", "cap": 3, "em_rounds": 5, "batch_rounds": 5}
+
+_CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
+_MOST_DROPPED = 0.3  # share of the documents
 
 
 class LLR(TextDetector):
@@ -104,7 +110,7 @@ class LLR(TextDetector):
     batch_rounds : int, default 0
         Rounds in which the documents to be scored become part of the background; 0 for none.
     contamination, random_state
-        See `TextDetector`; nothing is random.
+        See `TextDetector`; nothing is random but the start of several topics.
 
     Examples
     --------
@@ -179,14 +185,12 @@ class LLR(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust``, without coherence where there are no word vectors."""
-        name, robust = "robust", _ROBUST
-        if normal:
-            name, robust = "robust, least_aside=0", {**_ROBUST, "least_aside": 0}
+        """Return ``robust`` or ``topics``, without coherence where there are no word vectors."""
+        name, preset = ("topics", _TOPICS) if normal else ("robust", _ROBUST)
         own = {"language": language} if language in languages() else {}
         if "vectors" in settings or vectors.has_english(language, LLR().vectors):
-            return name, {**robust, **own} if own else {**robust, "background": "vectors"}
-        without = {**robust, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
+            return name, {**preset, **own} if own else {**preset, "background": "vectors"}
+        without = {**preset, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
         return f"{name}, without word vectors", without
 
     def check_params(self) -> None:
@@ -196,10 +200,9 @@ class LLR(TextDetector):
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
             )
-        if self.topics > 1 and (self.em_rounds or self.batch_rounds):
+        if self.topics > 1 and self.batch_rounds:
             raise InvalidValueError(
-                f"topics={self.topics} needs em_rounds=0 and batch_rounds=0, got em_rounds={self.em_rounds}, "
-                f"batch_rounds={self.batch_rounds}: no document is set aside with several topics."
+                f"topics={self.topics} needs batch_rounds=0, got batch_rounds={self.batch_rounds}."
             )
         if self._reads_vectors and self.vectors == vectors.LOCAL:
             raise InvalidValueError(
@@ -246,28 +249,37 @@ class LLR(TextDetector):
         self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         self._cap = np.inf if self.cap is None else self.cap
-        if self.capped and self.topics == 1:
+        if self.capped:
             plain = replace(self._mixture_of_training(), cap=np.inf)
             self._cap = cap_of(plain.evidence(), plain.inliers.counts, self.capped)
         for _ in range(self.em_rounds):
             mixture = self._mixture_of_training()
             self._aside = set_aside(counts, mixture, self._aside, self.least_aside, self.most_aside)
         self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
-        numbers = sorted({max(self.topics // 4, 1), self.topics}) if self.topics > 1 else []
-        self._topics = [
-            Topics(
-                counts,
-                self._training_background(),
-                self.smoothing,
-                self._cap,
-                self.capped,
-                n,
-                self.random_state,
-            )
-            for n in numbers
-        ]
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None
+        self._topics: list[Topics] = []
+        if self.topics > 1:
+            self._topics = self._fit_topics()
+
+    def _fit_topics(self) -> list[Topics]:
+        numbers = {max(self.topics // 4, 1), self.topics}
+        kept = np.ones(len(self._aside), dtype=np.bool_)
+        if self.em_rounds:
+            # Outliers that are alike would be a topic: those that stand out have no part. One topic
+            # of all documents joins the others.
+            numbers |= {1}
+            scores = self._with_coherence(
+                self._judged_left_out(self._counts).sums, self._counts, self._vocabulary
+            )
+            kept = self.kept_ = select(scores, _CUTOFF, _MOST_DROPPED) & ~self._aside
+        self._place = np.where(kept, np.cumsum(kept) - 1, -1)
+        counts, other = Counts(self._counts.matrix[kept]), self._mixture_of_training().other()
+        largest = max(len(counts.lengths) // DOCUMENTS_OF_A_TOPIC, 1)
+        return [
+            Topics(counts, other, self.smoothing, self._cap, self.capped, number, self.random_state)
+            for number in sorted({min(number, largest) for number in numbers})
+        ]
 
     def _get_state(self) -> State:
         # Sorted, so that the file does not show the order of the words in the training documents. The counts
@@ -337,33 +349,45 @@ class LLR(TextDetector):
     def _rows(self, words: NDArray[Any]) -> NDArray[np.int64]:
         return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
 
-    def _evidence(self, words: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the evidence of each word; positive where the training documents prefer it."""
+    def _mixture_of(self, words: NDArray[Any]) -> Mixture:
+        """Return the mixture of words, some of which may be unknown."""
         rows = self._rows(words)
         fitted = self._mixture(self._n_inliers, self._n_aside, self._frequencies(words))
         inliers, aside = (
             side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
             for side in (fitted.inliers, fitted.aside)
         )
-        return replace(fitted, inliers=inliers, aside=aside).evidence()
+        return replace(fitted, inliers=inliers, aside=aside)
 
     def _judged(self, counts: Counts, vocabulary: NDArray[Any]) -> Judged:
         """Return the evidence of documents and of their entries."""
+        mixture = self._mixture_of(vocabulary)
         if self._topics:
-            rows, background = self._rows(vocabulary), self._frequencies(vocabulary)
-            return mean_of([topics.judged(counts, rows, background) for topics in self._topics])
-        evidence = self._evidence(vocabulary)
+            rows, other = self._rows(vocabulary), mixture.other()
+            return mean_of([topics.judged(counts, rows, other) for topics in self._topics])
+        evidence = mixture.evidence()
         return Judged(counts.matrix @ evidence, evidence[counts.columns])
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
         """Return the same of training documents, each by counts without its own."""
-        background = self._training_background()
-        if self._topics:
-            return mean_of([topics.judged_left_out(counts, background, places) for topics in self._topics])
-        mixture = self._mixture(self._n_inliers, self._n_aside, background)
+        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
         aside = self._aside[places]
-        entries = mixture.evidence_left_out(counts, ~aside, aside)
-        return Judged(counts.sums(entries), entries)
+        if not self._topics:
+            entries = mixture.evidence_left_out(counts, ~aside, aside)
+            return Judged(counts.sums(entries), entries)
+        result = Judged(np.empty(len(aside)), np.empty(len(counts.columns)))
+        place = self._place[places]
+        is_member, others = place >= 0, place < 0
+        if is_member.any():
+            some, other = Counts(counts.matrix[is_member]), mixture.other()
+            judged = [topics.judged_left_out(some, other, place[is_member]) for topics in self._topics]
+            result.put(is_member, counts.rows, mean_of(judged))
+        if others.any():
+            some = Counts(counts.matrix[others])
+            other = mixture.other_left_out(some, aside[others])  # differs from document to document
+            judged = [topics.judged(some.of_entries(), some.columns, other) for topics in self._topics]
+            result.put(others, counts.rows, mean_of(judged))
+        return result
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         matrix, vocabulary = count_words(texts)

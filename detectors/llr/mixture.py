@@ -51,6 +51,12 @@ class Counts:
         shape = len(self.lengths), width
         return Counts(csr_array((self.matrix.data, columns, self.matrix.indptr), shape=shape))
 
+    def of_entries(self) -> "Counts":
+        """Return the same counts with a column for each entry."""
+        n_entries = len(self.columns)
+        matrix = (self.matrix.data, np.arange(n_entries), self.matrix.indptr)
+        return Counts(csr_array(matrix, shape=(len(self.lengths), n_entries)))
+
     def totals(self, chosen: Mask) -> Array:
         """Return the count of each word in the chosen documents."""
         return np.asarray(self.matrix.T @ chosen.astype(np.float64), dtype=np.float64)
@@ -81,11 +87,18 @@ class Mixture:
 
     def evidence(self) -> Array:
         """Return the evidence of each word."""
-        p, b = (
-            (side.counts + side.smoothing * self.background) / (side.total + side.smoothing)
-            for side in (self.inliers, self.aside)
-        )
-        return np.minimum(np.log(p / b), self.cap)
+        return np.minimum(np.log(self._frequencies(self.inliers) / self.other()), self.cap)
+
+    def other(self) -> Array:
+        """Return the frequency b of each word in the documents that are set aside."""
+        return self._frequencies(self.aside)
+
+    def other_left_out(self, counts: Counts, of_aside: Mask) -> Array:
+        """Return b of the word of each entry, without the counts of its own document if that is set aside."""
+        return self._left_out(counts, self.aside, of_aside)
+
+    def _frequencies(self, side: Side) -> Array:
+        return (side.counts + side.smoothing * self.background) / (side.total + side.smoothing)
 
     def evidence_left_out(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
         """Return the evidence of the word of each entry, without the counts of its own document."""

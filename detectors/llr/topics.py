@@ -20,13 +20,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from adbench_text.checks import check_shapes
-from adbench_text.detectors.llr.mixture import Counts, cap_of
+from adbench_text.detectors.llr.mixture import Counts, Mask, cap_of
 from adbench_text.plugins.scores import State
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.int64]
 
-_LEAST_DOCUMENTS = 100  # of a topic, on average
+DOCUMENTS_OF_A_TOPIC = 100  # at least, on average
 _DIMENSIONS = 50  # of the space of k-means
 _ROUNDS = 3
 _FEW = 0.001  # of the documents: if fewer move, the groups are found
@@ -38,6 +38,11 @@ class Judged(NamedTuple):
     sums: Array
     entries: Array
 
+    def put(self, chosen: Mask, rows: NDArray[np.int64], judged: "Judged") -> None:
+        """Fill in what was found of some documents; `rows` are the documents of all entries."""
+        self.sums[chosen] = judged.sums
+        self.entries[chosen[rows]] = judged.entries
+
 
 def mean_of(judged: Sequence[Judged]) -> Judged:
     """Return the mean of what several numbers of topics find."""
@@ -45,7 +50,7 @@ def mean_of(judged: Sequence[Judged]) -> Judged:
 
 
 class Topics:
-    """The models of at most `n` topics of training documents.
+    """The models of the topics of training documents.
 
     Parameters
     ----------
@@ -60,7 +65,7 @@ class Topics:
     capped : float
         If above 0, the cap is the evidence that this share of the words of the documents have at least.
     n : int
-        Largest number of topics; there are 100 documents or more for each.
+        Number of topics.
     seed : int or None
         Of the start.
     """
@@ -76,7 +81,6 @@ class Topics:
         seed: int | None,
     ) -> None:
         self._smoothing, self._cap = smoothing, np.inf
-        n = max(1, min(n, len(counts.lengths) // _LEAST_DOCUMENTS))
         self._learn(counts, _clusters(counts, n, seed), n)
         for _ in range(_ROUNDS if n > 1 else 0):
             before = self._topic
@@ -84,10 +88,10 @@ class Topics:
             self._learn(counts, sums.argmax(axis=1), n)
             if (self._topic != before).mean() < _FEW:
                 break
-        self._cap = cap
         if capped:
             dense = self._counts.toarray()
-            self._cap = cap_of(self._evidence(dense, self._totals[:, None], background), dense, capped)
+            cap = cap_of(self._evidence(dense, self._totals[:, None], background), dense, capped)
+        self._cap = cap
 
     def _learn(self, counts: Counts, topic: Groups, n: int) -> None:
         self._topic = topic

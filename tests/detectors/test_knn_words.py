@@ -78,6 +78,22 @@ def test_memory_does_not_grow_with_the_number_of_documents_to_be_scored(monkeypa
     assert many < few + 500_000  # a matrix of all similarities has 20 million bytes
 
 
+def test_neighbours_are_looked_for_among_the_references(monkeypatch):
+    monkeypatch.setattr(knn_words, "_BLOCK", 40)
+    detector = KNNWords(k=2, references=6, random_state=1).fit(TRAIN)
+    drawn = set(np.random.default_rng(1).permutation(len(TRAIN))[:6].tolist())
+
+    def expected(text, without=None):
+        others = [other for place, other in enumerate(TRAIN) if place != without]
+        own = weights(text, others)
+        references = [TRAIN[place] for place in drawn - {without}]
+        return np.mean(sorted(cosine_distance(own, weights(other, TRAIN)) for other in references)[:2])
+
+    np.testing.assert_allclose(detector.decision_function(TEST), [expected(text) for text in TEST])
+    left_out = [expected(text, without=place) for place, text in enumerate(TRAIN)]
+    np.testing.assert_allclose(detector.decision_scores_, left_out)
+
+
 def test_it_knows_nothing_but_the_training_documents():
     assert KNNWords().regime == FROM_SCRATCH
     assert KNNWords().resources() == {}

@@ -74,8 +74,37 @@ def test_it_has_no_words_without_a_member_that_scores_words():
         detector.training_token_scores([0])
 
 
-def test_the_robust_llr_of_its_preset_is_that_of_llr():
-    (settings,) = Mean.presets("any")["llr-minilm"]
-    (llr, of_llr), (refit, of_refit) = parse_members(settings["members"])
-    assert (llr, [of_llr]) == ("llr", registry.detector("llr").presets("any")["robust"])
-    assert (refit, of_refit) == ("refit", {"detector": "pyod-knn(encoder=minilm, n_neighbors=20)"})
+@pytest.mark.parametrize("preset", ["topics", "robust", "topics-minilm", "robust-minilm"])
+def test_the_llr_of_a_preset_is_that_of_llr(preset):
+    (settings,) = Mean.presets("any")[preset]
+    (llr, of_llr), _ = parse_members(settings["members"])
+    assert (llr, [of_llr]) == ("llr", registry.detector("llr").presets("any")[preset.partition("-")[0]])
+
+
+def test_the_others_learn_what_the_first_member_keeps():
+    odd = ["court judge verdict", "appeal court trial"]
+    texts = [*TRAIN, *odd]
+    robust = "llr(background=uniform, cap=null, em_rounds=3)"
+    detector = Mean(members=f"{robust}, knn-words(k=5)").fit(texts)
+    llr = registry.detector("llr")(background="uniform", cap=None, em_rounds=3).fit(texts)
+    assert detector.kept_.tolist() == llr.kept_.tolist()
+    assert not detector.kept_[-2:].any()
+    kept = [text for text, is_kept in zip(texts, llr.kept_, strict=True) if is_kept]
+    knn = registry.detector("knn-words")(k=5).fit(kept)
+    of_training = np.empty(len(texts))
+    of_training[llr.kept_] = knn.decision_scores_
+    of_training[~llr.kept_] = knn.decision_function(
+        [text for text, is_kept in zip(texts, llr.kept_, strict=True) if not is_kept]
+    )
+    z = robust_z(llr.decision_scores_, llr.decision_scores_), robust_z(of_training, of_training)
+    np.testing.assert_allclose(detector.decision_scores_, (z[0] + z[1]) / 2, rtol=1e-12)
+    z = (
+        robust_z(llr.decision_function(TEST), llr.decision_scores_),
+        robust_z(knn.decision_function(TEST), of_training),
+    )
+    np.testing.assert_allclose(detector.decision_function(TEST), (z[0] + z[1]) / 2, rtol=1e-12)
+
+
+def test_it_leaves_documents_out_if_its_members_do():
+    assert Mean(members="llr, knn-words").leaves_out_self
+    assert not Mean(members="llr, ocsvm").leaves_out_self
