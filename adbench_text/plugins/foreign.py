@@ -59,6 +59,7 @@ def _adapter(kind: Any) -> type["Foreign"]:
         "__doc__": kind.__doc__,
         "kind": staticmethod(kind),
         "test_settings": getattr(kind, "test_settings", {}),
+        "reads_raw": getattr(kind, "reads_raw", False) is True,
         "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
@@ -94,6 +95,7 @@ class Foreign(TextDetector):
     prepare = _method("prepare")
     oracle_scores = _method("oracle_scores")
     tables = _method("tables")
+    reasons = _method("reasons")
     _get_state = _method("_get_state")
     _set_state = _method("_set_state")
 
