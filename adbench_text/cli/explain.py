@@ -36,7 +36,7 @@ def command(model: Path, file: str, output: Path, top: int, alpha: float, **opti
     for place, words in zip(chosen, words_of, strict=True):
         document, result = documents[place], scored[place]
         facts = [("id", document.id), ("p", f"{result.p:.2g}"), ("score", f"{result.score:.3g}")]
-        why = odd_words(words, scorer.centre, N_WHY)
+        why = odd_words(words, scorer.centre, N_WHY) or result.why
         shown.append(PageDocument(facts, why, document.text, words))
     n_odd = sum(each.is_odd for each in scored)
     summary = [

@@ -134,6 +134,14 @@ class LeftOut:
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: NDArray[np.int64] | None = field(default=None, repr=False)
 
+    def reasons(self, row: int) -> list[str]:
+        """Return facts that make a document odd, the strongest first; none if the method has none."""
+        if self._fold_of is None:
+            (reasons,) = self._detectors[0].training_reasons([row])
+        else:
+            (reasons,) = self._detectors[int(self._fold_of[row])].reasons([self._texts[row]])
+        return reasons
+
     def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
         """Return the scores of the words of some documents; raise DetectorError if there are none."""
         if self._fold_of is None:
@@ -260,8 +268,8 @@ class OddDocuments:
         return centre([self.words(document) for document in sample])
 
     def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
-        """Return the words that make a document odd, the strongest first."""
-        return odd_words(self.words(document), self.centre, n)
+        """Return the words, or other facts, that make a document odd, the strongest first."""
+        return odd_words(self.words(document), self.centre, n) or self._left_out.reasons(document._row)[:n]
 
 
 def odd_documents(
@@ -293,7 +301,8 @@ def odd_documents(
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     clean : bool
-        Whether to remove stop words, punctuation and digits before.
+        Whether to remove stop words, punctuation and digits before; never for a detector that reads documents
+        as they were written.
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
@@ -323,7 +332,7 @@ def odd_documents(
     texts = check_texts(texts)
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
-    cleaner = Cleaner(language if clean else None)
+    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
     different, row_of = _different(map(cleaner, texts), "to rank them")
     with own.errors():
         own.detector.prepare(different)
@@ -436,6 +445,7 @@ def fit_model(
             "with those of earlier documents. Choose another --detector or --preset."
         )
     texts = check_texts(texts)
+    clean = clean and not own.detector.reads_raw
     cleaner = Cleaner(language if clean else None)
     # Without copies, or else they would take part in each other's score: all would look too normal.
     different, row_of = _different(map(cleaner, texts), "for a model")

@@ -70,7 +70,7 @@ class ScoredDocument(NamedTuple):
     score: float | None
     p: float | None  # share of normal documents that score at least as high
     is_odd: bool  # whether p is at most alpha
-    why: list[str]  # the words that make an odd document odd, the strongest first
+    why: list[str]  # the words, or other facts, that make an odd document odd, the strongest first
 
 
 class Scorer:
@@ -122,8 +122,12 @@ class Scorer:
         for row, score, p_value, odd in zip(rows, scores.tolist(), p.tolist(), is_odd.tolist(), strict=True):
             results[row] = ScoredDocument(score, p_value, odd, [])
         odd_rows = [row for row in rows if results[row].is_odd]
-        for row, words in zip(odd_rows, self.words([texts[row] for row in odd_rows]), strict=True):
-            results[row] = results[row]._replace(why=odd_words(words, self.centre, N_WHY))
+        if not odd_rows:
+            return results
+        reasons = self._model.detector.reasons([cleaned[row] for row in odd_rows])
+        words_of = self.words([texts[row] for row in odd_rows])
+        for row, words, facts in zip(odd_rows, words_of, reasons, strict=True):
+            results[row] = results[row]._replace(why=odd_words(words, self.centre, N_WHY) or facts[:N_WHY])
         return results
 
     def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:
