@@ -357,7 +357,7 @@ class OddDocuments:
     def why_words(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
         """Return the words that make a document odd, the strongest first.
 
-        Of a detector that reads documents as they were written they are facts.
+        Where the detector has no scores of words, its own facts replace them.
         """
         if (words := self.words(document)) or document.p is None:
             return odd_words(words, self.centre, n)
@@ -402,7 +402,8 @@ def odd_documents(
         give the order, and the other p-values are known: `OddDocuments.ordered` gives the other orders. A
         detector that reads documents as they were written, such as ``form``, has one order, by itself.
     clean : bool
-        Whether to remove stop words, punctuation and digits before.
+        Whether to remove stop words, punctuation and digits before; never for form, or a detector that reads
+        documents as they were written.
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
@@ -558,7 +559,8 @@ def fit_model(
             "with those of earlier documents. Choose another --detector or --preset."
         )
     texts = check_texts(texts)
-    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
+    clean = clean and not own.detector.reads_raw
+    cleaner = Cleaner(language if clean else None)
     # Without copies, or else they would take part in each other's score: all would look too normal.
     different, row_of = _different(map(cleaner, texts), "for a model")
     with own.errors():

@@ -136,8 +136,7 @@ class Scorer:
         self._model, self._alpha = model, alpha
         self._form = None if self.by == "words" else model.form
         options = model.training.options
-        clean = options.get("clean") and not model.detector.reads_raw
-        self._cleaner = Cleaner(options.get("language", "en") if clean else None)
+        self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
         self._has_words = True
 
@@ -182,12 +181,15 @@ class Scorer:
         return p is not None and p <= self._alpha
 
     def why(self, texts: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
-        """Return the words that make documents odd and the facts about their form, the strongest first."""
+        """Return what makes documents odd, the strongest first: words, and facts about their form.
+
+        Where the detector has no scores of words, its own facts replace them.
+        """
         if not texts:
             return [], []
-        why = [odd_words(words, self.centre, N_WHY) for words in self.words(texts)]
-        if self._model.detector.reads_raw:
-            why = self._model.detector.reasons(texts)
+        facts = self._model.detector.reasons([self._cleaner(text) for text in texts])
+        scored = zip(self.words(texts), facts, strict=True)
+        why = [odd_words(words, self.centre, N_WHY) or facts[:N_WHY] for words, facts in scored]
         return why, self._form.detector.reasons(texts) if self._form else [[] for _ in texts]
 
     def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:

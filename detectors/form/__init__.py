@@ -1,4 +1,4 @@
-"""Form of documents: what they look like as they were written, whatever they are about.
+"""Form of raw documents: length, characters and kinds of words, whatever they are about.
 
 A document is abnormal when its length, its characters or its kinds of words are unlike those of the training
 documents: spam among messages, program text or tables of numbers among prose, another language. Cleaning

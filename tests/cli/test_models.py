@@ -53,17 +53,18 @@ def test_a_session(adbench, tmp_path):
     assert scored.exit_code == 0, scored.output
     results = lines(scored)
     assert [result["id"] for result in results] == ["K0", "K1", "K2", "K3", "K4", "K5"]
-    assert [result["odd"] for result in results] == [False] * 4 + [True, False]
+    assert [result["odd"] for result in results] == [False] * 4 + [True, True]
     assert list(results[4]) == ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
     assert set(results[4]["why"]) == {"judge", "heard", "witness"}
     assert results[4]["p"] == pytest.approx(1 / 121)
     empty = {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
     assert results[3] == empty | {"p_form": None, "p_both": None, "why_form": []}
-    assert results[4]["p_form"] == results[4]["p_both"] == pytest.approx(1 / 121)
+    assert results[4]["p_both"] == pytest.approx(1 / 121)
     assert results[4]["why_form"][0].endswith("; others 0 %")
     assert (results[5]["p"], results[5]["p_form"]) == (None, pytest.approx(1 / 121))
     by_words = lines(adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key", "--by", "words"))
     assert by_words[3] == empty
+    assert [result["odd"] for result in by_words] == [False] * 4 + [True, False]
     assert [result["p"] for result in by_words] == [result["p"] for result in results]
     model = fit_model(SEA)
     assert [result["score"] for result in results] == [each.score for each in Scorer(model).score(NEW)]
@@ -74,7 +75,7 @@ def test_a_session(adbench, tmp_path):
         in page.output
     )
     markup = (tmp_path / "explained.html").read_text()
-    assert "Odd by words and form at 1 % false alarms: 1. p is the share" in page.output
+    assert "Odd by words and form at 1 % false alarms: 2. p is the share" in page.output
     assert markup.count("<article>") == 2
     assert "p_both <b>" in markup
     assert "; others 0 %" in markup
