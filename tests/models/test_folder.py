@@ -259,13 +259,10 @@ def test_a_folder_of_the_first_format_has_no_form(with_form):
 
 
 def test_a_damaged_form_is_refused(with_form):
-    arrays, damaged = arrays_of(with_form), []
-    for name, array in arrays.items():
-        if array.ndim and (name.startswith("form.") or name in ("calibration.form", "calibration.both")):
-            replace(with_form, "arrays.safetensors", safetensors.save(arrays | {name: array[:-1].copy()}))
-            assert str(with_form) in refusal(with_form), name
-            damaged.append(name)
-    assert {"calibration.form", "calibration.both", "form.training_scores"} < {*damaged}
+    arrays = arrays_of(with_form)
+    for name in ("calibration.form", "calibration.both", "form.training_scores", "form.detector.mean"):
+        replace(with_form, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name][:-1].copy()}))
+        assert str(with_form) in refusal(with_form), name
     replace(with_form, "arrays.safetensors", safetensors.save(arrays))
     form = json.loads((with_form / "model.json").read_text())["form"]
     change(with_form, form=form | {"detector": form["detector"] | {"resources": {"wordfreq": "2.0"}}})
