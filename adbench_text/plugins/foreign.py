@@ -59,7 +59,6 @@ def _adapter(kind: Any) -> type["Foreign"]:
         "__doc__": kind.__doc__,
         "kind": staticmethod(kind),
         "test_settings": getattr(kind, "test_settings", {}),
-        "reads_raw": getattr(kind, "reads_raw", False) is True,
         "threshold_params": TextDetector.threshold_params if _is_pyod(kind) else frozenset(),
     }
     return type(getattr(kind, "__name__", repr(kind)), (Foreign,), members)
@@ -90,6 +89,7 @@ class Foreign(TextDetector):
     kind: ClassVar[Callable[..., Any]]
     implementation = _attribute(type)
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
+    reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
     trusted_types = _attribute(lambda wrapped: frozenset(getattr(wrapped, "trusted_types", ())))
     can_be_saved = _attribute(lambda wrapped: hasattr(wrapped, "_get_state"))
     prepare = _method("prepare")

@@ -3,7 +3,7 @@
 A document is abnormal when its length, its characters or its kinds of words are unlike those of the training
 documents: spam among messages, program text or tables of numbers among prose, another language. Cleaning
 removes most of this, so the detector reads raw documents. Each becomes a few facts, natural logarithms of
-numbers. With L characters, W words between spaces, and x of them of some kind (see `facts`), these are
+numbers. With L characters, W words, and x of them of some kind (see `facts`), these are
 
     log(1 + L), log(1 + W), log((letters + 1) / (W + 1)), log((different words + 1) / (W + 1)),
     log(1 + characters of the longest word), and log((x + 0.5) / (L + 10)) for each kind.

@@ -19,7 +19,7 @@ _MOST_CHARACTERS = 2**21  # that are counted at a time
 _LOWER, _UPPER, _DIGIT, _SPACE, _LINE_END, _POINT, _CALL, _MARK, _SYMBOL, _OTHER = range(10)
 _OF_CATEGORY = {"L": _LOWER, "M": _LOWER, "N": _DIGIT, "P": _MARK, "S": _SYMBOL, "Z": _SPACE}
 _OF_CHARACTERS = {".,;:": _POINT, "!?": _CALL, "\n": _LINE_END, "#$%&*+/<=>@\\^_`{|}~[]": _SYMBOL}
-_LINK = re.compile(r"https?://|www\.|[\w.+-]@\w")
+_LINK = re.compile(r"https?://(?:www\.)?|www\.|[\w.+-]@\w")
 
 Numbers = NDArray[np.float64]
 
@@ -40,13 +40,13 @@ FACTS = {
     "longest": Fact("longest word of {} characters"),
     "digits": Fact("{} digits", "characters", is_share=True),
     "upper": Fact("{} upper-case letters", "characters", is_share=True),
-    "points": Fact("{} full stops, commas and colons", "characters", is_share=True),
+    "points": Fact("{} commas and full stops", "characters", is_share=True),
     "calls": Fact("{} exclamation and question marks", "characters", is_share=True),
-    "marks": Fact("{} quotes, brackets and dashes", "characters", is_share=True),
+    "marks": Fact("{} quotes and brackets", "characters", is_share=True),
     "symbols": Fact("{} symbols", "characters", is_share=True),
-    "non_ascii": Fact("{} characters beyond ASCII", "characters", is_share=True),
-    "lines": Fact("{} line ends"),
-    "links": Fact("{} links and mail addresses"),
+    "non_ascii": Fact("{} non-English characters", "characters", is_share=True),
+    "lines": Fact("line ends: {}"),
+    "links": Fact("links or mail addresses: {}"),
     "unknown": Fact("{} unknown words", "words", is_share=True),
 }
 COLUMN = {name: column for column, name in enumerate(FACTS)}
@@ -136,10 +136,10 @@ def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:
 
 def _of_words(text: str, known: frozenset[str] | None) -> tuple[int, int, int, int, int]:
     """Return the numbers of words, different words, characters of the longest, links and unknown words."""
-    split = text.split()
+    found = words(text)
     n_links = len(_LINK.findall(text)) if "@" in text or "://" in text or "www." in text else 0
-    n_unknown = sum(word not in known and word.isalpha() for word in words(text)) if known else 0
-    return len(split), len(set(split)), max(map(len, split), default=0), n_links, n_unknown
+    n_unknown = sum(word not in known and word.isalpha() for word in found) if known else 0
+    return len(found), len(set(found)), max(map(len, found), default=0), n_links, n_unknown
 
 
 @cache
