@@ -9,6 +9,8 @@ the documents that serve as normal ones, p-values become larger: fewer documents
 import numpy as np
 from numpy.typing import NDArray
 
+_FORM_WEIGHT = 0.5  # of the p-value of form, where that of words has 1
+
 
 def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the p-value of each score: the chance of a normal document to score at least as high.
@@ -45,6 +47,18 @@ def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """
     ordered = np.sort(scores)
     return np.asarray((len(scores) - np.searchsorted(ordered, scores, side="left")) / len(scores))
+
+
+def joined(p_words: NDArray[np.float64], p_form: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return one score of two p-values, log(1 / p_words + 0.5 / p_form): the smaller one decides.
+
+    It is the weighted harmonic mean of p-values (Wilson, PNAS 2019), turned round so that a higher score is
+    more abnormal. Only its order counts: its own p-value is computed among the scores of other documents.
+
+    >>> joined(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(2)
+    array([1.1 , 4.62])
+    """
+    return np.log(1 / p_words + _FORM_WEIGHT / p_form)
 
 
 def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:

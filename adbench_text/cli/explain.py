@@ -6,7 +6,15 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import adding
-from adbench_text.cli.own_text import DOCUMENTS, alpha_option, check_outputs, opened, write_page
+from adbench_text.cli.own_text import (
+    DOCUMENTS,
+    alpha_option,
+    by_option,
+    check_outputs,
+    numbers_of,
+    opened,
+    write_page,
+)
 
 
 @click.command("explain")
@@ -16,35 +24,37 @@ from adbench_text.cli.own_text import DOCUMENTS, alpha_option, check_outputs, op
     "--output", "-o", default="explained.html", type=click.Path(path_type=Path), help="Path of the page."
 )
 @click.option("--top", default=20, type=click.IntRange(1), help="Number of documents, the most odd first.")
-@adding(*DOCUMENTS, alpha_option())
-def command(model: Path, file: str, output: Path, top: int, alpha: float, **options: Any) -> None:
+@adding(*DOCUMENTS, alpha_option(), by_option("both, if the model knows form"))
+def command(
+    model: Path, file: str, output: Path, top: int, alpha: float, by: str | None, **options: Any
+) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
-    from adbench_text.plugins.scores import N_WHY, odd_words
     from adbench_text.reports.formats._heatmap import PageDocument
 
     check_outputs(file, output)
     fitted = load(model)
-    scorer = Scorer(fitted, alpha)
+    scorer = Scorer(fitted, alpha, by)
     documents = opened(file, options).all()
     scored = scorer.score([document.text for document in documents])
-    with_words = [place for place, each in enumerate(scored) if each.score is not None]
-    chosen = sorted(with_words, key=lambda place: scored[place].score or 0.0, reverse=True)[:top]
-    words_of = scorer.words([documents[place].text for place in chosen])
+    p_of = {place: p for place, each in enumerate(scored) if (p := scorer.p_of(each)) is not None}
+    chosen = sorted(p_of, key=lambda place: (p_of[place], -(scored[place].score or 0.0)))[:top]
+    texts = [documents[place].text for place in chosen]
     shown = []
-    for place, words in zip(chosen, words_of, strict=True):
-        document, result = documents[place], scored[place]
-        facts = [("id", document.id), ("p", f"{result.p:.2g}"), ("score", f"{result.score:.3g}")]
-        why = odd_words(words, scorer.centre, N_WHY)
-        shown.append(PageDocument(facts, why, document.text, words))
+    for place, words, *why in zip(chosen, scorer.words(texts), *scorer.why(texts), strict=True):
+        facts = {"id": documents[place].id} | numbers_of(scored[place])
+        shown.append(PageDocument(list(facts.items()), [*why[0], *why[1]], documents[place].text, words))
+    by_what = {"words": " by words", "form": " by form", "both": " by words and form"}[scorer.by]
+    by_what = by_what if fitted.form else ""
     n_odd = sum(each.is_odd for each in scored)
+    n_empty = sum(each.score is None for each in scored)
     summary = [
-        f"{len(documents):,} documents, {len(documents) - len(with_words):,} without words; "
+        f"{len(documents):,} documents, {n_empty:,} without words; "
         f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
         f"{fitted.training.n_documents:,} documents.",
-        f"Odd at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that score at "
-        "least as high.",
+        f"Odd{by_what} at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that "
+        "score at least as high.",
     ]
-    write_page(output, summary, shown, scorer.centre)
+    write_page(output, summary, {"": shown}, scorer.centre)
     click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")

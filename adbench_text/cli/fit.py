@@ -37,8 +37,9 @@ def command(
 ) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
-    The documents should be normal: odd ones among them make the model more lenient. To find the odd ones
-    among documents, use the command odd.
+    The form of the documents as they were written (length, characters, kinds of words) is learned too. They
+    should be normal: odd ones among them make the model more lenient. To find the odd ones among documents,
+    use the command odd.
     """
     from adbench_text.documents.ranking import fit_model, own_detector
     from adbench_text.models.folder import check_target, save
@@ -65,7 +66,8 @@ def command(
         f"{100 * float(alpha):g} %: {'too few documents' if score is None else f'{score:.3g}'}"
         for alpha, score in fitted.thresholds().items()
     ]
-    click.echo(f"Scores above these are odd, by share of false alarms: {', '.join(thresholds)}.")
+    alone = "Scores" if fitted.form is None else "By words alone, scores"
+    click.echo(f"{alone} above these are odd, by share of false alarms: {', '.join(thresholds)}.")
     for note in [*language_notes(choice), *_tie_notes(fitted)]:
         click.echo(f"Note: {note}", err=True)
     click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
@@ -84,5 +86,5 @@ def _tie_notes(model: "Model") -> list[str]:
         return []
     return [
         f"{n_tied:,} of {len(model.calibration):,} normal documents share the highest score, {highest:.3g}. "
-        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no document is odd."
+        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no words are odd."
     ]

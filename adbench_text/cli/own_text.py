@@ -10,7 +10,7 @@ import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
-from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents import DEFAULT_DETECTOR, ORDERS
 from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
@@ -72,6 +72,12 @@ def alpha_option(share: str = "Share of normal documents that may be called odd"
     return click.Option(["--alpha"], default=0.01, type=float, help=f"{share}, in (0, 1).")
 
 
+def by_option(default: str) -> click.Option:
+    """Return the option ``--by``; `default` is what happens without it."""
+    help_text = f"What makes a document odd: its words, its form, or both, joined.  [default: {default}]"
+    return click.Option(["--by"], type=click.Choice(ORDERS), help=help_text)
+
+
 def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the values of some of the options of a command."""
     return {name: options[name] for name in (str(option.name) for option in declared)}
@@ -121,13 +127,22 @@ def opened(file: str, options: Mapping[str, Any]) -> DocumentFile:
     return documents
 
 
-def write_page(path: Path, summary: Sequence[str], shown: "Sequence[PageDocument]", centre: float) -> None:
-    """Write a page of documents, their words coloured by what they score above the centre."""
+def numbers_of(document: Any) -> dict[str, str]:
+    """Return the p-values and the score that a ranked or scored document has, as they are shown."""
+    kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
+    values = {name: getattr(document, name) for name in kinds}
+    return {name: format(value, kinds[name]) for name, value in values.items() if value is not None}
+
+
+def write_page(
+    path: Path, summary: Sequence[str], sections: "Mapping[str, Sequence[PageDocument]]", centre: float
+) -> None:
+    """Write a page of lists of documents, by heading; words are coloured by their scores above the centre."""
     from adbench_text.reports.formats._heatmap import page_of_documents
     from adbench_text.storage import atomic_path
 
     with atomic_path(path) as temporary:
-        temporary.write_text(page_of_documents(summary, shown, centre), encoding="utf-8")
+        temporary.write_text(page_of_documents(summary, sections, centre), encoding="utf-8")
 
 
 def check_outputs(file: str, *outputs: Path) -> None:

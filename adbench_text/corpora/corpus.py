@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,11 @@ from adbench_text.text.cleaning import CLEANING_VERSION, clean
 from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
 _PARTS = ("training", "test")
+_CACHE_VERSION = 2  # of what a cached corpus holds
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,7 @@ class Corpus:
     limit: int | None = None  # maximum number of documents per class in each part
     n_empty: int = 0  # documents left out because cleaning removes all their words
     originals: Sequence[str] = ()  # test documents as they were written; empty if not available
+    train_originals: Sequence[str] = ()
     # facts of the dataset, see `Dataset`
     inliers: tuple[str, ...] = ()
     protocol: str = Dataset.protocol
@@ -67,6 +72,18 @@ class Corpus:
             state.update(documents.labels.astype("<i8").tobytes())
         return state.hexdigest()[:32]
 
+    @cached_property
+    def raw(self) -> "Corpus":
+        """The same documents as they were written, in the same rows; its digest is that of their texts."""
+        if (len(self.train_originals), len(self.originals)) != (len(self.train), len(self.test)):
+            raise DataError(f"The documents of {self.name} are not available as they were written.")
+        train = Documents(self.train_originals, self.train.labels)
+        return replace(self, train=train, test=Documents(self.originals, self.test.labels))
+
+    def read_by(self, detector: "TextDetector") -> "Corpus":
+        """Return the corpus that a detector reads: the raw one, or this one."""
+        return self.raw if detector.reads_raw else self
+
     def limited(self, limit: int) -> "Corpus":
         """Return a corpus of at most `limit` documents a class in each part, for a quick look."""
         if limit < 1:
@@ -78,12 +95,16 @@ class Corpus:
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
             return np.sort(np.concatenate(chosen))
 
-        of_test = some(self.test)
+        def originals(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
+            return [texts[row] for row in rows] if len(texts) else ()
+
+        of_train, of_test = some(self.train), some(self.test)
         return replace(
             self,
-            train=self.train.take(some(self.train)),
+            train=self.train.take(of_train),
             test=self.test.take(of_test),
-            originals=[self.originals[row] for row in of_test] if len(self.originals) else (),
+            originals=originals(self.originals, of_test),
+            train_originals=originals(self.train_originals, of_train),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
             limit=limit,
@@ -101,7 +122,8 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning."""
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}"
+    folder = f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.{_CACHE_VERSION}"
+    path = storage.cache_dir() / "corpora" / folder
     cleaned = _read_cache(path)
     if cleaned is None:
         cleaned = cleaned_parts(*read(dataset))
@@ -200,25 +222,30 @@ class Cleaned(NamedTuple):
     test: Documents
     n_empty: int
     originals: Sequence[str]
+    train_originals: Sequence[str]
 
 
 def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
     """Clean the raw documents of both parts; those that clean to nothing are dropped and counted."""
-    parts = train.cleaned(), test.cleaned()
-    originals = [text for text in test.texts if clean(text)]
-    return Cleaned(*parts, len(train) + len(test) - sum(map(len, parts)), originals)
+    cleaned, originals = [], []
+    for documents in (train, test):
+        texts = [clean(text) for text in documents.texts]
+        kept = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
+        cleaned.append(Documents(texts, documents.labels).take(kept))
+        originals.append(documents.take(kept).texts)
+    n_empty = len(train) + len(test) - sum(map(len, cleaned))
+    return Cleaned(cleaned[0], cleaned[1], n_empty, originals[1], originals[0])
 
 
 def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    originals = [utf8(text) for text in cleaned.originals]
-    arrays = {
-        "n_empty": np.array(cleaned.n_empty),
-        "originals": np.frombuffer(b"".join(originals), dtype=np.uint8),
-        "original_ends": np.cumsum([len(text) for text in originals], dtype=np.int64),
-    }
-    for name, part in (("train", cleaned.train), ("test", cleaned.test)):  # the texts hold no line ends
+    arrays = {"n_empty": np.array(cleaned.n_empty)}
+    parts = ("train", cleaned.train, cleaned.train_originals), ("test", cleaned.test, cleaned.originals)
+    for name, part, raw in parts:  # cleaned texts hold no line ends
         arrays[f"{name}_texts"] = np.frombuffer(utf8("\n".join(part.texts)), dtype=np.uint8)
         arrays[f"{name}_labels"] = part.labels.astype(np.int64)
+        originals = [utf8(text) for text in raw]
+        arrays[f"{name}_originals"] = np.frombuffer(b"".join(originals), dtype=np.uint8)
+        arrays[f"{name}_original_ends"] = np.cumsum([len(text) for text in originals], dtype=np.int64)
     storage.write_arrays(path, arrays)
 
 
@@ -226,10 +253,12 @@ def _read_cache(path: Path) -> Cleaned | None:
     arrays = storage.read_arrays(path)
     if arrays is None:
         return None
-    train, test = (
-        Documents(PackedTexts.of_lines(arrays[f"{name}_texts"]), np.asarray(arrays[f"{name}_labels"]))
-        for name in ("train", "test")
-    )
-    ends = arrays["original_ends"]
-    originals = PackedTexts(arrays["originals"], np.append(0, ends[:-1]), ends)
-    return Cleaned(train, test, int(arrays["n_empty"]), originals)
+    parts, originals = [], []
+    for name in ("train", "test"):
+        texts = PackedTexts.of_lines(arrays[f"{name}_texts"])
+        parts.append(Documents(texts, np.asarray(arrays[f"{name}_labels"])))
+        ends = arrays[f"{name}_original_ends"]
+        begins = np.append(0, ends)[:-1]
+        originals.append(PackedTexts(arrays[f"{name}_originals"], begins, ends))
+    n_empty = int(arrays["n_empty"])
+    return Cleaned(parts[0], parts[1], n_empty, originals[1], originals[0])

@@ -4,18 +4,18 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.calibration import p_values_within
-from adbench_text.checks import Number, Whole
-from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.calibration import joined, p_values_within
+from adbench_text.checks import Number, Whole, check_choice
+from adbench_text.documents import DEFAULT_DETECTOR, ORDERS
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
-from adbench_text.models.model import Model, Training
+from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import (
@@ -134,15 +134,28 @@ class LeftOut:
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: NDArray[np.int64] | None = field(default=None, repr=False)
 
+    @property
+    def detector(self) -> "TextDetector":
+        """The detector that was fitted on all documents; only if each is left out by itself."""
+        return self._detectors[0]
+
     def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
         """Return the scores of the words of some documents; raise DetectorError if there are none."""
+        return self._looked_up("token_scores", rows)
+
+    def reasons(self, rows: Sequence[int]) -> list[list[str]]:
+        """Return the facts that make some documents odd, the strongest first."""
+        return self._looked_up("reasons", rows)
+
+    def _looked_up(self, what: str, rows: Sequence[int]) -> list[Any]:
         if self._fold_of is None:
-            return self._detectors[0].training_token_scores(rows)
-        scored: dict[int, list[TokenScore]] = {}
+            found: list[Any] = getattr(self._detectors[0], f"training_{what}")(rows)
+            return found
+        of_row: dict[int, Any] = {}
         for fold, detector in enumerate(self._detectors):
             if own := [row for row in rows if self._fold_of[row] == fold]:
-                scored |= zip(own, detector.token_scores([self._texts[row] for row in own]), strict=True)
-        return [scored[row] for row in rows]
+                of_row |= zip(own, getattr(detector, what)([self._texts[row] for row in own]), strict=True)
+        return [of_row[row] for row in rows]
 
 
 def left_out(
@@ -185,17 +198,55 @@ def _different(cleaned: Iterable[str], purpose: str) -> tuple[list[str], dict[in
     return list(row_of_text), row_of
 
 
+def _form(
+    texts: Sequence[str], row_of: Mapping[int, int], language: str, seed: int
+) -> tuple[LeftOut, dict[int, int]]:
+    """Return the scores by form, and the row among them of each place that shows anything.
+
+    The rows of documents with words are those of `row_of`. Documents without words follow, such as a line of
+    digits: they are different from each other as they were written.
+    """
+    n_with_words = max(row_of.values()) + 1
+    row_of_text: dict[str, int] = {}
+    rows = {
+        place: n_with_words + row_of_text.setdefault(text.strip(), len(row_of_text))
+        for place, text in enumerate(texts)
+        if place not in row_of and text.strip()
+    } | dict(row_of)
+    first = _first(rows)
+    own = own_detector(FORM, language=language, seed=seed)
+    with own.errors():
+        return left_out(own.detector, [texts[first[row]] for row in range(len(first))]), rows
+
+
+def _first(row_of: Mapping[int, int]) -> dict[int, int]:
+    """Return the first place of each row."""
+    return {row: place for place, row in sorted(row_of.items(), reverse=True)}
+
+
+def _both(p_words: NDArray[np.float64], form: LeftOut) -> NDArray[np.float64]:
+    """Return the joined scores of all rows of form; no word of a document without words is odd."""
+    p_form = p_values_within(form.scores)
+    return joined(np.append(p_words, np.ones(len(p_form) - len(p_words))), p_form)
+
+
 @dataclass(frozen=True)
 class RankedDocument:
-    """A document among the others."""
+    """A document among the others.
+
+    Each p is the share of the different documents that are at least as abnormal; copies count once. It is
+    None if it was not asked for. A document without words has `p_form` and `p_both` only.
+    """
 
     place: int  # in the input, from 0 on
-    rank: int  # 1 for the most abnormal; copies of a document share its rank
-    score: float  # abnormality, by detectors that were fitted without the document
-    p: float  # share of the different documents that score at least as high; copies count once
-    is_odd: bool  # whether p is at most alpha
+    rank: int  # 1 for the most abnormal of its list; copies of a document share its rank
+    score: float | None  # abnormality of its words, by detectors that were fitted without the document
+    p: float | None  # by words
+    is_odd: bool  # whether the p of its list is at most alpha
     copy_of: int | None = None  # place of the first document with the same words
     n_copies: int = 0  # number of later documents with the same words
+    p_form: float | None = None  # by form: length, characters and kinds of words of the first copy as written
+    p_both: float | None = None  # by both, joined as in `adbench_text.calibration.joined`
     _row: int = field(default=0, repr=False)  # among the different documents
 
 
@@ -206,8 +257,8 @@ class OddDocuments:
     detector: str  # name and configuration: "llr (robust)"
     method: str  # how a document is left out of what its detector learns, as in `LeftOut`
     alpha: float  # largest p of a document that is called odd
-    documents: list[RankedDocument]  # all with a word in them
-    empty: list[int]  # places of the documents without
+    by: str  # "words", "form" or "both": which p gives the order, what is odd and why
+    empty: list[int]  # places of the documents without words
     other_language: str | None  # the likely one, if only few of the words are common in the given one
     n_typical: int  # documents with the lowest scores that are searched for near-copies
     n_near_copies: int  # of them: those that share most of their words with another document
@@ -215,7 +266,40 @@ class OddDocuments:
     _texts: Sequence[str] = field(repr=False)
     _cleaner: Cleaner = field(repr=False)
     _left_out: LeftOut = field(repr=False)
+    _form: LeftOut | None = field(repr=False)
+    _all: list[RankedDocument] = field(repr=False)  # in no order
     _words: dict[int, list[TokenScore]] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def documents(self) -> list[RankedDocument]:
+        """The documents, the most abnormal first: all with words, and by form those without too."""
+        p_of = {document.place: p for document in self._all if (p := self.p_of(document)) is not None}
+        order = sorted(
+            (document for document in self._all if document.place in p_of),
+            key=lambda document: (p_of[document.place], document._row, document.place),
+        )
+        rank_of = {row: rank for rank, row in enumerate(dict.fromkeys(each._row for each in order), 1)}
+        return [
+            replace(each, rank=rank_of[each._row], is_odd=p_of[each.place] <= self.alpha) for each in order
+        ]
+
+    @property
+    def has_form(self) -> bool:
+        """Whether there are p-values by form, and by both."""
+        return self._form is not None
+
+    def p_of(self, document: RankedDocument) -> float | None:
+        """Return the p of a document that gives the order."""
+        return {"words": document.p, "form": document.p_form, "both": document.p_both}[self.by]
+
+    def ordered(self, by: str) -> "OddDocuments":
+        """Return the same documents in another order; raise InvalidValueError if it was not asked for."""
+        check_choice("order", by, ORDERS)
+        if by != "words" and not self.has_form:
+            raise InvalidValueError(
+                f"These documents were ranked by words only, not by {by}; leave out by=..."
+            )
+        return replace(self, by=by)
 
     @property
     def odd(self) -> list[RankedDocument]:
@@ -240,8 +324,9 @@ class OddDocuments:
         self.explain([document])
         return self._words[document.place]
 
-    def explain(self, documents: Iterable[RankedDocument]) -> None:
+    def explain(self, documents: Sequence[RankedDocument]) -> None:
         """Look up the words of many documents at once, which takes less time than one after the other."""
+        self._words.update((each.place, []) for each in documents if each.p is None)
         new = [document for document in documents if document.place not in self._words]
         try:
             scored = self._left_out.token_scores([document._row for document in new])
@@ -260,8 +345,27 @@ class OddDocuments:
         return centre([self.words(document) for document in sample])
 
     def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
-        """Return the words that make a document odd, the strongest first."""
-        return odd_words(self.words(document), self.centre, n)
+        """Return what makes a document odd, the strongest first: words, or facts about its form.
+
+        By both, it is what has the smaller p-value.
+        """
+        p, p_form = document.p, document.p_form
+        if self.by == "form" or (self.by == "both" and (p is None or (p_form is not None and p_form < p))):
+            return self.why_form(document, n)
+        return self.why_words(document, n)
+
+    def why_words(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
+        """Return the words that make a document odd, the strongest first.
+
+        Where the detector has no scores of words, its own facts replace them.
+        """
+        if (words := self.words(document)) or document.p is None:
+            return odd_words(words, self.centre, n)
+        return self._left_out.reasons([document._row])[0][:n]
+
+    def why_form(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
+        """Return the facts that make the form of a document odd, the strongest first."""
+        return self._form.reasons([document._row])[0][:n] if self._form else []
 
 
 def odd_documents(
@@ -272,6 +376,7 @@ def odd_documents(
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
     alpha: float = 0.01,
+    by: str | None = None,
     clean: bool = True,
     n_folds: int = N_FOLDS,
     seed: int = 0,
@@ -292,8 +397,13 @@ def odd_documents(
         Language of the documents, for the cleaning and the detector.
     alpha : float
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
+    by : {"words", "form", "both"}, optional
+        Which p gives the order, what is odd and why. With ``"words"`` form is not looked at. By default words
+        give the order, and the other p-values are known: `OddDocuments.ordered` gives the other orders. A
+        detector that reads documents as they were written, such as ``form``, has one order, by itself.
     clean : bool
-        Whether to remove stop words, punctuation and digits before.
+        Whether to remove stop words, punctuation and digits before; never for form, or a detector that reads
+        documents as they were written.
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
@@ -323,17 +433,24 @@ def odd_documents(
     texts = check_texts(texts)
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
-    cleaner = Cleaner(language if clean else None)
+    if by is not None:
+        check_choice("order", by, ORDERS)
+    if own.detector.reads_raw and by in ("form", "both"):
+        raise InvalidValueError(f"{own.label} reads the form of documents itself; it has no order by {by!r}.")
+    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
     different, row_of = _different(map(cleaner, texts), "to rank them")
     with own.errors():
         own.detector.prepare(different)
         scored = left_out(own.detector, different, n_folds, seed)
+    form, rows = None, row_of
+    if by != "words" and not own.detector.reads_raw:
+        form, rows = _form(texts, row_of, language, seed)
     typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
     return OddDocuments(
         detector=own.label,
         method=scored.method,
         alpha=alpha,
-        documents=_ranked(scored.scores, alpha, row_of),
+        by=by or "words",
         empty=[place for place in range(len(texts)) if place not in row_of],
         other_language=_other_language(different, language),
         n_typical=len(typical),
@@ -342,30 +459,36 @@ def odd_documents(
         _texts=texts,
         _cleaner=cleaner,
         _left_out=scored,
+        _form=form,
+        _all=_unranked(scored, form, rows),
     )
 
 
-def _ranked(scores: NDArray[np.float64], alpha: float, row_of: dict[int, int]) -> list[RankedDocument]:
-    """Return the documents, the most abnormal first; `row_of` has the row of the score of each place."""
-    p = p_values_within(scores)
-    rank = np.empty(len(scores), dtype=np.int64)
-    rank[np.argsort(-scores, kind="stable")] = np.arange(1, len(scores) + 1)
-    first = {row: place for place, row in reversed(row_of.items())}
-    n_documents = Counter(row_of.values())
-    documents = [
+def _unranked(scored: LeftOut, form: LeftOut | None, row_of: Mapping[int, int]) -> list[RankedDocument]:
+    """Return the documents with their p-values; `row_of` has the row of the scores of each place."""
+    p = p_values_within(scored.scores)
+    n_missing = len(set(row_of.values())) - len(p)
+    missing: list[Any] = [None] * n_missing
+    scores, p_words = ([*values.tolist(), *missing] for values in (scored.scores, p))
+    p_form = p_both = [None] * len(p_words)
+    if form is not None:
+        p_form, p_both = p_values_within(form.scores).tolist(), p_values_within(_both(p, form)).tolist()
+    first, n_documents = _first(row_of), Counter(row_of.values())
+    return [
         RankedDocument(
             place,
-            int(rank[row]),
-            float(scores[row]),
-            float(p[row]),
-            bool(p[row] <= alpha),
+            0,
+            scores[row],
+            p_words[row],
+            False,
             copy_of=None if place == first[row] else first[row],
             n_copies=n_documents[row] - 1 if place == first[row] else 0,
+            p_form=p_form[row],
+            p_both=p_both[row],
             _row=row,
         )
         for place, row in row_of.items()
     ]
-    return sorted(documents, key=lambda document: (document.rank, document.place))
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
@@ -408,7 +531,7 @@ def fit_model(
     ----------
     texts : sequence of str
         Normal documents; outliers among them make the model more lenient. Those without words are left out,
-        and so are copies of a document.
+        and so are copies of a document. The form of documents without words is learned too.
     detector, preset, settings, language, clean, n_folds, seed
         See `odd_documents`. By default `llr` has its preset ``robust`` with ``least_aside=0``: it sets no
         normal document aside by force.
@@ -436,6 +559,7 @@ def fit_model(
             "with those of earlier documents. Choose another --detector or --preset."
         )
     texts = check_texts(texts)
+    clean = clean and not own.detector.reads_raw
     cleaner = Cleaner(language if clean else None)
     # Without copies, or else they would take part in each other's score: all would look too normal.
     different, row_of = _different(map(cleaner, texts), "for a model")
@@ -444,6 +568,11 @@ def fit_model(
         scored = left_out(own.detector, different, n_folds, seed)
         if not own.detector.leaves_out_self:
             own.detector.fit(different)
+    form = None
+    if not own.detector.reads_raw:
+        by_form, _ = _form(texts, row_of, language, seed)
+        both = _both(p_values_within(scored.scores), by_form)
+        form = FormPart(by_form.detector, np.sort(by_form.scores), np.sort(both))
     n_documents = len(different)
     options = {
         "configuration": own.label,
@@ -454,7 +583,7 @@ def fit_model(
         "n_empty": len(texts) - len(row_of),
     }
     training = Training.of(different, source, options)
-    return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training)
+    return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training, form)
 
 
 def _centre(scored: LeftOut, n_documents: int) -> float:

@@ -3,7 +3,8 @@
 The folder:
 
 ``model.json``            format and its version; versions of the libraries; name, package and settings of
-                          the detector; its `state <adbench_text.models.state>`, as far as JSON has it;
+                          the detector; its `state <adbench_text.models.state>`, as far as JSON has it; the
+                          same of form, if the model looks at it (from format 2 on);
                           digests of resources outside the folder, such as word vectors; how it was
                           calibrated, with thresholds; facts about the training documents; size and SHA-256
                           of every other file
@@ -11,8 +12,8 @@ The folder:
 ``parts/<number>.skops``  fitted objects of scikit-learn
 
 The training documents are not saved. Their words are, where a detector needs them. Some detectors also
-need the word counts of each document (``knn-words``, ``llr`` with `batch_rounds`) or its vector (those of
-PyOD that look for neighbours).
+need the word counts of each document (``knn-words``, ``llr`` with `batch_rounds`) or its vector (``form``,
+and those of PyOD that look for neighbours).
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.
@@ -21,7 +22,7 @@ digest that they had then.
 import hashlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -42,7 +43,7 @@ from adbench_text.errors import (
     UnknownNameError,
 )
 from adbench_text.isolation import preserved
-from adbench_text.models.model import Model, Training
+from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.models.state import Writer, dump_part, load_part, read_state
 from adbench_text.places import described
 from adbench_text.plugins import registry
@@ -50,9 +51,9 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import State, check_scores
 from adbench_text.text import pretrained, vectors
 
-_FORMAT, _VERSION = "adbench-text model", 1
+_FORMAT, _VERSION = "adbench-text model", 2
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
-_CALIBRATION = "calibration"
+_CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
 _OURS = "adbench-text"
 _WHEELS = {
     vectors.WHEEL_DIGEST: vectors.WHEEL,
@@ -130,23 +131,34 @@ def load(folder: Path | str) -> Model:
 
 
 def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    detector, calibration = description["detector"], description["calibration"]
+    calibration, form = description["calibration"], description.get("form")
+    parts_of_model = [description, *([form] if form else [])]
     contents = {name: _content(folder, name, facts["sha256"]) for name, facts in description["files"].items()}
-    fitted = _unfitted(detector)
-    _check_resources(fitted, detector["name"], detector["resources"])
-    _check_libraries(detector["name"], description["libraries"])
+    name = description["detector"]["name"]
+    detectors = [_unfitted(part["detector"]) for part in parts_of_model]
+    for part, detector in zip(parts_of_model, detectors, strict=True):
+        _check_resources(detector, part["detector"]["name"], part["detector"]["resources"])
+    _check_libraries(name, description["libraries"])
     # copies: the arrays of a fitted detector can be written
     arrays = {name: array.copy() for name, array in safetensors.load(contents.pop(_ARRAYS)).items()}
+    trusted = _trusted(detectors)
     parts = {
-        int(Path(file).stem): load_part(data, str(folder / file), fitted.trusted_types)
-        for file, data in contents.items()
+        int(Path(file).stem): load_part(data, str(folder / file), trusted) for file, data in contents.items()
     }
     training = Training(**description["training"])
-    state = read_state(description["state"], arrays, parts)
-    _check_lengths(state, training)
-    fitted.restore_fitted(state)
+    lengths = [training.n_documents, *([form["n"]] if form else [])]
+    for part, detector, n in zip(parts_of_model, detectors, lengths, strict=True):
+        state = read_state(part["state"], arrays, parts)
+        _check_lengths(state, n)
+        detector.restore_fitted(state)
     scores = check_scores(arrays[_CALIBRATION], calibration["n"])
-    return Model(fitted, detector["name"], scores, calibration["by"], training)
+    form_part = None
+    if form:
+        by_form, both = (
+            check_scores(arrays[each], form["n"]) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION)
+        )
+        form_part = FormPart(detectors[1], by_form, both)
+    return Model(detectors[0], name, scores, calibration["by"], training, form_part)
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -206,23 +218,25 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     if detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
     writer = Writer()
-    fitted = detector.fitted_state(training_scores)
-    _check_lengths(fitted, model.training)
-    state = writer.write(fitted, "state")
-    writer.arrays[_CALIBRATION] = np.sort(check_scores(model.calibration, len(model.calibration)))
+    state = _written(detector, writer, "state", model.training.n_documents, training_scores)
+    calibrations = {_CALIBRATION: model.calibration}
+    detectors, form = [detector], None
+    if model.form is not None:
+        n = len(model.form.calibration)
+        calibrations |= {_FORM_CALIBRATION: model.form.calibration, _BOTH_CALIBRATION: model.form.both}
+        detectors.append(model.form.detector)
+        form_state = _written(model.form.detector, writer, "form", n, training_scores)
+        form = {"detector": _described(FORM, model.form.detector), "n": n, "state": form_state}
+    for name, scores in calibrations.items():
+        writer.arrays[name] = np.sort(check_scores(scores, len(scores)))
     files = {_ARRAYS: safetensors.save(writer.arrays)}
     for number, value in enumerate(writer.parts):
-        files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, detector.trusted_types)
+        files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, _trusted(detectors))
     description = {
         "format": _FORMAT,
         "version": _VERSION,
-        "libraries": _used_libraries(detector),
-        "detector": {
-            "name": model.name,
-            "package": _package_of(model.name),
-            "settings": _settings(model),
-            "resources": detector.needed_resources(),
-        },
+        "libraries": _used_libraries(detectors),
+        "detector": _described(model.name, detector),
         "calibration": {
             "by": model.calibrated_by,
             "n": len(model.calibration),
@@ -234,30 +248,51 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
             for name, data in files.items()
         },
         "state": state,
+        "form": form,
     }
     files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
     return files
 
 
-def _settings(model: Model) -> dict[str, Any]:
+def _written(detector: TextDetector, writer: Writer, name: str, n: int, training_scores: bool) -> Any:
+    """Return the JSON of the state of a detector that was fitted on n documents."""
+    fitted = detector.fitted_state(training_scores)
+    _check_lengths(fitted, n)
+    return writer.write(fitted, name)
+
+
+def _trusted(detectors: Sequence[TextDetector]) -> frozenset[str]:
+    return frozenset().union(*(detector.trusted_types for detector in detectors))
+
+
+def _described(name: str, detector: TextDetector) -> dict[str, Any]:
+    return {
+        "name": name,
+        "package": _package_of(name),
+        "settings": _settings(name, detector),
+        "resources": detector.needed_resources(),
+    }
+
+
+def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:
     """Return the settings of a detector; those that JSON does not have must be the default ones."""
-    defaults = type(model.detector).default_params()
+    defaults = type(detector).default_params()
     settings = {}
-    for name, value in model.detector.get_params().items():
+    for name, value in detector.get_params().items():
         with suppress(TypeError, ValueError):
             if json.loads(json.dumps(value, allow_nan=False)) == value:
                 settings[name] = value
         if name not in settings and repr(value) != repr(defaults.get(name)):
             raise DetectorError(
-                f"{model.name} cannot be saved: its setting {name}={value!r} is no JSON value."
+                f"{detector_name} cannot be saved: its setting {name}={value!r} is no JSON value."
             )
     return settings
 
 
-def _check_lengths(state: State, training: Training) -> None:
-    """Raise InvalidValueError unless there is a value for each training document."""
+def _check_lengths(state: State, n: int) -> None:
+    """Raise InvalidValueError unless there is a value for each of n training documents."""
     names = [name for name in ("kept", "training_scores") if state[name] is not None]
-    check_shapes(state, **dict.fromkeys(names, str(training.n_documents)))
+    check_shapes(state, **dict.fromkeys(names, str(n)))
 
 
 @contextmanager
@@ -319,11 +354,12 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
     return kind(**detector["settings"])
 
 
-def _used_libraries(detector: TextDetector) -> dict[str, str]:
-    """Return the versions of this package, and of the libraries that a detector computes with."""
-    listed = [libraries(type(detector), detector.implementation)]
+def _used_libraries(detectors: Sequence[TextDetector]) -> dict[str, str]:
+    """Return the versions of this package, and of the libraries that detectors compute with."""
+    listed = [libraries(type(detector), detector.implementation) for detector in detectors]
     # members of a detector that is made of others list theirs as resources
-    listed += [text for name, text in detector.resources().items() if name.endswith(".libraries")]
+    resources = [resource for detector in detectors for resource in detector.resources().items()]
+    listed += [text for name, text in resources if name.endswith(".libraries")]
     names = {entry.partition(" ")[0] for text in listed for entry in text.split(", ") if entry}
     return {_OURS: __version__} | {name: installed(name) for name in sorted(names)}
 

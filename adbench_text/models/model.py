@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.calibration import p_values, threshold
-from adbench_text.checks import Number
-from adbench_text.errors import AdbenchTextError
+from adbench_text.calibration import joined, p_values, threshold
+from adbench_text.checks import Number, check_choice
+from adbench_text.documents import ORDERS
+from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
 from adbench_text.text.cleaning import Cleaner
@@ -17,6 +18,9 @@ from adbench_text.text.words import digest
 
 #: Shares of normal documents that the thresholds of a model call odd.
 ALPHAS = (0.01, 0.05, 0.1)
+
+#: The detector of the form of documents, beside one of their words.
+FORM = "form"
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,25 @@ class Training:
 
 
 @dataclass(frozen=True)
+class FormPart:
+    """The form of normal documents, beside their words.
+
+    Attributes
+    ----------
+    detector : TextDetector
+        Fitted on documents as they were written.
+    calibration : float64 array of shape (n,)
+        Scores of normal documents by form.
+    both : float64 array of shape (n,)
+        Scores of the same documents by words and form, as `adbench_text.calibration.joined` joins them.
+    """
+
+    detector: TextDetector
+    calibration: NDArray[np.float64]
+    both: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
 class Model:
     """A fitted detector that is saved and read back by `save` and `load`.
 
@@ -48,6 +71,8 @@ class Model:
     calibrated_by : str
         How the scores were found, for example ``"leave-one-out"``.
     training : Training
+    form : FormPart or None
+        None if the detector reads documents as they were written itself.
     """
 
     detector: TextDetector
@@ -55,6 +80,7 @@ class Model:
     calibration: NDArray[np.float64]
     calibrated_by: str
     training: Training
+    form: FormPart | None = None
 
     def thresholds(self) -> dict[str, float | None]:
         """Return for each share in `ALPHAS` the score above which a document has at most this p-value.
@@ -65,12 +91,19 @@ class Model:
 
 
 class ScoredDocument(NamedTuple):
-    """The result of a document; `score` and `p` are None where it has no words."""
+    """The result of a document.
+
+    `score` and `p` are None where it has no words; `p_form` and `p_both` where it shows nothing, or the model
+    does not look at form.
+    """
 
     score: float | None
     p: float | None  # share of normal documents that score at least as high
-    is_odd: bool  # whether p is at most alpha
+    is_odd: bool  # whether the p that decides is at most alpha
     why: list[str]  # the words that make an odd document odd, the strongest first
+    p_form: float | None  # the same share by form
+    p_both: float | None  # by words and form together
+    why_form: list[str]  # the facts that make its form odd, the strongest first
 
 
 class Scorer:
@@ -82,6 +115,8 @@ class Scorer:
         Its training options say how documents are cleaned.
     alpha : float
         Share of normal documents that may be called odd, in (0, 1).
+    by : {"words", "form", "both"}, optional
+        Which p decides; by default both, if the model has a part for form. With ``"words"`` it is not used.
 
     Examples
     --------
@@ -92,9 +127,14 @@ class Scorer:
     [False, True]
     """
 
-    def __init__(self, model: Model, alpha: float = 0.01) -> None:
+    def __init__(self, model: Model, alpha: float = 0.01, by: str | None = None) -> None:
         Number("(0, 1)").check("alpha", alpha)
+        self.by = by or ("words" if model.form is None else "both")
+        check_choice("order", self.by, ORDERS)
+        if self.by != "words" and model.form is None:
+            raise InvalidValueError(f"The model has no part for form, so that nothing is odd by {by!r}.")
         self._model, self._alpha = model, alpha
+        self._form = None if self.by == "words" else model.form
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
@@ -113,18 +153,44 @@ class Scorer:
         texts = check_texts(texts, may_be_empty=True)
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
-        results = [ScoredDocument(None, None, False, [])] * len(texts)
-        if not rows:
-            return results
-        scores = self._model.detector.decision_function([cleaned[row] for row in rows])
-        p = p_values(scores, self._model.calibration)
-        is_odd = p <= self._alpha
-        for row, score, p_value, odd in zip(rows, scores.tolist(), p.tolist(), is_odd.tolist(), strict=True):
-            results[row] = ScoredDocument(score, p_value, odd, [])
-        odd_rows = [row for row in rows if results[row].is_odd]
-        for row, words in zip(odd_rows, self.words([texts[row] for row in odd_rows]), strict=True):
-            results[row] = results[row]._replace(why=odd_words(words, self.centre, N_WHY))
+        results = [ScoredDocument(None, None, False, [], None, None, [])] * len(texts)
+        p_words = np.ones(len(texts))  # no word of a document without words is odd
+        if rows:
+            scores = self._model.detector.decision_function([cleaned[row] for row in rows])
+            p_words[rows] = p_values(scores, self._model.calibration)
+            for row, score in zip(rows, scores.tolist(), strict=True):
+                results[row] = results[row]._replace(score=score, p=float(p_words[row]))
+        if self._form and (rows := [row for row, text in enumerate(texts) if text.strip()]):
+            scores = self._form.detector.decision_function([texts[row] for row in rows])
+            p_form = p_values(scores, self._form.calibration)
+            p_both = p_values(joined(p_words[rows], p_form), self._form.both)
+            for row, *both in zip(rows, p_form.tolist(), p_both.tolist(), strict=True):
+                results[row] = results[row]._replace(p_form=both[0], p_both=both[1])
+        odd_rows = [row for row, result in enumerate(results) if self._is_odd(result)]
+        odd_texts = [texts[row] for row in odd_rows]
+        for row, why, why_form in zip(odd_rows, *self.why(odd_texts), strict=True):
+            results[row] = results[row]._replace(is_odd=True, why=why, why_form=why_form)
         return results
+
+    def p_of(self, result: ScoredDocument) -> float | None:
+        """Return the p that decides whether a document is odd."""
+        return {"words": result.p, "form": result.p_form, "both": result.p_both}[self.by]
+
+    def _is_odd(self, result: ScoredDocument) -> bool:
+        p = self.p_of(result)
+        return p is not None and p <= self._alpha
+
+    def why(self, texts: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
+        """Return what makes documents odd, the strongest first: words, and facts about their form.
+
+        Where the detector has no scores of words, its own facts replace them.
+        """
+        if not texts:
+            return [], []
+        facts = self._model.detector.reasons([self._cleaner(text) for text in texts])
+        scored = zip(self.words(texts), facts, strict=True)
+        why = [odd_words(words, self.centre, N_WHY) or facts[:N_WHY] for words, facts in scored]
+        return why, self._form.detector.reasons(texts) if self._form else [[] for _ in texts]
 
     def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the words of documents with their scores; none if the detector has no such scores."""

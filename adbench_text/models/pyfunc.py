@@ -15,6 +15,17 @@ if TYPE_CHECKING:
 
 ALPHA = 0.01
 
+#: The columns of the answer with the types of MLflow; those of numbers may be None.
+RESULTS = {
+    "score": "double",
+    "p": "double",
+    "odd": "boolean",
+    "why": "string",
+    "p_form": "double",
+    "p_both": "double",
+    "why_form": "string",
+}
+
 
 class Predictor:
     """Scores texts with a model."""
@@ -23,9 +34,10 @@ class Predictor:
         self._model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> "pd.DataFrame":
-        """Return score, p-value, whether it is at most alpha, and why, for each text in the column ``text``.
+        """Return scores, p-values, whether one is odd, and why, for each text in the column ``text``.
 
-        `params` may have ``alpha``. A text without words has None as its score and p-value.
+        `params` may have ``alpha``. A text without words has None as its score and p-value; of a model that
+        looks at form, ``p_both`` decides what is odd.
         """
         import pandas as pd
 
@@ -40,10 +52,11 @@ class Predictor:
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
         results = Scorer(self._model, alpha).score(model_input)
-        table = pd.DataFrame(results, index=index, columns=["score", "p", "odd", "why"], dtype=object)
-        table["why"] = table["why"].map(", ".join)
+        table = pd.DataFrame(results, index=index, columns=list(RESULTS), dtype=object)
+        for name in ("why", "why_form"):
+            table[name] = table[name].map(", ".join)
         # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON
-        return table.astype({"odd": bool, "why": str})
+        return table.astype({"odd": bool, "why": str, "why_form": str})
 
 
 def _load_pyfunc(path: str) -> Predictor:

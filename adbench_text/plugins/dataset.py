@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, file_digest
-from adbench_text.text.cleaning import clean
 from adbench_text.text.packed import PackedTexts
 
 
@@ -27,8 +26,8 @@ class Documents:
     Examples
     --------
     >>> documents = Documents(["The 2 ships!", "7", "A storm."], np.array([0, 1, 1]))
-    >>> documents.cleaned()
-    Documents(texts=['ships', 'storm'], labels=array([0, 1]))
+    >>> documents.take(np.array([0, 2]))
+    Documents(texts=['The 2 ships!', 'A storm.'], labels=array([0, 1]))
     """
 
     texts: Sequence[str]
@@ -48,12 +47,6 @@ class Documents:
         texts = self.texts
         taken = texts.take(rows) if isinstance(texts, PackedTexts) else [texts[row] for row in rows]
         return Documents(taken, self.labels[rows])
-
-    def cleaned(self) -> "Documents":
-        """Return the documents cleaned; those that clean to nothing are dropped."""
-        texts = [clean(text) for text in self.texts]
-        kept = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
-        return Documents(texts, self.labels).take(kept)
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Hyper-parameters that move the threshold and never a score. Of the class.
     leaves_out_self : bool
         Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
+    reads_raw : bool
+        Whether it reads documents as they were written; the others get cleaned ones. Of the class.
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
         short documents in seconds. An attribute of the class; empty by default.
@@ -124,6 +126,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
+    reads_raw: ClassVar[bool] = False
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
@@ -238,6 +241,26 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """Return the scores of the words of training documents, as they add up to ``decision_scores_``."""
         texts = self._texts_of_training()
         return self.token_scores([texts[place] for place in places])
+
+    def reasons(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return facts that make each document odd, the strongest first; none if the method has none.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            Any documents.
+
+        Returns
+        -------
+        list of list of str
+            For each document, such as ``["41 % digits; others 1 %"]``.
+        """
+        return [[] for _ in texts]
+
+    def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
+        """Return the `reasons` of training documents."""
+        texts = self._texts_of_training()
+        return self.reasons([texts[place] for place in places])
 
     def _texts_of_training(self) -> list[str]:
         texts: list[str] | None = self.__dict__.get("_training_texts")

@@ -89,11 +89,13 @@ class Foreign(TextDetector):
     kind: ClassVar[Callable[..., Any]]
     implementation = _attribute(type)
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
+    reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
     trusted_types = _attribute(lambda wrapped: frozenset(getattr(wrapped, "trusted_types", ())))
     can_be_saved = _attribute(lambda wrapped: hasattr(wrapped, "_get_state"))
     prepare = _method("prepare")
     oracle_scores = _method("oracle_scores")
     tables = _method("tables")
+    reasons = _method("reasons")
     _get_state = _method("_get_state")
     _set_state = _method("_set_state")
 

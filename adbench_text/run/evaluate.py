@@ -53,8 +53,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
     costs: dict[str, float] = {}
     detector, training = None, None
     try:
-        split = split_of(cell, corpus)
         detector = build_detector(cell)
+        split = split_of(cell, corpus.read_by(detector))
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)

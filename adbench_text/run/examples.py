@@ -56,7 +56,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
         document = int(split.places[place])
         text = texts[place]
         scored = _scored(tokens)
-        if len(corpus.originals):
+        if len(corpus.originals) and not detector.reads_raw:
             text = corpus.originals[document]
             scored = original_words(text, Cleaner(), scored)
         label = corpus.classes[corpus.test.labels[document]]

@@ -188,7 +188,8 @@ def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress)
             caching(),
             as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
         ):
-            built.prepare([*corpus.train.texts, *corpus.test.texts])
+            documents = corpus.read_by(built)
+            built.prepare([*documents.train.texts, *documents.test.texts])
     except PluginError as error:
         progress.message(f"{error}", "error")
     finally:

@@ -25,8 +25,6 @@ from adbench_text.store.record import KIND, TAG
 
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
-_RESULTS = {"score": "double", "p": "double", "odd": "boolean", "why": "string"}
-_NONE_WITHOUT_WORDS = ("score", "p")
 _NAME = re.compile(r"[^/:.%\"']+")
 
 
@@ -152,6 +150,6 @@ def _signature() -> Any:
     return ModelSignature(
         # "string" would turn a null of the request into the text "None"
         Schema([ColSpec(AnyType(), "text")]),  # type: ignore[no-untyped-call]
-        Schema([ColSpec(kind, name, name not in _NONE_WITHOUT_WORDS) for name, kind in _RESULTS.items()]),
+        Schema([ColSpec(kind, name, kind != "double") for name, kind in pyfunc.RESULTS.items()]),
         ParamSchema([ParamSpec("alpha", "double", pyfunc.ALPHA)]),
     )

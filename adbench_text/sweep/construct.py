@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # MLflow accepts these, and most characters
+_RAW = "resource.raw_documents"
 _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 
@@ -45,7 +46,19 @@ def _built(
         except (TypeError, ValueError) as error:
             reason = f"{message_of(error)}{place_of_error(error, detector.__module__)}"
             raise InvalidValueError(f"{f'{name} {configuration}'.strip()}: {reason}") from error
+        _check_members(built, f"{name} {configuration}".strip())
     return built
+
+
+def _check_members(detector: Any, label: str) -> None:
+    """Raise InvalidValueError if a detector is made of one that reads raw documents: it has cleaned ones."""
+    for member in detector._build() if hasattr(detector, "named_by") else ():
+        if member.reads_raw:
+            raise InvalidValueError(
+                f"{label}: {type(member).__name__} cannot be a member, because it reads documents as they "
+                "were written, and the others read cleaned ones. Run it by itself."
+            )
+        _check_members(member, label)
 
 
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
@@ -77,6 +90,8 @@ def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = 
     """Return all that determines the result of a cell, as text; equal definitions have equal results."""
     record = cell.texts | {"dataset_digest": corpus.digest}
     record |= identified(build_detector(cell), cell) if identity is None else identity
+    if _RAW in record:
+        record[_RAW] = corpus.raw.digest
     return {_accepted_name(name): _accepted_value(value) for name, value in record.items()}
 
 
@@ -93,6 +108,8 @@ def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
         record["regime"] = regime
     if is_oracle:
         record["oracle"] = "true"
+    if detector.reads_raw:
+        record[_RAW] = ""  # `definition` knows the corpus
     record |= {f"resource.{name}": value for name, value in resources}
     return record | {f"detector.{name}": value for name, value in values if name != "random_state"}
 

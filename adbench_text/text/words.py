@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 # Chinese characters and Hiragana: no spaces separate them, so each is a word, as in Unicode's UAX 29.
 _IDEOGRAPHS = "\u3005-\u3007\u3041-\u3096\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _JOINERS = "\u200c\u200d"
 _END_OF_MARKS = 0x1F000  # those above belong to no letter
 
@@ -48,6 +49,8 @@ def words(text: str) -> list[str]:
     text = text.lower()
     if text.isascii() and text.replace(" ", "").isalnum():  # a cleaned document: only words and spaces
         return text.split()
+    if text.isascii():  # the same words in a tenth of the time
+        return _ASCII_WORD.findall(text)
     return word_pattern().findall(text)
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -170,18 +170,22 @@ class PageDocument(NamedTuple):
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
 
 
-def page_of_documents(summary: Sequence[str], documents: Sequence[PageDocument], middle: float) -> str:
-    """Return a page of a user's own documents, the most odd first; those without room are counted.
+def page_of_documents(
+    summary: Sequence[str], sections: Mapping[str, Sequence[PageDocument]], middle: float
+) -> str:
+    """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
     The sentences of `summary` are above them. A word with the score `middle` is neither odd nor typical.
     """
+    headings = [heading for heading, documents in sections.items() for _ in documents]
+    documents = [document for documents in sections.values() for document in documents]
     cut = [_cut(document.text, _N_CHARACTERS_OF_DOCUMENT) for document in documents]
     sizes = np.cumsum([len(text) for text, _ in cut])
     n_shown = max(int(np.searchsorted(sizes, _MOST_CHARACTERS, side="right")), 1)
     scale = Scale.of([document.words for document in documents[:n_shown]], middle)
     shown = [
-        (document, scale.pieces(text, document.words), n_left_out)
-        for document, (text, n_left_out) in zip(documents[:n_shown], cut, strict=False)
+        (heading, document, scale.pieces(text, document.words), n_left_out)
+        for heading, document, (text, n_left_out) in zip(headings, documents[:n_shown], cut, strict=False)
     ]
     has_words = any(document.words for document in documents[:n_shown])
     return page(

@@ -47,16 +47,25 @@ def test_a_session(adbench, tmp_path):
     assert first.startswith(
         "120 documents, 0 duplicates, 0 empty; llr (robust, least_aside=0, without word vectors), calib"
     )
-    assert second.startswith("Scores above these are odd, by share of false alarms: 1 %: ")
+    assert second.startswith("By words alone, scores above these are odd, by share of false alarms: 1 %: ")
     assert third == "Model: kept. Score documents: adbench-text score kept FILE"
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
     assert scored.exit_code == 0, scored.output
     results = lines(scored)
     assert [result["id"] for result in results] == ["K0", "K1", "K2", "K3", "K4", "K5"]
-    assert [result["odd"] for result in results] == [False] * 4 + [True, False]
+    assert [result["odd"] for result in results] == [False] * 4 + [True, True]
+    assert list(results[4]) == ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
     assert set(results[4]["why"]) == {"judge", "heard", "witness"}
     assert results[4]["p"] == pytest.approx(1 / 121)
-    assert results[3] == {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
+    empty = {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
+    assert results[3] == empty | {"p_form": None, "p_both": None, "why_form": []}
+    assert results[4]["p_both"] == pytest.approx(1 / 121)
+    assert results[4]["why_form"][0].endswith("; others 0 %")
+    assert (results[5]["p"], results[5]["p_form"]) == (None, pytest.approx(1 / 121))
+    by_words = lines(adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key", "--by", "words"))
+    assert by_words[3] == empty
+    assert [result["odd"] for result in by_words] == [False] * 4 + [True, False]
+    assert [result["p"] for result in by_words] == [result["p"] for result in results]
     model = fit_model(SEA)
     assert [result["score"] for result in results] == [each.score for each in Scorer(model).score(NEW)]
     page = adbench("explain", "kept", "new.jsonl", "--text", "body", "--top", "2")
@@ -66,7 +75,10 @@ def test_a_session(adbench, tmp_path):
         in page.output
     )
     markup = (tmp_path / "explained.html").read_text()
+    assert "Odd by words and form at 1 % false alarms: 2. p is the share" in page.output
     assert markup.count("<article>") == 2
+    assert "p_both <b>" in markup
+    assert "; others 0 %" in markup
     assert 'title="' in markup
     assert "<b>a witness" not in markup
 
@@ -77,7 +89,7 @@ def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_p
     fitted = adbench("fit", "normal.txt", "--model", "kept", "-d", "knn-words")
     note = (
         "Note: 3 of 123 normal documents share the highest score, 1. "
-        "At 1 % only a higher score is odd; if the detector gives none, no document is odd."
+        "At 1 % only a higher score is odd; if the detector gives none, no words are odd."
     )
     assert note in fitted.stderr
     assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""

@@ -54,15 +54,20 @@ def test_a_session(odd, tmp_path):
     assert lines[0].startswith(
         "153 documents, 1 duplicate, 1 empty; llr (robust, without word vectors), each left"
     )
-    assert lines[1].split() == ["rank", "id", "p", "why", "text"]
-    assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[2])
-    assert lines[-3:] == [
-        "Called odd: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
+    assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
+    assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
+    assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
+    assert re.match(r" +1 +X1 +0\.0066 +\d+ % symbols; others 0 %.*Preheat the", lines[7])
+    assert lines[-4:] == [
+        "Called odd by words: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
+        "Called odd by form: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
         "p is the share of the different documents that score at least as high.",
         "All documents: odd.csv. Page: odd.html.",
     ]
     rows = table(tmp_path / "odd.csv")
-    assert list(rows[0]) == ["rank", "score", "p", "odd", "why", "copy_of", "key", "queue", "body"]
+    ours = ["rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
+    assert list(rows[0]) == [*ours, "key", "queue", "body"]
+    assert {rows[0][name] for name in ("p", "p_form", "p_both")} == {"0.006623"}
     assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
     assert len(rows) == 153
     assert {row["copy_of"] for row in rows if row["key"] == "X3"} == {"T3"}
@@ -70,15 +75,51 @@ def test_a_session(odd, tmp_path):
     page = (tmp_path / "odd.html").read_text()
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
+    assert re.findall("<h2>.*</h2>", page) == ["<h2>Odd by words</h2>", "<h2>Odd by form</h2>"]
+
+
+def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd, tmp_path):
+    shout = SEA[3].upper().replace(" ", "!! ")
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, "beat the eggs", shout, "12 34 56"]], ("text",))
+    first, marks = {}, {}
+    for by in ("words", "form", "both"):
+        result = odd(tmp_path / "a.csv", "--by", by, "--top", 3, "--alpha", 0.02)
+        assert "Odd by" not in result.stdout
+        rows = table(tmp_path / "odd.csv")
+        first[by] = rows[0]["text"]
+        marks[by] = {
+            name for name in ("why", "why_form", "p_form", "p_both") if any(row[name] for row in rows)
+        }
+        column = {"words": "p", "form": "p_form", "both": "p_both"}[by]
+        for row in rows:
+            assert row["odd"] == str(int(float(row[column]) <= 0.02)) if row[column] else not row["odd"]
+    assert (first["words"], first["form"]) == ("beat the eggs", "12 34 56")
+    assert marks["words"] == {"why"}
+    assert marks["form"] == {"why_form", "p_form", "p_both"}
+    assert marks["both"] == {"why", "why_form", "p_form", "p_both"}
+    assert first["both"] in ("beat the eggs", shout, "12 34 56")
+    (without_words,) = (row for row in rows if row["text"] == "12 34 56")
+    assert (without_words["score"], without_words["p"]) == ("", "")
+
+
+def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, "12 34 56"]], ("text",))
+    result = odd(tmp_path / "a.csv", "-d", "form", "--top", 1)
+    assert "Odd by" not in result.stdout
+    assert re.search(r" 1 +151 +0\.0066 +\d+ % digits; others 0 %", result.stdout)
+    assert table(tmp_path / "odd.csv")[0]["why"].startswith("75 % digits; others 0 %")
+    refused = odd(tmp_path / "a.csv", "-d", "form", "--by", "both")
+    assert refused.exit_code == 2
+    assert "form reads the form of documents itself; it has no order by 'both'." in refused.stderr
 
 
 def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
     eggs = "Preheat the oven, beat the eggs"
     result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
-    assert "Called odd: 1 of 151 different documents and 1 duplicate of them, those" in result.stdout
+    assert "Called odd by words: 1 of 151 different documents and 1 duplicate of them, those" in result.stdout
     rows = [line.split()[:4] for line in result.stdout.splitlines() if "oven" in line]
-    assert rows == [["1", "151", "0.0066", "1"]]  # one row for both, with the number of copies
-    assert result.stdout.splitlines()[1].split() == ["rank", "row", "p", "copies", "why", "text"]
+    assert rows[0] == ["1", "151", "0.0066", "1"]  # one row for both, with the number of copies
+    assert result.stdout.splitlines()[2].split() == ["rank", "row", "p", "copies", "why", "text"]
     assert "copies <b><bdi>1</bdi></b>" in (tmp_path / "odd.html").read_text()
     first, second, third = table(tmp_path / "odd.csv")[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
@@ -106,7 +147,10 @@ def test_few_documents_and_another_language_are_noted(odd, tmp_path):
     german = ["Der Kessel verliert Wasser", "Heizung bleibt kalt", "Thermostat im Keller defekt"]
     result = odd(write(tmp_path / "a.csv", [[text] for text in german], ("text",)))
     assert result.exit_code == 0, result.output
-    assert "with 3 different documents no p is below 0.33, so none is odd; raise --alpha." in result.stderr
+    assert (
+        "with 3 different documents no p by form is below 0.33, so none is odd; raise --alpha."
+        in result.stderr
+    )
     assert (
         "few of the words are common in the language 'en', more in 'de'; give --language de." in result.stderr
     )
@@ -135,7 +179,8 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
     result = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
-    chosen = odd(tmp_path / "a.csv", "--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2)
+    choice = ["--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2]
+    chosen = odd(tmp_path / "a.csv", *choice, "--by", "words")
     assert "ocsvm (encoder=svd), cross-fitted over 2 folds" in chosen.stdout
     assert notes(chosen) == []
 
@@ -144,7 +189,7 @@ def test_documents_that_share_the_highest_score_are_noted(odd, tmp_path):
     alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *alone]], ("text",))
     note = (
-        "with 153 different documents, 3 of which share the highest score, no p is below 0.02, "
+        "with 153 different documents, 3 of which share the highest score, no p by words is below 0.02, "
         "so none is odd; raise --alpha."
     )
     assert note in odd(tmp_path / "a.csv", "-d", "knn-words").stderr
@@ -180,7 +225,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
     rows = [(n, text) for n, text in enumerate(SEA)]
     result = odd(write(tmp_path / "a.csv", rows, ("score", "text")), "-o", "mine", "--top", 0)
     assert result.exit_code == 0, result.output
-    assert len(result.stdout.splitlines()) == 4
+    assert len(result.stdout.splitlines()) == 5
     assert {int(row["input_score"]) for row in table(tmp_path / "mine.csv")} == set(range(150))
 
 

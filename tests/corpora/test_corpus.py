@@ -153,10 +153,13 @@ def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
 
 def test_documents_that_clean_to_nothing_are_dropped():
     raw = Documents(["The Cars!", "", " \n\t", "12 -- 3", "the and of", "a b c", "Ships, 2"], np.arange(7))
-    cleaned = raw.cleaned()
-    assert cleaned.texts == ["cars", "ships"]
-    assert cleaned.labels.tolist() == [0, 6]
-    assert len(Documents(["", "!"], np.array([0, 1])).cleaned()) == 0
+    nothing = Documents(["", "!"], np.array([0, 1]))
+    cleaned = corpus.cleaned_parts(raw, nothing)
+    assert cleaned.train.texts == ["cars", "ships"]
+    assert cleaned.train.labels.tolist() == [0, 6]
+    assert cleaned.train_originals == ["The Cars!", "Ships, 2"]
+    assert len(cleaned.test) == len(cleaned.originals) == 0
+    assert cleaned.n_empty == 7
 
 
 @pytest.mark.parametrize("part", ["training", "test"])
@@ -277,6 +280,21 @@ def test_test_documents_are_kept_as_they_were_written(home):
     few = corpus.load(Colours(), limit=1)
     assert [clean(text) for text in few.originals] == list(few.test.texts)
     assert Colours.reads == 1
+
+
+def test_the_raw_corpus_has_the_same_documents_in_the_same_rows(home):
+    for limit in (None, 1):
+        loaded = corpus.load(Colours(), limit)
+        for raw, cleaned in ((loaded.raw.train, loaded.train), (loaded.raw.test, loaded.test)):
+            assert list(raw.texts) != list(cleaned.texts)
+            assert [clean(text) for text in raw.texts] == list(cleaned.texts)
+            assert raw.labels is cleaned.labels
+        assert loaded.raw.digest != loaded.digest == corpus.load(Colours(), limit).digest
+
+
+def test_a_corpus_without_its_documents_as_they_were_written_has_no_raw_one(colours):
+    with pytest.raises(DataError, match="The documents of colours are not available as they were written"):
+        colours.raw  # noqa: B018
 
 
 def test_another_edition_is_read_anew(home):

@@ -32,6 +32,21 @@ def drawn():
     return Corpus("drawn", CLASSES, EMPTY, documents("test"), "made up", **facts)
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("share", [0.0, 0.1])
+def test_raw_documents_are_split_as_the_cleaned_ones(colours, drawn, protocol, share):
+    whole = drawn if protocol == "redrawn" else colours
+    written = lambda texts: [f"The {text}!" for text in texts]  # noqa: E731
+    raw = {"originals": written(whole.test.texts), "train_originals": written(whole.train.texts)}
+    whole = replace(whole, **raw)
+    name = next(iter(splits(whole, protocol)))
+    cleaned, of_raw = (draw(each, name, share, 3, protocol) for each in (whole, whole.raw))
+    assert of_raw.train == written(cleaned.train)
+    assert list(of_raw.test) == written(cleaned.test)
+    for part in ("train_outlier", "outlier", "places"):
+        assert getattr(of_raw, part).tolist() == getattr(cleaned, part).tolist()
+
+
 def classes_of(texts):
     return {text.split()[1] for text in texts}
 

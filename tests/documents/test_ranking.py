@@ -148,3 +148,80 @@ def test_a_preset_may_come_with_the_name_of_the_detector():
     assert ranked(texts, detector="llr:robust").detector == "llr (robust, background=uniform coherence=0)"
     with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
         odd_documents(texts, "llr:robusst")
+
+
+def test_form_gives_an_order_and_a_p_of_its_own():
+    result = ranked([*SEA, ODD, SEA[3].upper(), "12 34 56", "!? !? !?", "", "12 34 56"], alpha=0.03)
+    assert result.empty == [62, 63, 64, 65]
+    assert {document.place for document in result.odd} == {60}
+    assert result.documents[0].p == pytest.approx(1 / 61)
+    by_form = result.ordered("form")
+    assert (by_form.by, len(by_form.documents), len(by_form.different)) == ("form", 65, 63)
+    assert {document.place for document in by_form.different[:3]} == {60, 62, 63}
+    assert all(document.is_odd == (document.p_form <= 0.03) for document in by_form.documents)
+    digits = next(document for document in by_form.documents if document.place == 62)
+    assert (digits.score, digits.p, digits.n_copies) == (None, None, 1)
+    assert by_form.why(digits) == by_form.why_form(digits)
+    assert by_form.why(digits)[0].startswith("75 % digits")
+    assert by_form.words(digits) == []
+    assert by_form.ordered("words").documents == result.documents
+
+
+def test_both_is_the_rank_of_the_joined_p_values():
+    both = ranked([*SEA, ODD, "12 34 56"], by="both")
+    scores = [1 / (each.p or 1.0) + 0.5 / each.p_form for each in both.documents]
+    assert scores == sorted(scores, reverse=True)
+    assert [each.p_both for each in both.documents][:2] == [1 / 62, 2 / 62]
+    assert both.why(next(each for each in both.documents if each.place == 60)) == ranked([*SEA, ODD]).why(
+        ranked([*SEA, ODD]).documents[0]
+    )
+    assert both.why(next(each for each in both.documents if each.place == 61))[0].startswith("75 % digits")
+
+
+def test_form_is_not_looked_at_unless_asked_for(monkeypatch):
+    monkeypatch.setattr("adbench_text.documents.ranking._form", None)
+    result = ranked([*SEA, ODD], by="words")
+    assert (result.has_form, result.documents[0].p_form, result.documents[0].p_both) == (False, None, None)
+    with pytest.raises(InvalidValueError, match="ranked by words only, not by form"):
+        result.ordered("form")
+    with pytest.raises(UnknownNameError, match="order"):
+        ranked(SEA, by="size")
+
+
+def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
+    result = odd_documents([*SEA, "Ship, ship!", "SHIP SHIP", "12 34 56"], "form")
+    assert (result.has_form, result.empty, len(result.different)) == (False, [], 63)
+    assert result.documents[0].place == 62
+    assert result.why(result.documents[0])[0].startswith("75 % digits")
+    with pytest.raises(InvalidValueError, match="it has no order by 'form'"):
+        odd_documents(SEA, "form", by="form")
+
+
+def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
+    model = fit_model([*SEA, "12 ..."], settings={"background": "uniform", "coherence": 0})
+    assert (len(model.calibration), len(model.form.calibration), len(model.form.both)) == (60, 61, 61)
+    texts = [SEA[0], ODD, "98 765 432 10", " "]
+    by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))
+    assert [each.is_odd for each in by_words.score(texts)] == [False, True, False, False]
+    assert by_words.score(texts)[1].p_form is None
+    result = both.score(texts)
+    assert [each.is_odd for each in result] == [
+        each.p_both is not None and each.p_both <= 0.04 for each in result
+    ]
+    assert result[1].is_odd
+    assert set(result[1].why) == {"judge", "courts", "heard", "witness"}
+    assert result[1].why_form != []
+    assert (result[2].p, result[2].p_form) == (None, pytest.approx(2 / 62))
+    assert by_form.score(texts)[2].is_odd
+    assert by_form.score(texts)[2].why_form[0].startswith("77 % digits")
+    assert result[3] == (None, None, False, [], None, None, [])
+
+
+def test_a_model_of_form_alone_looks_at_no_words():
+    model = fit_model(SEA, "form")
+    assert model.form is None
+    result = Scorer(model, 0.02).score(["12 34 56"])[0]
+    assert (result.is_odd, result.p_form) == (True, None)
+    assert result.why[0].startswith("75 % digits")
+    with pytest.raises(InvalidValueError, match="nothing is odd by 'both'"):
+        Scorer(model, by="both")

@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 from safetensors import numpy as safetensors
 
+from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save
 from adbench_text.models import folder as folder_module
+from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import pretrained, vectors
@@ -171,7 +173,7 @@ def test_what_another_version_or_installation_saved_is_refused(folder):
     assert "'deep-one' of the package 'abyss'; install the version of it" in refusal(folder)
     change(folder, detector=detector | {"settings": {"colour": "blue"}})
     assert "is of another version (TypeError: " in refusal(folder)
-    change(folder, version=2)
+    change(folder, version=3)
     assert "pip install --upgrade adbench-text" in refusal(folder)
 
 
@@ -234,6 +236,37 @@ def test_an_array_that_lacks_a_row_is_refused(tmp_path, name, settings):
             assert str(folder) in refusal(folder), damaged
     replace(folder, "arrays.safetensors", safetensors.save(arrays))
     assert load(folder).name == name
+
+
+@pytest.fixture
+def with_form(home: Path, tmp_path: Path) -> Path:
+    """A model that looks at form."""
+    return save(fit_model(TRAIN), tmp_path / "with-form")
+
+
+def test_the_form_of_a_model_is_read_back(with_form):
+    model, new = fit_model(TRAIN), [TRAIN[0], "THE judge!!", "12 34 56", ""]
+    assert Scorer(load(with_form)).score(new) == Scorer(model).score(new)
+    save(load(with_form), with_form, overwrite=True)
+    assert Scorer(load(with_form)).score(new) == Scorer(model).score(new)
+
+
+def test_a_folder_of_the_first_format_has_no_form(with_form):
+    description = json.loads((with_form / "model.json").read_text())
+    del description["form"]
+    (with_form / "model.json").write_text(json.dumps(description | {"version": 1}))
+    assert load(with_form).form is None
+
+
+def test_a_damaged_form_is_refused(with_form):
+    arrays = arrays_of(with_form)
+    for name in ("calibration.form", "calibration.both", "form.training_scores", "form.detector.mean"):
+        replace(with_form, "arrays.safetensors", safetensors.save(arrays | {name: arrays[name][:-1].copy()}))
+        assert str(with_form) in refusal(with_form), name
+    replace(with_form, "arrays.safetensors", safetensors.save(arrays))
+    form = json.loads((with_form / "model.json").read_text())["form"]
+    change(with_form, form=form | {"detector": form["detector"] | {"resources": {"wordfreq": "2.0"}}})
+    assert "The model of form was fitted with wordfreq 2.0" in refusal(with_form)
 
 
 @pytest.mark.parametrize("attribute", ["support_", "support_vectors_", "_dual_coef_"])

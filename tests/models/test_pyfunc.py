@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 
+from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, save
 from adbench_text.models.pyfunc import _load_pyfunc
@@ -24,10 +25,19 @@ def test_a_table_of_texts_becomes_a_table_of_scores(folder):
     predicted = _load_pyfunc(str(folder)).predict(
         pd.DataFrame({"text": TEXTS, "id": range(4)}, index=list("abcd"))
     )
-    assert list(predicted) == ["score", "p", "odd", "why"]
+    assert list(predicted) == ["score", "p", "odd", "why", "p_form", "p_both", "why_form"]
     assert list(predicted.index) == list("abcd")
     assert predicted["odd"].tolist() == [False, False, True, True]
     assert predicted["p"].tolist()[2:] == [1 / 201] * 2
+
+
+def test_a_model_that_looks_at_form_gives_its_columns(tmp_path):
+    folder = save(fit_model(TRAIN), tmp_path / "model")
+    predicted = _load_pyfunc(str(folder)).predict([*TEXTS[:3], "12 34 56", ""], {"alpha": 0.05})
+    assert predicted["p"].tolist()[3:] == [None, None]
+    assert predicted["p_form"].tolist()[3:] == [1 / 201, None]
+    assert predicted["odd"].tolist() == [p is not None and p <= 0.05 for p in predicted["p_both"]]
+    assert predicted["why_form"][3].startswith("75 % digits")
 
 
 def test_a_missing_text_is_an_empty_one(folder):
@@ -41,7 +51,7 @@ def test_a_list_of_texts_and_another_alpha(folder):
     predictor = _load_pyfunc(str(folder))
     assert predictor.predict(TEXTS)["odd"].tolist() == [False, False, True, True]
     assert not predictor.predict(TEXTS, {"alpha": 0.001})["odd"].any()
-    assert predictor.predict([]).shape == (0, 4)
+    assert predictor.predict([]).shape == (0, 7)
 
 
 def test_wrong_input_is_refused(folder):

@@ -56,6 +56,19 @@ def test_scores_of_words_and_tables_are_used_if_they_exist():
         plain.token_scores(["law"])
 
 
+def test_it_asks_for_raw_documents_and_has_reasons_if_it_has_these_members():
+    class Raw(Long):
+        reads_raw = True
+
+        def reasons(self, texts):
+            return [[f"{len(text)} letters"] for text in texts]
+
+    raw, plain = (adapted(kind)().fit(["sea"]) for kind in (Raw, Long))
+    assert (raw.reads_raw, plain.reads_raw) == (True, False)
+    assert raw.reasons(["law"]) == raw.training_reasons([0]) == [["3 letters"]]
+    assert plain.reasons(["law"]) == plain.training_reasons([0]) == [[]]
+
+
 def test_set_params_changes_the_scores_and_asks_for_another_fit():
     detector = adapted(Long)(least=1).fit(["sea"])
     assert detector.set_params(least=3) is detector

@@ -32,7 +32,7 @@ def corpus() -> Corpus:
 
 @pytest.fixture
 def run(corpus, monkeypatch):
-    def run(detector, progress=None, trace_every=0, **more):
+    def run(detector, progress=None, trace_every=0, corpus=corpus, **more):
         ours = detector if isinstance(detector, TextDetector) else adapted(lambda: detector)()
         monkeypatch.setattr(module, "build_detector", lambda cell: ours)
         return evaluate(replace(CELL, **more), corpus, progress or Progress(), trace_every=trace_every)
@@ -48,6 +48,25 @@ class Spy:
     def decision_function(self, texts):
         self.asked = list(texts)
         return [float("class1" in text) for text in texts]
+
+
+@pytest.fixture
+def written(corpus) -> Corpus:
+    """The same corpus with its documents as they were written."""
+    texts = {"train_originals": corpus.train, "originals": corpus.test}
+    return replace(corpus, **{name: [f"The {text}!" for text in part.texts] for name, part in texts.items()})
+
+
+@pytest.mark.parametrize("reads_raw", [True, False])
+def test_a_detector_gets_raw_documents_if_it_asks_for_them(run, corpus, written, reads_raw):
+    spy = Spy()
+    spy.reads_raw = reads_raw
+    result = run(spy, corpus=written)
+    source = written.raw if reads_raw else corpus
+    assert sorted(spy.seen) == sorted(text for text in source.train.texts if "class0" in text)
+    assert spy.asked == list(source.test.texts)
+    assert result.metrics["n_train"] == N / 2
+    assert run(spy).status == ("failed" if reads_raw else "ok")  # a corpus without them
 
 
 def test_a_cell_is_fit_score_and_measure(run, corpus):

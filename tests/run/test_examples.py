@@ -92,6 +92,18 @@ def test_the_words_of_examples_are_marked_in_the_text_as_it_was_written():
             assert max(token.score for token in example.tokens) == highest
 
 
+def test_the_words_of_raw_documents_are_marked_where_the_detector_found_them():
+    originals = ["The STORM 7", "Ships!"]
+    test = Documents([clean(text) for text in originals], np.array([0, 1]))
+    corpus = Corpus(
+        "made-up", ("zero", "one"), test, test, "made up", originals=originals, train_originals=originals
+    )
+    detector = type("Raw", (Words,), {"reads_raw": True})()
+    examples = examples_of(detector, corpus, zero(corpus.raw), np.zeros(2))
+    found = {example.text: [token.token for token in example.tokens] for example in examples}
+    assert found == {"The STORM 7": ["The", "STORM", "7"], "Ships!": ["Ships"]}
+
+
 def test_examples_carry_class_score_and_token_scores(corpus):
     detector = Lengths().fit(corpus.train.texts)
     scores = detector.decision_function(corpus.test.texts)

@@ -106,7 +106,8 @@ def test_the_server_answers_null_for_a_text_without_words(registered):
     for request in requests_for(texts):
         first, *without_words, last = answer(registered, request)
         assert [first, last] == expected
-        assert without_words == [{"score": None, "p": None, "odd": False, "why": ""}] * 3
+        numbers = dict.fromkeys(["score", "p", "p_form", "p_both"])
+        assert without_words == [numbers | {"odd": False, "why": "", "why_form": ""}] * 3
     assert answer(registered, {"dataframe_records": [{"text": None}]}) == without_words[:1]
     for request in requests_for([texts[0], texts[-1]]):
         assert answer(registered, request) == expected

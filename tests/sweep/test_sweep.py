@@ -186,6 +186,29 @@ def test_corpus_code_and_resources_are_part_of_the_definition(monkeypatch):
     assert first != cell_id(definition(a_cell(), tiny_corpus()))
 
 
+def test_raw_documents_are_part_of_the_definition_of_a_detector_that_reads_them():
+    def with_originals(text):
+        return replace(tiny_corpus(), originals=[text, "Gamma 5"], train_originals=["a", "b"])
+
+    one, other = with_originals("Alpha 1"), with_originals("Alpha 2")
+    assert definition(a_cell(), one) == definition(a_cell(), tiny_corpus())
+    reading = [definition(a_cell(detector="form"), each) for each in (one, other)]
+    assert cell_id(reading[0]) != cell_id(reading[1])
+    assert dict(reading[0].items() - reading[1].items()) == {"resource.raw_documents": one.raw.digest}
+    assert reading[0]["dataset_digest"] == tiny_corpus().digest
+
+
+@pytest.mark.parametrize(
+    ("detector", "settings"),
+    [("mean", {"members": "llr, form"}), ("refit", {"detector": "mean(members=form)"})],
+)
+def test_a_detector_made_of_others_refuses_one_that_reads_raw_documents(detector, settings):
+    with pytest.raises(
+        InvalidValueError, match="Form cannot be a member, because it reads documents as they"
+    ):
+        build_detector(a_cell(detector=detector, settings=settings))
+
+
 def replace_detectors(monkeypatch, kind) -> None:
     """Every name is that of one detector."""
     monkeypatch.setattr(module.registry, "detector", lambda name: adapted(kind))

@@ -12,7 +12,18 @@ def test_words_are_where_word_positions_finds_them():
 
 
 @pytest.mark.parametrize(
-    "text", ["plain words", "  Two   spaces ", "", " ", "a_b c", "tab\there", "été ß ²", "x\u3000y"]
+    "text",
+    [
+        "plain words",
+        "it's 3_4-5, No!",
+        "  Two   spaces ",
+        "",
+        " ",
+        "a_b c",
+        "tab\there",
+        "été ß ²",
+        "x\u3000y",
+    ],
 )
 def test_words_are_runs_of_word_characters(text):
     import re

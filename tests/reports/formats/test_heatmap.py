@@ -33,7 +33,7 @@ def scale_of(*scores, middle=None):
 
 def page(text, *scores, middle=0.0):
     document = PageDocument([("id", "<7>")], ["storm", "sea"], text, words(text, scores))
-    return page_of_documents(["Summary."], [document], middle)
+    return page_of_documents(["Summary."], {"": [document]}, middle)
 
 
 def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
@@ -133,14 +133,14 @@ def test_own_documents_are_escaped_and_cleaned_of_control_characters():
 
 
 def test_without_scores_of_words_the_page_says_so():
-    markup = page_of_documents([], [PageDocument([], [], "some text", [])], 0.0)
-    assert "scores a document as a unit" in markup
+    markup = page_of_documents([], {"": [PageDocument([], [], "some text", [])]}, 0.0)
+    assert "a document is scored as a unit" in markup
     assert 'class="odd' not in markup.partition("</style>")[2]
 
 
 def test_long_own_documents_and_long_pages_are_cut(monkeypatch):
     assert "400 more words not shown" in page(" ".join(["word"] * 1000), *[1.0] * 1000)
     monkeypatch.setattr(_heatmap, "_MOST_CHARACTERS", 100)
-    markup = page_of_documents([], [PageDocument([], [], "x" * 60, [])] * 3, 0.0)
+    markup = page_of_documents([], {"": [PageDocument([], [], "x" * 60, [])] * 3}, 0.0)
     assert markup.count("<article>") == 1
     assert "2 more documents do not fit" in markup

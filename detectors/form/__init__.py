@@ -1,0 +1,238 @@
+"""Form of raw documents: length, characters and kinds of words, whatever they are about.
+
+A document is abnormal when its length, its characters or its kinds of words are unlike those of the training
+documents: spam among messages, program text or tables of numbers among prose, another language. Cleaning
+removes most of this, so the detector reads raw documents. Each becomes a few facts, natural logarithms of
+numbers. With L characters, W words, and x of them of some kind (see `facts`), these are
+
+    log(1 + L), log(1 + W), log((letters + 1) / (W + 1)), log((different words + 1) / (W + 1)),
+    log(1 + characters of the longest word), and log((x + 0.5) / (L + 10)) for each kind.
+
+A fact is centred by its median and divided by sqrt(variance + 0.3^2), because a character that one document
+has must not be infinitely odd. Two distances measure how far a document lies from the others:
+
+- M, the Mahalanobis distance. With D the n training documents less their mean, Q the inverse of
+  D'D + 0.1 n I, and q = d'Q d, a new document d has M^2 = n q. A training document has the same
+  of the others, M^2 = c^2 (n - 1) q / (1 - c q) with c = n / (n - 1); this is what fitting without it gives
+  (Sherman and Morrison, 1950).
+- B, the mean Euclidean distance to the nearest training documents, itself left out (Angiulli and Pizzuti,
+  2002). Of more than 20,000 a random sample is searched, so that the time grows with the number of documents.
+
+The score is the sum of the normal quantiles of two shares: of the training documents with a lower M, and of
+those with a lower B (Stouffer's way to join p-values). Above the highest of them, a quantile grows with the
+distance, by 1 for each standard deviation, so that very odd documents are ranked among each other.
+
+Median and variance of a fact are those of all training documents: a document has a part in its own units.
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+from sklearn.neighbors import NearestNeighbors
+
+from adbench_text.checks import Range, Whole, check_shapes
+from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, State
+from adbench_text.text.cleaning import check_language, has_frequencies
+
+# no paper contains it
+CITATION = "adbench-text, see CITATION.cff"
+
+_REFERENCES = 20_000  # training documents that are searched for neighbours
+_RIDGE = 0.1  # added to the variance of each fact
+_LEAST_SPREAD = 0.3  # of a fact
+_LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
+_LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
+
+
+class _Language(Range):
+    """Codes of languages."""
+
+    text = "a code such as 'en', 'de' or 'fr'"
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value is no code of a language."""
+        if not isinstance(value, str):
+            raise InvalidValueError(f"{name} must be {self.text}, got {value!r}.")
+        check_language(value)
+
+
+class Form(TextDetector):
+    """How far the form of a document lies from that of the others; see the head of the module.
+
+    Parameters
+    ----------
+    language : str, default "en"
+        Code of the language whose common words are known; where wordfreq has no list of them, no word is
+        unknown.
+    neighbours : int, default 20
+        Number of nearest training documents; all if there are fewer.
+    contamination, random_state
+        See `TextDetector`; the seed draws the documents that are searched for neighbours.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 array of shape (n_train,)
+        Scores of the training documents; each leaves itself out of both distances.
+
+    Examples
+    --------
+    >>> sea = ["The ship left the harbour.", "A storm hit the crew!", "The crew sailed the ship."] * 10
+    >>> detector = Form().fit(sea)
+    >>> near, far = detector.decision_function(["The ship hit a rock.", "<b>0041 1234</b>"])
+    >>> bool(far > near)
+    True
+    >>> detector.reasons(["0041 1234 555"])[0][0]
+    '85 % digits; others 0 %'
+    """
+
+    ranges: ClassVar[Mapping[str, Range]] = {"language": _Language(), "neighbours": Whole(1)}
+    leaves_out_self: ClassVar[bool] = True
+    reads_raw: ClassVar[bool] = True
+
+    def __init__(self, *, language: str = "en", neighbours: int = 20, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.language = language
+        self.neighbours = neighbours
+
+    @classmethod
+    def for_documents(
+        cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
+    ) -> tuple[str, Mapping[str, Any]]:
+        """Return the defaults with the language."""
+        return "default", {"language": language}
+
+    @property
+    def regime(self) -> str:
+        """Knowledge besides the training documents: the words of the language."""
+        return WORDS if has_frequencies(self.language) else FROM_SCRATCH
+
+    def resources(self) -> dict[str, str]:
+        """Return the version of wordfreq, where used."""
+        return {"wordfreq": version("wordfreq")} if has_frequencies(self.language) else {}
+
+    def _fit(self, texts: list[str]) -> None:
+        counted = numbers(texts, self.language)
+        logs, totals = logarithms(counted), counted.sum(axis=0)
+        self._others = np.median(shown(counted), axis=0)
+        self._median = np.median(logs, axis=0)
+        self._unit = 1 / np.sqrt(logs.var(axis=0) + _LEAST_SPREAD**2)
+        if totals[COLUMN["upper"]] <= _LEAST_UPPER * totals[COLUMN["letters"]]:
+            self._unit[COLUMN["upper"]] = 0.0
+        if not has_frequencies(self.language):
+            self._unit[COLUMN["unknown"]] = 0.0
+        standard = self._standard(counted)
+        self._n, self._mean = len(texts), standard.mean(axis=0)
+        centred = standard - self._mean
+        self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
+        drawn = np.random.default_rng(self.random_state).permutation(self._n)[:_REFERENCES]
+        self._references = standard[drawn]
+        distances = self._left_out(standard, drawn)
+        self._scales = [_Scale.fit(of_training) for of_training in distances]
+        self._scores_of_training = self._joined(distances)
+
+    def _score(self, texts: list[str]) -> Scores:
+        standard = self._standard(numbers(texts, self.language))
+        mahalanobis = np.sqrt(self._n * self._quadratic(standard))
+        return self._joined([mahalanobis, self._nearest(standard, self.neighbours).mean(axis=1)])
+
+    def _score_training(self, texts: list[str]) -> Scores:
+        return self._scores_of_training
+
+    def _standard(self, counted: Numbers) -> Numbers:
+        """Return the standardised facts of documents, given their numbers."""
+        standard: Numbers = (logarithms(counted) - self._median) * self._unit
+        return standard
+
+    def _quadratic(self, standard: Numbers) -> Scores:
+        """Return q of each document."""
+        centred = standard - self._mean
+        return np.asarray(((centred @ self._inverse) * centred).sum(axis=1))
+
+    def _nearest(self, standard: Numbers, k: int) -> Numbers:
+        """Return the distances of each document to its nearest references, in order."""
+        nearest = NearestNeighbors(n_neighbors=min(k, len(self._references)), algorithm="brute")
+        return np.asarray(nearest.fit(self._references).kneighbors(standard)[0])
+
+    def _left_out(self, standard: Numbers, drawn: NDArray[np.int64]) -> list[Scores]:
+        """Return both distances of the training documents, each from the others."""
+        n_others = max(self._n - 1, 1)
+        c, q = self._n / n_others, self._quadratic(standard)
+        distances = self._nearest(standard, self.neighbours + 1)
+        if distances.shape[1] > 1:
+            # a reference is the nearest to itself; the others leave out the one too many
+            is_reference = np.isin(np.arange(self._n), drawn)
+            distances = np.where(is_reference[:, None], distances[:, 1:], distances[:, :-1])
+        return [c * np.sqrt(n_others * q / (1 - c * q)), distances.mean(axis=1)]
+
+    def _joined(self, distances: list[Scores]) -> Scores:
+        quantiles = [scale.quantiles(each) for scale, each in zip(self._scales, distances, strict=True)]
+        joined: Scores = np.sum(quantiles, axis=0)
+        return joined
+
+    def reasons(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the facts that lie farthest from those of the training documents.
+
+        A fact is one if it lies at least a standard deviation from the median, and adds to the Mahalanobis
+        distance: others may be all that is to be expected of, for example, so long a document.
+        """
+        counted = numbers(self._check_fitted(texts), self.language)
+        standard, own = self._standard(counted), shown(counted)
+        centred = standard - self._mean
+        is_reason = (np.abs(standard) >= _LEAST_REASON) & (centred * (centred @ self._inverse) > 0)
+        names, found = list(FACTS), list[list[str]]()
+        for row, order in enumerate(np.argsort(-np.abs(standard), axis=1, kind="stable")):
+            candidates = [column for column in order if is_reason[row, column]]
+            texts_of = [written(names[each], own[row, each], self._others[each]) for each in candidates]
+            found.append([text for text in texts_of if text][:N_WHY])
+        return found
+
+    def _get_state(self) -> State:
+        return {
+            "others": self._others,
+            "median": self._median,
+            "unit": self._unit,
+            "mean": self._mean,
+            "inverse": self._inverse,
+            "n": self._n,
+            "references": self._references,
+            "scales": [scale._asdict() for scale in self._scales],
+        }
+
+    def _set_state(self, state: State) -> None:
+        of_facts = dict.fromkeys(("others", "median", "unit", "mean"), str(len(FACTS)))
+        check_shapes(
+            state, inverse=f"{len(FACTS)} {len(FACTS)}", references=f"texts {len(FACTS)}", **of_facts
+        )
+        for scale in state["scales"]:
+            check_shapes(scale, distances="texts", normal="texts")
+        self._others, self._median, self._unit = state["others"], state["median"], state["unit"]
+        self._mean, self._inverse, self._n = state["mean"], state["inverse"], state["n"]
+        self._references = state["references"]
+        self._scales = [_Scale(**scale) for scale in state["scales"]]
+
+
+class _Scale(NamedTuple):
+    """The distances of training documents, and the normal quantile of each."""
+
+    distances: Scores  # different ones, in order
+    normal: Scores
+    deviation: float  # their standard deviation
+
+    @classmethod
+    def fit(cls, distances: Scores) -> Self:
+        """Return the scale of distances."""
+        different, times = np.unique(distances, return_counts=True)
+        shares = (np.cumsum(times) - times / 2) / len(distances)
+        return cls(different, norm.ppf(shares), float(distances.std()) or 1.0)
+
+    def quantiles(self, distances: Scores) -> Scores:
+        """Return the normal quantile of the place of each distance; beyond the last it goes on growing."""
+        beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
+        return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)

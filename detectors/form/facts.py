@@ -1,0 +1,168 @@
+"""Facts of documents as they were written: numbers of characters and words of several kinds."""
+
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.text.cleaning import has_frequencies
+from adbench_text.text.words import words
+
+_MOST_CHARACTERS = 2**21  # that are counted at a time
+
+# kinds of characters
+_LOWER, _UPPER, _DIGIT, _SPACE, _LINE_END, _POINT, _CALL, _MARK, _SYMBOL, _OTHER = range(10)
+_OF_CATEGORY = {"L": _LOWER, "M": _LOWER, "N": _DIGIT, "P": _MARK, "S": _SYMBOL, "Z": _SPACE}
+_OF_CHARACTERS = {".,;:": _POINT, "!?": _CALL, "\n": _LINE_END, "#$%&*+/<=>@\\^_`{|}~[]": _SYMBOL}
+_LINK = re.compile(r"https?://(?:www\.)?|www\.|[\w.+-]@\w")
+
+Numbers = NDArray[np.float64]
+
+
+class Fact(NamedTuple):
+    """A fact: how it is written, and the number by which a reader understands it."""
+
+    text: str
+    per: str = ""  # divided by this number; a share is shown in per cent
+    is_share: bool = False
+
+
+FACTS = {
+    "characters": Fact("{} characters"),
+    "words": Fact("{} words"),
+    "letters": Fact("{} letters per word", "words"),
+    "different": Fact("{} different words", "words", is_share=True),
+    "longest": Fact("longest word of {} characters"),
+    "digits": Fact("{} digits", "characters", is_share=True),
+    "upper": Fact("{} upper-case letters", "characters", is_share=True),
+    "points": Fact("{} commas and full stops", "characters", is_share=True),
+    "calls": Fact("{} exclamation and question marks", "characters", is_share=True),
+    "marks": Fact("{} quotes and brackets", "characters", is_share=True),
+    "symbols": Fact("{} symbols", "characters", is_share=True),
+    "non_ascii": Fact("{} non-English characters", "characters", is_share=True),
+    "lines": Fact("line ends: {}"),
+    "links": Fact("links or mail addresses: {}"),
+    "unknown": Fact("{} unknown words", "words", is_share=True),
+}
+COLUMN = {name: column for column, name in enumerate(FACTS)}
+_OF_KIND = {
+    "digits": _DIGIT,
+    "upper": _UPPER,
+    "points": _POINT,
+    "calls": _CALL,
+    "marks": _MARK,
+    "symbols": _SYMBOL,
+    "lines": _LINE_END,
+}
+_FIRST_KIND = COLUMN["digits"]
+
+
+def numbers(texts: Sequence[str], language: str) -> Numbers:
+    """Return what `FACTS` count in each document, of shape (n_texts, n_facts)."""
+    known = _known(language)
+    return np.concatenate([_numbers(block, known) for block in _blocks(texts)])
+
+
+def logarithms(counted: Numbers) -> Numbers:
+    """Return the logarithms of `numbers` of documents, of the same shape."""
+    n = {name: counted[:, column] for name, column in COLUMN.items()}
+    logs = np.log((counted + 0.5) / (n["characters"] + 10)[:, None])
+    for name in ("characters", "words", "longest"):
+        logs[:, COLUMN[name]] = np.log(1 + n[name])
+    for name in ("letters", "different"):
+        logs[:, COLUMN[name]] = np.log((n[name] + 1) / (n["words"] + 1))
+    return logs
+
+
+def shown(counted: Numbers) -> Numbers:
+    """Return `numbers` of documents as a reader understands them: some as a share of others."""
+    result = counted.copy()
+    for name, fact in FACTS.items():
+        if fact.per:
+            result[:, COLUMN[name]] /= np.maximum(counted[:, COLUMN[fact.per]], 1)
+    return result
+
+
+def written(name: str, own: float, of_others: float) -> str:
+    """Return a fact of a document beside that of others; empty if both are written alike.
+
+    >>> written("digits", 0.41, 0.011)
+    '41 % digits; others 1 %'
+    """
+    fact = FACTS[name]
+    texts = [_text_of(number, fact) for number in (own, of_others)]
+    return f"{fact.text.format(texts[0])}; others {texts[1]}" if texts[0] != texts[1] else ""
+
+
+def _text_of(number: float, fact: Fact) -> str:
+    if fact.is_share:
+        return f"{100 * number:.0f} %"
+    return f"{number:.1f}" if fact.per else f"{number:,.0f}"
+
+
+def _blocks(texts: Sequence[str]) -> Iterator[list[str]]:
+    block: list[str] = []
+    n_characters = 0
+    for text in texts:
+        if n_characters + len(text) > _MOST_CHARACTERS and block:
+            yield block
+            block, n_characters = [], 0
+        block.append(text)
+        n_characters += len(text)
+    yield block
+
+
+def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:
+    lengths = np.array([len(text) for text in texts])
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    row = np.repeat(np.arange(len(texts)), lengths)
+    n_kinds = _OTHER + 1
+    kinds = np.bincount(row * n_kinds + _kinds()[codes], minlength=len(texts) * n_kinds).reshape(-1, n_kinds)
+    result = np.zeros((len(texts), len(FACTS)))
+    result[:, COLUMN["characters"]] = lengths
+    result[:, COLUMN["letters"]] = kinds[:, _LOWER] + kinds[:, _UPPER]
+    result[:, COLUMN["non_ascii"]] = np.bincount(row[codes > 127], minlength=len(texts))
+    for name, kind in _OF_KIND.items():
+        result[:, COLUMN[name]] = kinds[:, kind]
+    names = ("words", "different", "longest", "links", "unknown")
+    result[:, [COLUMN[name] for name in names]] = [_of_words(text, known) for text in texts]
+    return result
+
+
+def _of_words(text: str, known: frozenset[str] | None) -> tuple[int, int, int, int, int]:
+    """Return the numbers of words, different words, characters of the longest, links and unknown words."""
+    found = words(text)
+    n_links = len(_LINK.findall(text)) if "@" in text or "://" in text or "www." in text else 0
+    n_unknown = sum(word not in known and word.isalpha() for word in found) if known else 0
+    return len(found), len(set(found)), max(map(len, found), default=0), n_links, n_unknown
+
+
+@cache
+def _kinds() -> NDArray[np.uint8]:
+    """Return the kind of each character of Unicode."""
+    kinds = np.full(sys.maxunicode + 1, _OTHER, dtype=np.uint8)
+    for code in range(sys.maxunicode + 1):
+        category = unicodedata.category(chr(code))
+        if category[0] != "C":
+            kinds[code] = _UPPER if category in ("Lu", "Lt") else _OF_CATEGORY[category[0]]
+    for characters, kind in _OF_CHARACTERS.items():
+        kinds[[ord(character) for character in characters]] = kind
+    kinds[ord("\t")] = _SPACE
+    return kinds
+
+
+@cache
+def _known(language: str) -> frozenset[str] | None:
+    """Return the words of a language; None if wordfreq has no list."""
+    from wordfreq import get_frequency_dict
+
+    if not has_frequencies(language):
+        return None
+    return frozenset(
+        get_frequency_dict(language, wordlist="small")
+    )  # large lists know words of all languages

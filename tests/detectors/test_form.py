@@ -1,0 +1,208 @@
+"""The facts of documents, the distances between them, and what a reader is shown."""
+
+import random
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from adbench_text.detectors import form
+from adbench_text.detectors.form import facts
+from adbench_text.errors import InvalidValueError
+from adbench_text.models import Model, Training, load, save
+from adbench_text.plugins import registry
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
+
+Form = registry.detector("form")
+
+THINGS = "ship crew harbour storm captain island letter morning friend story window winter".split()
+DONE = "left found wrote watched remembered crossed carried opened waited for spoke about".split()
+
+
+def sentences(n, seed):
+    """Documents of two or three plain sentences."""
+    rng = random.Random(seed)
+    one = lambda: f"The {rng.choice(THINGS)} {rng.choice(DONE)} the {rng.choice(THINGS)}"  # noqa: E731
+    return [
+        f"{one()}, and {one().lower()}. {one()}{rng.choice('..!')}"
+        + (f" {one()}." if rng.random() < 0.5 else "")
+        for _ in range(n)
+    ]
+
+
+TRAIN = sentences(150, seed=0)
+GERMAN = "Der Rat der Stadt hat gestern beschlossen, dass die Schule im Winter neu gebaut wird."
+
+
+def scrambled(text):
+    return " ".join("".join(random.Random(1).sample(word, len(word))) for word in text.split())
+
+
+PLANTED = {
+    "upper case": str.upper,
+    "scrambled": scrambled,
+    "two words": lambda text: " ".join(text.split()[:2]),
+    "four times": lambda text: " ".join([text] * 4),
+    "numbers": lambda text: " ".join(str(len(word) ** 5) for word in text.split()),
+    "HTML": lambda text: "".join(f"<p><b>{word}</b></p>" for word in text.split()),
+    "German": lambda text: GERMAN,
+    "program": lambda text: "for i in range(n):\n    x[i] += y[i] * 2\nreturn self._x",
+    "spam": lambda text: "WINNER!! Claim your £1000 prize now at www.win.biz, code KL341, 12 hours only!!!",
+}
+
+
+@pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+def test_planted_oddities_are_found_among_the_documents(plant):
+    odd = [plant(text) for text in sentences(3, seed=1)]
+    scores = Form(random_state=0).fit([*TRAIN, *odd]).decision_scores_
+    assert roc_auc_score(np.arange(len(scores)) >= len(TRAIN), scores) > 0.97
+
+
+@pytest.mark.parametrize("plant", PLANTED.values(), ids=PLANTED)
+def test_planted_oddities_are_found_among_new_documents(plant):
+    new = sentences(40, seed=2)
+    scores = Form().fit(TRAIN).decision_function([*new, plant(new[0])])
+    assert scores[-1] > scores[:-1].max()
+
+
+def number_of(text, language="en"):
+    [row] = facts.numbers([text], language)
+    return dict(zip(facts.FACTS, row.tolist(), strict=True))
+
+
+def test_numbers_of_each_kind():
+    counted = number_of("Hi, Bob! See http://x.org\n(7 é's) <b>")
+    del counted["unknown"]
+    assert counted == {
+        "characters": 37,
+        "words": 10,
+        "letters": 19,
+        "different": 10,
+        "longest": 4,
+        "digits": 1,
+        "upper": 3,
+        "points": 3,
+        "calls": 1,
+        "marks": 3,
+        "symbols": 4,
+        "non_ascii": 1,
+        "lines": 1,
+        "links": 1,
+    }
+    assert number_of("see a@b.de or www.x.org, https://www.y.org")["links"] == 3
+    assert number_of("the zzqxv and the qqvvx 99")["unknown"] == 2
+
+
+def test_numbers_do_not_depend_on_the_block(monkeypatch):
+    texts = ["", "\ud800", "one", *TRAIN[:10], "ship " * 50, "船が港に", ""]
+    expected = facts.numbers(texts, "en")
+    monkeypatch.setattr(facts, "_MOST_CHARACTERS", 30)
+    np.testing.assert_array_equal(facts.numbers(texts, "en"), expected)
+
+
+def mahalanobis(point, others, n):
+    """The distance of a document from others, by inverting the scatter of the others."""
+    centred = others - others.mean(axis=0)
+    scatter = centred.T @ centred + form._RIDGE * n * np.eye(others.shape[1])
+    away = point - others.mean(axis=0)
+    return np.sqrt(len(others) * away @ np.linalg.inv(scatter) @ away)
+
+
+def mean_distance(point, others, k):
+    return np.sort(np.linalg.norm(others - point, axis=1))[:k].mean()
+
+
+@pytest.mark.parametrize("k", [1, 20, 500])
+def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
+    detector = Form(neighbours=k).fit(TRAIN)
+    points, n = detector._standard(facts.numbers(TRAIN, "en")), len(TRAIN)
+    rows = np.arange(n)
+    expected = [mahalanobis(points[row], points[rows != row], n) for row in rows]
+    found, nearest = detector._left_out(points, np.arange(n))
+    np.testing.assert_allclose(found, expected)
+    np.testing.assert_allclose(
+        nearest, [mean_distance(points[row], points[rows != row], k) for row in rows], atol=1e-6
+    )
+
+
+def test_references_that_are_a_sample_leave_out_the_document_itself(monkeypatch):
+    monkeypatch.setattr(form, "_REFERENCES", 50)
+    detector = Form(neighbours=5, random_state=3).fit(TRAIN)
+    points = detector._standard(facts.numbers(TRAIN, "en"))
+    drawn = np.random.default_rng(3).permutation(len(TRAIN))[:50]
+    np.testing.assert_array_equal(detector._references, points[drawn])
+    _, nearest = detector._left_out(points, drawn)
+    expected = [mean_distance(point, points[drawn[drawn != row]], 5) for row, point in enumerate(points)]
+    np.testing.assert_allclose(nearest, expected, atol=1e-6)
+
+
+def test_very_odd_documents_are_ranked_among_each_other():
+    texts = [TRAIN[0] + " 7" * n for n in (50, 100, 200, 400, 800)]
+    detector = Form().fit(TRAIN)
+    scores = detector.decision_function(texts)
+    assert (np.diff(scores) > 0).all()
+    assert scores[0] > detector.decision_scores_.max()
+
+
+def test_reasons_are_facts_that_a_reader_understands():
+    detector = Form().fit(TRAIN)
+    plain, digits, loud = detector.reasons([TRAIN[0], "0041 1234 555", TRAIN[0].upper()])
+    assert len(plain) <= 4
+    assert digits[0] == "85 % digits; others 0 %"
+    assert loud[0].endswith(" % upper-case letters; others 2 %")
+    with_digits = Form().fit([*TRAIN, "0041 1234 555"])
+    assert with_digits.training_reasons([len(TRAIN)])[0][0] == digits[0]
+
+
+def test_a_fact_that_is_written_as_that_of_others_is_no_reason():
+    assert facts.written("digits", 0.4101, 0.0149) == "41 % digits; others 1 %"
+    assert facts.written("digits", 0.0102, 0.0149) == ""
+    assert facts.written("characters", 1204.0, 60.0) == "1,204 characters; others 60"
+    assert facts.written("letters", 1.04, 4.5) == "1.0 letters per word; others 4.5"
+
+
+OTHERS = {
+    "de": GERMAN.replace(",", "").split(),
+    "hi": "आज हम स्कूल जाते हैं और किताब पढ़ते हैं कल घर पर खाना खाते हैं".split(),
+    "zh": list("我们今天去学校看书明天回家吃饭然后睡觉天气很好"),
+    "sw": "leo sisi tunaenda shule kusoma vitabu kesho nyumbani".split(),
+}
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_other_languages_work_with_and_without_case_or_a_list_of_words(language):
+    rng = random.Random(0)
+    texts = ["".join(rng.choices(OTHERS[language], k=12)) + "." for _ in range(60)]
+    if language != "zh":
+        texts = [" ".join(rng.choices(OTHERS[language], k=rng.randrange(8, 12))) + "." for _ in range(60)]
+    _, settings = Form.for_documents(language, {})
+    detector = Form(**settings).fit(texts[:50])
+    scores = detector.decision_function([*texts[50:], "x = [1, 2]", texts[0] * 4])
+    assert scores[-2:].min() > scores[:-2].max()
+    has_case, has_list = language == "de", language != "sw"
+    off = [name for name, column in facts.COLUMN.items() if not detector._unit[column]]
+    assert off == ["upper"] * (not has_case) + ["unknown"] * (not has_list)
+    assert detector.regime == (WORDS if has_list else FROM_SCRATCH)
+    assert set(detector.resources()) == ({"wordfreq"} if has_list else set())
+
+
+@pytest.mark.parametrize("language", ["german", "", 7, None])
+def test_a_language_is_given_by_its_code(language):
+    with pytest.raises(InvalidValueError, match="language must be a code such as"):
+        Form(language=language).check_params()
+
+
+def test_a_loaded_detector_has_the_same_scores_and_reasons_and_no_text(tmp_path):
+    fitted = Form(random_state=0).fit(TRAIN)
+    calibration = np.sort(fitted.decision_scores_)
+    save(Model(fitted, "form", calibration, "leave-one-out", Training.of(TRAIN, "sea")), tmp_path / "m")
+    loaded = load(tmp_path / "m").detector
+    new = [*sentences(5, seed=4), "0041 1234", GERMAN, ""]
+    np.testing.assert_array_equal(loaded.decision_function(new), fitted.decision_function(new))
+    assert loaded.reasons(new) == fitted.reasons(new)
+    saved = b"".join(path.read_bytes() for path in (tmp_path / "m").rglob("*") if path.is_file())
+    assert not [word for word in THINGS if word.encode() in saved]
+
+
+def test_a_single_training_document_is_enough():
+    assert np.isfinite(Form().fit(["one"]).decision_function(["two", "3 4 5"])).all()
