@@ -63,6 +63,11 @@ class Composite(TextDetector):
                 f"{name} in {self._given!r} cannot be a member: its scores are chosen by the test labels, "
                 "so it cannot score its training documents."
             )
+        if member.reads_raw:
+            raise InvalidValueError(
+                f"{name} in {self._given!r} cannot be a member: it reads documents as they were written, and "
+                "the others read cleaned ones. Run it by itself."
+            )
         return member
 
     @staticmethod

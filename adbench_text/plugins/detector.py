@@ -253,7 +253,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Returns
         -------
         list of list of str
-            For each document, such as ``["41 % digits; others 1 %"]``.
+            For each document, such as ``["41 % digits (others 1 %)"]``.
         """
         return [[] for _ in texts]
 

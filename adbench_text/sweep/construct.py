@@ -46,19 +46,7 @@ def _built(
         except (TypeError, ValueError) as error:
             reason = f"{message_of(error)}{place_of_error(error, detector.__module__)}"
             raise InvalidValueError(f"{f'{name} {configuration}'.strip()}: {reason}") from error
-        _check_members(built, f"{name} {configuration}".strip())
     return built
-
-
-def _check_members(detector: Any, label: str) -> None:
-    """Raise InvalidValueError if a detector is made of one that reads raw documents: it has cleaned ones."""
-    for member in detector._build() if hasattr(detector, "named_by") else ():
-        if member.reads_raw:
-            raise InvalidValueError(
-                f"{label}: {type(member).__name__} cannot be a member, because it reads documents as they "
-                "were written, and the others read cleaned ones. Run it by itself."
-            )
-        _check_members(member, label)
 
 
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:

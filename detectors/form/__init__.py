@@ -89,7 +89,7 @@ class Form(TextDetector):
     >>> bool(far > near)
     True
     >>> detector.reasons(["0041 1234 555"])[0][0]
-    '85 % digits; others 0 %'
+    '85 % digits (others 0 %)'
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {"language": _Language(), "neighbours": Whole(1)}

@@ -1,7 +1,6 @@
 """Facts of documents as they were written: numbers of characters and words of several kinds."""
 
 import re
-import sys
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -92,11 +91,11 @@ def written(name: str, own: float, of_others: float) -> str:
     """Return a fact of a document beside that of others; empty if both are written alike.
 
     >>> written("digits", 0.41, 0.011)
-    '41 % digits; others 1 %'
+    '41 % digits (others 1 %)'
     """
     fact = FACTS[name]
     texts = [_text_of(number, fact) for number in (own, of_others)]
-    return f"{fact.text.format(texts[0])}; others {texts[1]}" if texts[0] != texts[1] else ""
+    return f"{fact.text.format(texts[0])} (others {texts[1]})" if texts[0] != texts[1] else ""
 
 
 def _text_of(number: float, fact: Fact) -> str:
@@ -122,7 +121,7 @@ def _numbers(texts: list[str], known: frozenset[str] | None) -> Numbers:
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     row = np.repeat(np.arange(len(texts)), lengths)
     n_kinds = _OTHER + 1
-    kinds = np.bincount(row * n_kinds + _kinds()[codes], minlength=len(texts) * n_kinds).reshape(-1, n_kinds)
+    kinds = np.bincount(row * n_kinds + _kinds(codes), minlength=len(texts) * n_kinds).reshape(-1, n_kinds)
     result = np.zeros((len(texts), len(FACTS)))
     result[:, COLUMN["characters"]] = lengths
     result[:, COLUMN["letters"]] = kinds[:, _LOWER] + kinds[:, _UPPER]
@@ -142,18 +141,24 @@ def _of_words(text: str, known: frozenset[str] | None) -> tuple[int, int, int, i
     return len(found), len(set(found)), max(map(len, found), default=0), n_links, n_unknown
 
 
+def _kinds(codes: NDArray[np.uint32]) -> NDArray[np.uint8]:
+    """Return the kind of each character, given its code."""
+    is_there = np.bincount(codes) > 0
+    kind_of = np.full(len(is_there), _OTHER, dtype=np.uint8)
+    for code in np.flatnonzero(is_there).tolist():
+        kind_of[code] = _kind(chr(code))
+    return kind_of[codes]
+
+
 @cache
-def _kinds() -> NDArray[np.uint8]:
-    """Return the kind of each character of Unicode."""
-    kinds = np.full(sys.maxunicode + 1, _OTHER, dtype=np.uint8)
-    for code in range(sys.maxunicode + 1):
-        category = unicodedata.category(chr(code))
-        if category[0] != "C":
-            kinds[code] = _UPPER if category in ("Lu", "Lt") else _OF_CATEGORY[category[0]]
+def _kind(character: str) -> int:
     for characters, kind in _OF_CHARACTERS.items():
-        kinds[[ord(character) for character in characters]] = kind
-    kinds[ord("\t")] = _SPACE
-    return kinds
+        if character in characters:
+            return kind
+    category = unicodedata.category(character)
+    if character == "\t":
+        return _SPACE
+    return _UPPER if category in ("Lu", "Lt") else _OF_CATEGORY.get(category[0], _OTHER)
 
 
 @cache
@@ -163,6 +168,4 @@ def _known(language: str) -> frozenset[str] | None:
 
     if not has_frequencies(language):
         return None
-    return frozenset(
-        get_frequency_dict(language, wordlist="small")
-    )  # large lists know words of all languages
+    return frozenset(get_frequency_dict(language, wordlist="small"))  # large lists know all languages

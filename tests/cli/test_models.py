@@ -60,7 +60,7 @@ def test_a_session(adbench, tmp_path):
     empty = {"id": "K3", "score": None, "p": None, "odd": False, "why": []}
     assert results[3] == empty | {"p_form": None, "p_both": None, "why_form": []}
     assert results[4]["p_both"] == pytest.approx(1 / 121)
-    assert results[4]["why_form"][0].endswith("; others 0 %")
+    assert results[4]["why_form"][0].endswith(" (others 0 %)")
     assert (results[5]["p"], results[5]["p_form"]) == (None, pytest.approx(1 / 121))
     by_words = lines(adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key", "--by", "words"))
     assert by_words[3] == empty
@@ -78,7 +78,7 @@ def test_a_session(adbench, tmp_path):
     assert "Odd by words and form at 1 % false alarms: 2. p is the share" in page.output
     assert markup.count("<article>") == 2
     assert "p_both <b>" in markup
-    assert "; others 0 %" in markup
+    assert " (others 0 %)" in markup
     assert 'title="' in markup
     assert "<b>a witness" not in markup
 

@@ -57,7 +57,7 @@ def test_a_session(odd, tmp_path):
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
     assert re.match(r" +1 +X1 +0\.0066 +(preheat|oven|eggs|beat), .*Preheat the oven, beat <b>", lines[3])
-    assert re.match(r" +1 +X1 +0\.0066 +\d+ % symbols; others 0 %.*Preheat the", lines[7])
+    assert re.match(r" +1 +X1 +0\.0066 +\d+ % symbols \(others 0 %\).*Preheat the", lines[7])
     assert lines[-4:] == [
         "Called odd by words: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
         "Called odd by form: 1 of 151 different documents, those with p of at most 0.01 (--alpha).",
@@ -106,8 +106,8 @@ def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "12 34 56"]], ("text",))
     result = odd(tmp_path / "a.csv", "-d", "form", "--top", 1)
     assert "Odd by" not in result.stdout
-    assert re.search(r" 1 +151 +0\.0066 +\d+ % digits; others 0 %", result.stdout)
-    assert table(tmp_path / "odd.csv")[0]["why"].startswith("75 % digits; others 0 %")
+    assert re.search(r" 1 +151 +0\.0066 +\d+ % digits \(others 0 %\)", result.stdout)
+    assert table(tmp_path / "odd.csv")[0]["why"].startswith("75 % digits (others 0 %)")
     refused = odd(tmp_path / "a.csv", "-d", "form", "--by", "both")
     assert refused.exit_code == 2
     assert "form reads the form of documents itself; it has no order by 'both'." in refused.stderr

@@ -148,17 +148,17 @@ def test_reasons_are_facts_that_a_reader_understands():
     detector = Form().fit(TRAIN)
     plain, digits, loud = detector.reasons([TRAIN[0], "0041 1234 555", TRAIN[0].upper()])
     assert len(plain) <= 4
-    assert digits[0] == "85 % digits; others 0 %"
-    assert loud[0].endswith(" % upper-case letters; others 2 %")
+    assert digits[0] == "85 % digits (others 0 %)"
+    assert loud[0].endswith(" % upper-case letters (others 2 %)")
     with_digits = Form().fit([*TRAIN, "0041 1234 555"])
     assert with_digits.training_reasons([len(TRAIN)])[0][0] == digits[0]
 
 
 def test_a_fact_that_is_written_as_that_of_others_is_no_reason():
-    assert facts.written("digits", 0.4101, 0.0149) == "41 % digits; others 1 %"
+    assert facts.written("digits", 0.4101, 0.0149) == "41 % digits (others 1 %)"
     assert facts.written("digits", 0.0102, 0.0149) == ""
-    assert facts.written("characters", 1204.0, 60.0) == "1,204 characters; others 60"
-    assert facts.written("letters", 1.04, 4.5) == "1.0 letters per word; others 4.5"
+    assert facts.written("characters", 1204.0, 60.0) == "1,204 characters (others 60)"
+    assert facts.written("letters", 1.04, 4.5) == "1.0 letters per word (others 4.5)"
 
 
 OTHERS = {

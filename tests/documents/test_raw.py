@@ -9,7 +9,7 @@ NORMAL = [
     for day in ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 ]
 ODD = "0041 1234 555!!"  # cleaning leaves nothing of it
-WHY = "73 % digits; others 0 %"
+WHY = "73 % digits (others 0 %)"
 
 
 def test_ranked_documents_are_not_cleaned():
