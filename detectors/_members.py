@@ -43,7 +43,7 @@ class Composite(TextDetector):
     def _given(self) -> Any:
         return getattr(self, self.named_by)
 
-    def _build(self) -> list[TextDetector]:
+    def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted and with checked hyper-parameters."""
         return [self._built(name, settings) for name, settings in parse_members(self._given)]
 
@@ -78,23 +78,23 @@ class Composite(TextDetector):
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range, those of the members included."""
         super().check_params()
-        self._build()
+        self.build_members()
 
     @property
     def can_be_saved(self) -> bool:
         """Whether it and all members can be saved."""
-        return super().can_be_saved and all(member.can_be_saved for member in self._build())
+        return super().can_be_saved and all(member.can_be_saved for member in self.build_members())
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
-        for member in self._build():
+        for member in self.build_members():
             member.prepare(texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
         names = [name for name, _ in parse_members(self._given)]
-        for position, (name, member) in enumerate(zip(names, self._build(), strict=True), start=1):
+        for position, (name, member) in enumerate(zip(names, self.build_members(), strict=True), start=1):
             code = registry.module_of("detectors", name), type(member), member.implementation
             of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
@@ -104,19 +104,19 @@ class Composite(TextDetector):
         """Return the resources that saved members must find unchanged."""
         return {
             f"member{position}.{name}": value
-            for position, member in enumerate(self._build(), start=1)
+            for position, member in enumerate(self.build_members(), start=1)
             for name, value in member.needed_resources().items()
         }
 
     @property
     def trusted_types(self) -> frozenset[str]:
         """The classes that the members trust."""
-        return frozenset().union(*(member.trusted_types for member in self._build()))
+        return frozenset().union(*(member.trusted_types for member in self.build_members()))
 
     @property
     def regime(self) -> str | None:
         """Knowledge of the member that knows most; None if one does not declare it."""
-        regimes = [member.regime for member in self._build()]
+        regimes = [member.regime for member in self.build_members()]
         return None if None in regimes else max(regimes, key=REGIMES.index)
 
 

@@ -88,10 +88,10 @@ class Mean(Composite):
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
         """Whether no training document has a part in its own score: whether that is so for all members."""
-        return all(member.leaves_out_self for member in self._build())
+        return all(member.leaves_out_self for member in self.build_members())
 
     def _fit(self, texts: list[str]) -> None:
-        self._members = self._build()
+        self._members = self.build_members()
         first, *others = self._members
         first.fit(texts)
         self.kept_ = first.kept_
@@ -135,7 +135,7 @@ class Mean(Composite):
         return {"members": members, "scales": [list(scale) for scale in self._scales]}
 
     def _set_state(self, state: State) -> None:
-        pairs = zip(self._build(), state["members"], strict=True)
+        pairs = zip(self.build_members(), state["members"], strict=True)
         self._members = [member.restore_fitted(of_member) for member, of_member in pairs]
         self._scales = [RobustScale(*scale) for scale in state["scales"]]
 

@@ -82,14 +82,15 @@ class Refit(Composite):
         self.cutoff = cutoff
         self.max_dropped = max_dropped
 
-    def _build(self) -> list[TextDetector]:
-        members = super()._build()
+    def build_members(self) -> list[TextDetector]:
+        """Return the detector that is fitted, as a list."""
+        members = super().build_members()
         if len(members) != 1:
             raise InvalidValueError(f"refit fits one detector, got {self.detector!r}; use mean for several.")
         return members
 
     def _fit(self, texts: list[str]) -> None:
-        (self._detector,) = self._build()
+        (self._detector,) = self.build_members()
         self.kept_ = np.ones(len(texts), dtype=np.bool_)
         watch = _Watch(self.observer) if self.observer else None
         self._detector.observer = watch
@@ -115,7 +116,7 @@ class Refit(Composite):
         return self._state_of(self._detector)
 
     def _set_state(self, state: State) -> None:
-        (detector,) = self._build()
+        (detector,) = self.build_members()
         self._detector = detector.restore_fitted(state)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:

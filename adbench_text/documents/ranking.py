@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -69,18 +69,9 @@ class OwnDetector:
     def english_knowledge(self) -> list[str]:
         """Return the English resources that the user has not replaced.
 
-        An encoder may know many languages, and is left out. So is a member of another detector, if the user
-        gives settings.
+        An encoder may know many languages, and is left out.
         """
-        # the resources of members have the number of the member in front
-        resources = [name for name in self.detector.resources() if not (self.settings and "." in name)]
-        used = {resource.rpartition(".")[2] for resource in resources}
-        params, defaults = self.detector.get_params(), self.detector.default_params()
-        return [
-            what
-            for resource, (param, what) in _ENGLISH.items()
-            if resource in used and params.get(param) == defaults.get(param) and param not in self.settings
-        ]
+        return list(dict.fromkeys(_english_knowledge(self.detector, self.settings)))
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
@@ -89,6 +80,17 @@ class OwnDetector:
                 f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
                 f"documents without a model: adbench-text odd -d {self.name}"
             )
+
+
+def _english_knowledge(detector: "TextDetector", settings: Mapping[str, Any]) -> Iterator[str]:
+    if hasattr(detector, "build_members"):  # it is made of others
+        for member in detector.build_members():
+            yield from _english_knowledge(member, settings)
+        return
+    used, params, defaults = detector.resources(), detector.get_params(), detector.default_params()
+    for resource, (param, what) in _ENGLISH.items():
+        if resource in used and params.get(param) == defaults.get(param) and param not in settings:
+            yield what
 
 
 def own_detector(

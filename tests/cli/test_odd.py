@@ -52,7 +52,7 @@ def test_a_session(odd, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
-        "153 documents, 1 duplicate, 1 empty; llr (robust, without word vectors), each left"
+        "153 documents, 1 duplicate, 1 empty; mean (robust, without word vectors), each left"
     )
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
@@ -237,7 +237,7 @@ def test_columns_of_the_file_keep_their_values_beside_ours_and_none_is_printed_u
         (["."], 2, "odd.csv would be among the documents of the folder .; give an --output outside of it"),
         ([""], 2, "The path of the documents is empty (''); give a file, a folder, or - ."),
         (["a.csv", "--output", "."], 2, "'.' is a folder; --output is a path without suffix."),
-        (["a.csv", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
+        (["a.csv", "-d", "llr", "--set", "cup=3"], 2, "No parameter of llr named 'cup'. Did you mean 'cap'?"),
     ],
 )
 def test_one_clear_line_and_no_file(odd, tmp_path, arguments, code, message):

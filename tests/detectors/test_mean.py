@@ -56,7 +56,10 @@ def test_its_resources_are_those_of_all_members():
 
 
 def test_the_seed_is_that_of_all_members():
-    assert [member.random_state for member in Mean(members="ocsvm, llr", random_state=7)._build()] == [7, 7]
+    assert [member.random_state for member in Mean(members="ocsvm, llr", random_state=7).build_members()] == [
+        7,
+        7,
+    ]
 
 
 def test_its_words_are_those_of_the_first_member_that_scores_words():

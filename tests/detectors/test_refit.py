@@ -80,7 +80,7 @@ def fit_numbers(monkeypatch):
 def test_it_sets_the_contamination_aside_and_improves_the_ranking(detector, test, tmp_path):
     path = write_vectors(tmp_path / "topics.vec")
     refitted = Refit(detector=detector.format(path=path), cutoff=2.5, random_state=0).fit(TRAIN)
-    (plain,) = refitted._build()
+    (plain,) = refitted.build_members()
     assert refitted.kept_[:60].all()
     assert refitted.kept_[60:].sum() <= 2
     before = roc_auc_score(OUTLIER, plain.fit(TRAIN).decision_function(test))

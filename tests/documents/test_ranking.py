@@ -14,7 +14,8 @@ ODD = "The JUDGE (of 2 courts) heard   a witness."
 
 
 def ranked(texts, **options):
-    return odd_documents(texts, settings={"background": "uniform", "coherence": 0}, **options)
+    settings = {"background": "uniform", "coherence": 0, "capped": 0, "cap": None}
+    return odd_documents(texts, options.pop("detector", "llr"), settings=settings, **options)
 
 
 def test_the_odd_one_is_first_with_its_words():
@@ -95,22 +96,22 @@ def test_a_language_without_word_vectors():
     ] * 5
     german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
     result = odd_documents(german, language="de")
-    assert result.detector == "llr (robust, without word vectors)"
-    assert odd_documents(german, language="xx").detector == "llr (robust, without word vectors)"
+    assert result.detector == "mean (robust, without word vectors)"
+    assert odd_documents(german, language="xx").detector == "mean (robust, without word vectors)"
 
 
 def test_a_setting_of_the_user_wins_and_is_named():
-    assert ranked(SEA).detector.endswith("background=uniform coherence=0)")
+    assert ranked(SEA).detector.endswith("background=uniform cap=null capped=0 coherence=0)")
     with pytest.raises(UnknownNameError, match="parameter of llr"):
-        odd_documents(SEA, settings={"cup": 3})
-    with pytest.raises(UnknownNameError, match="preset of llr"):
+        odd_documents(SEA, "llr", settings={"cup": 3})
+    with pytest.raises(UnknownNameError, match="preset of mean"):
         odd_documents(SEA, preset="strong")
     with pytest.raises(InvalidValueError, match="configurations; give the settings"):
         odd_documents(SEA, "ocsvm", preset="paper-grid")
 
 
-def test_a_model_sets_no_normal_document_aside_by_force_and_a_ranking_does(home):
-    assert fit_model(SEA).detector.kept_.all()
+def test_a_model_sets_no_document_aside_and_a_ranking_does(home):
+    assert fit_model(SEA).detector.kept_ is None
     assert not ranked([*SEA, ODD])._left_out._detectors[0].kept_.all()
 
 
@@ -145,7 +146,10 @@ def test_a_word_is_odd_above_zero_or_above_the_median():
 
 def test_a_preset_may_come_with_the_name_of_the_detector():
     texts = texts_about("sea", 20, 0)
-    assert ranked(texts, detector="llr:robust").detector == "llr (robust, background=uniform coherence=0)"
+    assert (
+        ranked(texts, detector="llr:robust").detector
+        == "llr (robust, background=uniform cap=null capped=0 coherence=0)"
+    )
     with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
         odd_documents(texts, "llr:robusst")
 
@@ -198,7 +202,7 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
 
 
 def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
-    model = fit_model([*SEA, "12 ..."], settings={"background": "uniform", "coherence": 0})
+    model = fit_model([*SEA, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
     assert (len(model.calibration), len(model.form.calibration), len(model.form.both)) == (60, 61, 61)
     texts = [SEA[0], ODD, "98 765 432 10", " "]
     by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))

@@ -203,9 +203,7 @@ def test_raw_documents_are_part_of_the_definition_of_a_detector_that_reads_them(
     [("mean", {"members": "llr, form"}), ("refit", {"detector": "mean(members=form)"})],
 )
 def test_a_detector_made_of_others_refuses_one_that_reads_raw_documents(detector, settings):
-    with pytest.raises(
-        InvalidValueError, match="form in .* cannot be a member: it reads documents as they"
-    ):
+    with pytest.raises(InvalidValueError, match=r"form.* cannot be a member: it reads documents as they"):
         build_detector(a_cell(detector=detector, settings=settings))
 
 
