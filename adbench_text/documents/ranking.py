@@ -535,8 +535,7 @@ def fit_model(
         Normal documents; outliers among them make the model more lenient. Those without words are left out,
         and so are copies of a document. The form of documents without words is learned too.
     detector, preset, settings, language, clean, n_folds, seed
-        See `odd_documents`. By default `llr` has its preset ``robust`` with ``least_aside=0``: it sets no
-        normal document aside by force.
+        See `odd_documents`. By default `mean` has its preset ``topics``, which sets no document aside.
     source : str
         Name of the documents, for the facts of the model.
 
