@@ -11,7 +11,7 @@ from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
-from adbench_text.plugins.scores import REGIMES, TEST_BATCH
+from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
@@ -19,6 +19,8 @@ from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
 
 UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
+#: Regimes whose columns compete among themselves and are never ranked, with an article.
+APART = {TEST_BATCH: f"the {TEST_BATCH}", BANK: f"a {BANK}"}
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
 
@@ -44,9 +46,9 @@ class Column:
         return self.is_oracle, ORACLES if self.is_oracle else self.regime_title
 
     @property
-    def uses_test_batch(self) -> bool:
-        """Whether its scores depend on the other test documents; such columns compete among themselves."""
-        return self.regime == TEST_BATCH
+    def apart(self) -> str | None:
+        """Its regime, if that is one of `APART`."""
+        return self.regime if self.regime in APART else None
 
     @property
     def regime_title(self) -> str:

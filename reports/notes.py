@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from adbench_text.metrics import Metric
+from adbench_text.plugins.scores import BANK, TEST_BATCH
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -49,7 +50,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *_relations(comparison),
         *_ranked(comparison),
         *_regimes(comparison),
-        *_test_batch(comparison),
+        *_apart(comparison),
         *_other_levels(comparison),
         *_seeds(comparison),
         *contradictions(cells.records, [comparison.metric]),
@@ -153,11 +154,17 @@ def _regimes(comparison: Comparison) -> list[str]:
     return [f"What they know besides the training texts: {listed}."]
 
 
-def _test_batch(comparison: Comparison) -> list[str]:
-    labels = [column.label for column in comparison.fair if column.uses_test_batch]
-    note = "the score of a test document depends on the other test documents; the best of these detectors is "
-    note += "marked apart from the best of the others."
-    return [f"{', '.join(labels)}: {note}"] if labels else []
+def _apart(comparison: Comparison) -> list[str]:
+    reasons = {
+        TEST_BATCH: "the score of a test document depends on the other test documents",
+        BANK: "a bank of other texts was given by the user",
+    }
+    notes = []
+    for regime, reason in reasons.items():
+        labels = [column.label for column in comparison.fair if column.apart == regime]
+        note = f"{reason}; the best of these detectors is marked apart from the best of the others."
+        notes += [f"{', '.join(labels)}: {note}"] if labels else []
+    return notes
 
 
 def failures(records: Sequence[Record]) -> list[str]:

@@ -10,9 +10,8 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.plugins.scores import TEST_BATCH
 from adbench_text.reports import significance
-from adbench_text.reports.cells import Column
+from adbench_text.reports.cells import APART, Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.significance import Estimate, Resampling, estimate
 
@@ -23,19 +22,20 @@ _Key = TypeVar("_Key", bound=Hashable)
 class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
-    Columns chosen on the test labels or scored by the test batch are left out, and so are columns that lack
-    splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
-    published one, otherwise the one with most figures; thinned test sets only if there are no others.
+    Columns chosen on the test labels, scored by the test batch or with a bank of other texts are left out,
+    and so are columns that lack splits, where they would leave fewer figures for the others. Only one edition
+    of a dataset counts: the published one, otherwise the one with most figures; thinned test sets only if
+    there are no others.
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` lack some of them. `by_batch` use the unlabelled test batch.
+    `left_out` lack some of them. `apart` are of the regimes in `APART`.
     """
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
-        self.by_batch = [column for column in comparison.fair if column.uses_test_batch]
-        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.uses_test_batch}
+        self.apart = [column for column in comparison.fair if column.apart]
+        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.apart}
         counted = _one_edition_each(comparison, figures)
         self.other_editions = [c.label for c in comparison.corpora if c.label not in counted]
         figures = {
@@ -65,7 +65,9 @@ class Ranking:
     def notes(self) -> list[str]:
         """What is left out of the ranking, and why."""
         reasons = {
-            f"they use the {TEST_BATCH}": [column.label for column in self.by_batch],
+            f"they use {named}": [column.label for column in self.apart if column.regime == regime]
+            for regime, named in APART.items()
+        } | {
             "they lack splits that the others have": [column.label for column in self.left_out],
             "another edition of the dataset is": self.other_editions,
         }

@@ -25,8 +25,8 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
             f"the table 'levels' has {', '.join(map(percent, corpus.levels))}."
         )
     ranked = comparison.best_first(corpus)
-    # those that use the test batch count only if there are no others
-    ranked = [(column, value) for column, value in ranked if not column.uses_test_batch] or ranked
+    # those that use the test batch or a bank count only if there are no others
+    ranked = [(column, value) for column, value in ranked if not column.apart] or ranked
     if not ranked:
         return f"{corpus.label}: no detector has a complete {metric} yet."
     (best, value), others = ranked[0], ranked[1:]

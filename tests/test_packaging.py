@@ -23,7 +23,7 @@ def in_folders() -> set[str]:
     for folder in FOLDERS:
         prefix = "" if folder == "adbench_text" else "adbench_text/"
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in SOURCES or path.name in ("py.typed", "SKILL.md"):
+            if path.suffix in SOURCES or path.name in ("SKILL.md", "bank.csv"):
                 found.add(prefix + path.relative_to(ROOT).as_posix())
     return found
 

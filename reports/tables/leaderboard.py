@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from statistics import fmean
 
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -21,11 +21,13 @@ _SHORT = {
     FROM_SCRATCH: benchmarks.NONE,
     WORDS: "words",
     PRE_TRAINED: benchmarks.ENCODER,
+    BANK: "bank",
     TEST_BATCH: "test batch",
 }
 _MEANINGS = {
     "words": WORDS,
     benchmarks.ENCODER: "a pre-trained model",
+    "bank": "a bank of other texts, and what its encoder knows",
     "test batch": "the other texts of the test set",
     benchmarks.COMMERCIAL: "a pre-trained model of a paid service",
     benchmarks.LABELS: "labelled outliers",

@@ -40,12 +40,15 @@ def test_detectors_are_ranked_over_the_splits_that_all_of_them_have():
     np.testing.assert_allclose(ranked.figures.T, expected)
 
 
-def test_detectors_that_use_the_test_batch_are_not_ranked():
-    batch = [record("ecod", f"c{i}", 0.99, regime="unlabelled test batch") for i in range(6)]
+@pytest.mark.parametrize(
+    ("article", "regime"), [("the", "unlabelled test batch"), ("a", "bank of other texts")]
+)
+def test_detectors_that_use_the_test_batch_or_a_bank_are_not_ranked(article, regime):
+    batch = [record("ecod", f"c{i}", 0.99, regime=regime) for i in range(6)]
     ranked = ranking(*batch)
     assert [column.label for column in ranked.columns] == ["good", "fair", "poor"]
     assert ranked.left_out == []
-    assert ranked.notes == ["Not ranked, because they use the unlabelled test batch: ecod."]
+    assert ranked.notes == [f"Not ranked, because they use {article} {regime}: ecod."]
     assert not Ranking(compare(batch)).is_possible
 
 
