@@ -49,8 +49,9 @@ class Mean(Composite):
     ----------
     members : str, default "llr, knn-words"
         The detectors, separated by commas, with their settings in brackets:
-        ``"llr, knn-words(k=5)"``. Their order does not change a score; the first one that scores words
-        explains the documents. A detector that is named twice counts twice.
+        ``"llr, knn-words(k=5)"``. The others learn from the training documents that the first one keeps;
+        if it keeps all, their order does not change a score. The first one that scores words explains the
+        documents. A detector that is named twice counts twice.
     contamination, random_state
         See `TextDetector`; the seed is that of all members.
 

@@ -37,9 +37,9 @@ def command(
 ) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
-    The form of the documents as they were written (length, characters, kinds of words) is learned too. They
-    should be normal: odd ones among them make the model more lenient. To find the odd ones among documents,
-    use the command odd.
+    The form of the documents as they were written (length, characters, kinds of words) is learned too. All
+    documents should be normal: odd ones among them make the model more lenient. To find the odd ones among
+    documents, use the command odd.
     """
     from adbench_text.documents.ranking import fit_model, own_detector
     from adbench_text.models.folder import check_target, save
@@ -84,7 +84,8 @@ def _tie_notes(model: "Model") -> list[str]:
     shares = [f"{100 * float(alpha):g} %" for alpha, score in model.thresholds().items() if score == highest]
     if n_tied == 1 or not shares:
         return []
+    what = "document is" if model.form is None else "words are"
     return [
         f"{n_tied:,} of {len(model.calibration):,} normal documents share the highest score, {highest:.3g}. "
-        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no words are odd."
+        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no {what} odd."
     ]

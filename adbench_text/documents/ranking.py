@@ -438,7 +438,9 @@ def odd_documents(
     if by is not None:
         check_choice("order", by, ORDERS)
     if own.detector.reads_raw and by in ("form", "both"):
-        raise InvalidValueError(f"{own.label} reads the form of documents itself; it has no order by {by!r}.")
+        raise InvalidValueError(
+            f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
+        )
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
     different, row_of = _different(map(cleaner, texts), "to rank them")
     with own.errors():
@@ -535,7 +537,8 @@ def fit_model(
         Normal documents; outliers among them make the model more lenient. Those without words are left out,
         and so are copies of a document. The form of documents without words is learned too.
     detector, preset, settings, language, clean, n_folds, seed
-        See `odd_documents`. By default `mean` has its preset ``topics``, which sets no document aside.
+        See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
+        set aside.
     source : str
         Name of the documents, for the facts of the model.
 

@@ -132,7 +132,9 @@ class Scorer:
         self.by = by or ("words" if model.form is None else "both")
         check_choice("order", self.by, ORDERS)
         if self.by != "words" and model.form is None:
-            raise InvalidValueError(f"The model has no part for form, so that nothing is odd by {by!r}.")
+            raise InvalidValueError(
+                f"The model has no part for form, so that nothing is odd by {by!r}. Leave out by (--by)."
+            )
         self._model, self._alpha = model, alpha
         self._form = None if self.by == "words" else model.form
         options = model.training.options

@@ -94,7 +94,7 @@ class LLR(TextDetector):
         at least; in [0, 1).
     topics : int, default 1
         Largest number of topics. The score is the mean of that with this number and that with a quarter of
-        it; each topic has 100 training documents or more on average.
+        it, with `em_rounds` also that with one; each topic has 100 training documents or more on average.
     em_rounds : int, default 0
         Rounds in which training documents are set aside; 0 for none.
     least_aside : float, default 0.05
@@ -303,8 +303,13 @@ class LLR(TextDetector):
         self._vocabulary = state["vocabulary"]
         self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
         self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]
-        self._aside_smoothing, self._cap = state["aside_smoothing"], state["cap"]
-        self._topics = [Topics._from_state(topics, self.smoothing) for topics in state["topics"]]
+        self._aside_smoothing = state["aside_smoothing"]
+        # models that were saved before there were topics have neither
+        self._cap = state.get("cap", np.inf if self.cap is None else self.cap)
+        n_words = len(self._vocabulary)
+        self._topics = [
+            Topics._from_state(topics, n_words, self.smoothing) for topics in state.get("topics", [])
+        ]
         self._background = None
         self._directions = None
         if self.coherence:

@@ -126,8 +126,10 @@ class Mixture:
 def cap_of(evidence: Array, counts: Array, capped: float) -> float:
     """Return the evidence that the share `capped` of all words of documents have at least.
 
-    `evidence` and `counts` are those of the different words, of the same shape.
+    `evidence` and `counts` are those of the different words, of the same shape. Without words it is infinite.
     """
+    if not evidence.size:
+        return np.inf
     order = np.argsort(evidence, axis=None)
     cumulative = np.cumsum(counts.ravel()[order])
     place = np.searchsorted(cumulative, (1 - capped) * cumulative[-1])

@@ -104,8 +104,8 @@ class Topics:
         return {"counts": self._counts[:, order], "totals": self._totals, "cap": float(self._cap)}
 
     @classmethod
-    def _from_state(cls, state: State, smoothing: float) -> "Topics":
-        check_shapes(state, counts="topics words", totals="topics")
+    def _from_state(cls, state: State, n_words: int, smoothing: float) -> "Topics":
+        check_shapes(state, counts=f"topics {n_words}", totals="topics")
         topics = cls.__new__(cls)
         topics._smoothing, topics._cap = smoothing, state["cap"]
         topics._counts, topics._totals = csr_array(state["counts"]), state["totals"]
@@ -121,7 +121,8 @@ class Topics:
         `rows` are those of the words of `counts` among the training words, -1 for an unknown one;
         `background` holds the frequencies of these words.
         """
-        known = np.where(rows >= 0, self._counts[:, np.maximum(rows, 0)].toarray(), 0.0)
+        known = np.zeros((len(self._totals), len(rows)))
+        known[:, rows >= 0] = self._counts[:, rows[rows >= 0]].toarray()
         evidence = self._evidence(known, self._totals[:, None], background)
         sums = np.asarray(counts.matrix @ evidence.T, dtype=np.float64)
         best = sums.argmax(axis=1)

@@ -93,6 +93,9 @@ def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_p
     )
     assert note in fitted.stderr
     assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""
+    (tmp_path / "alike.txt").write_text("\n".join(f"row {letter}" for letter in "bcdefghjklmnopqrstuvwxyz"))
+    of_form = adbench("fit", "alike.txt", "--model", "of-form", "-d", "form")
+    assert "if the detector gives none, no document is odd." in of_form.stderr
 
 
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):

@@ -197,7 +197,7 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
     assert (result.has_form, result.empty, len(result.different)) == (False, [], 63)
     assert result.documents[0].place == 62
     assert result.why(result.documents[0])[0].startswith("75 % digits")
-    with pytest.raises(InvalidValueError, match="it has no order by 'form'"):
+    with pytest.raises(InvalidValueError, match=r"it has no order by 'form'\. Leave out by"):
         odd_documents(SEA, "form", by="form")
 
 
@@ -227,5 +227,5 @@ def test_a_model_of_form_alone_looks_at_no_words():
     result = Scorer(model, 0.02).score(["12 34 56"])[0]
     assert (result.is_odd, result.p_form) == (True, None)
     assert result.why[0].startswith("75 % digits")
-    with pytest.raises(InvalidValueError, match="nothing is odd by 'both'"):
+    with pytest.raises(InvalidValueError, match=r"nothing is odd by 'both'\. Leave out by"):
         Scorer(model, by="both")
