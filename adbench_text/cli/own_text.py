@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from adbench_text.calibration import ORDERS
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
-from adbench_text.documents import DEFAULT_DETECTOR, ORDERS
+from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
