@@ -9,9 +9,6 @@ the documents that serve as normal ones, p-values become larger: fewer documents
 import numpy as np
 from numpy.typing import NDArray
 
-#: What documents are called odd by: a detector of their words, their form, or both p-values joined.
-ORDERS = ("words", "form", "both")
-
 _FORM_WEIGHT = 0.5  # of the p-value of form, where that of words has 1
 
 
