@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.checks import Number, Whole, check_choice
-from adbench_text.documents import DEFAULT_DETECTOR, ORDERS
+from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.models.model import FORM, FormPart, Model, Training
+from adbench_text.orders import ORDERS
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import (

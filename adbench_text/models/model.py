@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values, threshold
 from adbench_text.checks import Number, check_choice
-from adbench_text.documents import ORDERS
 from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.orders import ORDERS
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
 from adbench_text.text.cleaning import Cleaner
