@@ -23,12 +23,12 @@ from sklearn.preprocessing import normalize
 
 from adbench_text import storage
 from adbench_text.checks import Number, Range, Whole, check_shapes
-from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, PluginError
 from adbench_text.plugins.scores import BANK, Scores, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.cleaning import clean
 from adbench_text.text.encoders import Matrix, find_method
+from adbench_text.text.reading import DocumentFile
 
 # no paper contains it
 CITATION = "adbench-text, see CITATION.cff"

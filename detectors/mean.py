@@ -19,7 +19,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from adbench_text.checks import Range
-from adbench_text.detectors._members import Composite, Members, RobustScale, scores_of_training
+from adbench_text.detectors._members import Composite, Members, scores_of_training
+from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number, Range, Whole
-from adbench_text.detectors._members import Composite, Members, scores_of_training, select
+from adbench_text.detectors._members import Composite, Members, scores_of_training
+from adbench_text.detectors._robust_scale import select
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import Observer, Scores, TextDetector, TokenScore
 from adbench_text.plugins.scores import State

@@ -85,7 +85,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/cli/odd.py: csv",
         "adbench_text/cli/odd.py: html",
         "adbench_text/documents/__init__.py: mean",
-        "adbench_text/documents/reading.py: csv",
+        "adbench_text/text/reading.py: csv",
         "adbench_text/cli/report.py: form",
         "adbench_text/cli/report.py: terminal",
         "adbench_text/plugins/pyod_detector.py: pyod",

@@ -24,10 +24,10 @@ from adbench_text.cli.own_text import (
 )
 from adbench_text.cli.progress import count
 from adbench_text.cli.show import echo
-from adbench_text.documents.reading import Document
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
+from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     from adbench_text.documents.ranking import OddDocuments, RankedDocument

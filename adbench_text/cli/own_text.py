@@ -11,10 +11,10 @@ import click
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
 from adbench_text.documents import DEFAULT_DETECTOR
-from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
 from adbench_text.orders import ORDERS
+from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
     from adbench_text.reports.formats._heatmap import PageDocument

@@ -10,8 +10,8 @@ import click
 
 from adbench_text.cli.options import adding
 from adbench_text.cli.own_text import DOCUMENTS, alpha_option, by_option, opened
-from adbench_text.documents.reading import Document
 from adbench_text.errors import AdbenchTextError
+from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     from adbench_text.models.model import ScoredDocument

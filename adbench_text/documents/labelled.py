@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.documents.reading import Document, DocumentFile
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
+from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
 _LEAST = 20  # documents of a class

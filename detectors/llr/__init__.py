@@ -46,7 +46,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
-from adbench_text.detectors._members import select
+from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, score_batch, set_aside

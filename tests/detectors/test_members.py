@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version, libraries
-from adbench_text.detectors._members import RobustScale, parse_members
+from adbench_text.detectors._members import parse_members
+from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import write_vectors

@@ -7,9 +7,9 @@ import sys
 import pandas as pd
 import pytest
 
-from adbench_text.documents import reading
-from adbench_text.documents.reading import DocumentFile
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
+from adbench_text.text import reading
+from adbench_text.text.reading import DocumentFile
 
 TEXTS = ["the ship left the harbour", 'a "storm",\nthen calm again', "the crew, at last, came home"]
 
