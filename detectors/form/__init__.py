@@ -32,9 +32,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
-from sklearn.neighbors import NearestNeighbors
 
 from adbench_text.checks import Range, Whole, check_shapes
+from adbench_text.detectors._neighbours import drawn, nearest
 from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
@@ -44,7 +44,6 @@ from adbench_text.text.cleaning import check_language, has_frequencies
 # no paper contains it
 CITATION = "adbench-text, see CITATION.cff"
 
-_REFERENCES = 20_000  # training documents that are searched for neighbours
 _RIDGE = 0.1  # added to the variance of each fact
 _LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
@@ -131,16 +130,16 @@ class Form(TextDetector):
         self._n, self._mean = len(texts), standard.mean(axis=0)
         centred = standard - self._mean
         self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
-        drawn = np.random.default_rng(self.random_state).permutation(self._n)[:_REFERENCES]
-        self._references = standard[drawn]
-        distances = self._left_out(standard, drawn)
+        places = drawn(self._n, self.random_state)
+        self._references = standard[places]
+        distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]
         self._scores_of_training = self._joined(distances)
 
     def _score(self, texts: list[str]) -> Scores:
         standard = self._standard(numbers(texts, self.language))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
-        return self._joined([mahalanobis, self._nearest(standard, self.neighbours).mean(axis=1)])
+        return self._joined([mahalanobis, nearest(standard, self._references, self.neighbours).mean(axis=1)])
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
@@ -155,21 +154,14 @@ class Form(TextDetector):
         centred = standard - self._mean
         return np.asarray(((centred @ self._inverse) * centred).sum(axis=1))
 
-    def _nearest(self, standard: Numbers, k: int) -> Numbers:
-        """Return the distances of each document to its nearest references, in order."""
-        nearest = NearestNeighbors(n_neighbors=min(k, len(self._references)), algorithm="brute")
-        return np.asarray(nearest.fit(self._references).kneighbors(standard)[0])
-
-    def _left_out(self, standard: Numbers, drawn: NDArray[np.int64]) -> list[Scores]:
+    def _left_out(self, standard: Numbers, places: NDArray[np.int64]) -> list[Scores]:
         """Return both distances of the training documents, each from the others."""
         n_others = max(self._n - 1, 1)
         c, q = self._n / n_others, self._quadratic(standard)
-        distances = self._nearest(standard, self.neighbours + 1)
-        if distances.shape[1] > 1:
-            # a reference is the nearest to itself; the others leave out the one too many
-            is_reference = np.isin(np.arange(self._n), drawn)
-            distances = np.where(is_reference[:, None], distances[:, 1:], distances[:, :-1])
-        return [c * np.sqrt(n_others * q / (1 - c * q)), distances.mean(axis=1)]
+        distances = nearest(standard, self._references, self.neighbours, places)
+        # a single training document has no neighbours
+        mean = distances.mean(axis=1) if distances.shape[1] else np.zeros(self._n)
+        return [c * np.sqrt(n_others * q / (1 - c * q)), mean]
 
     def _joined(self, distances: list[Scores]) -> Scores:
         quantiles = [scale.quantiles(each) for scale, each in zip(self._scales, distances, strict=True)]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.detectors import contrast
+from adbench_text.detectors import _neighbours
 from adbench_text.errors import DataError, InvalidValueError, PluginError
 from adbench_text.models import Model, Training, load, save
 from adbench_text.plugins import registry
@@ -29,7 +29,6 @@ def make(settings):
     return lambda **changed: Contrast(**{**settings, **changed})
 
 
-@pytest.mark.parametrize("block", [2**22, 1])
 @pytest.mark.parametrize(
     ("changed", "near", "in_bank"),
     [
@@ -40,9 +39,8 @@ def make(settings):
     ],
 )
 def test_it_is_the_distance_to_the_training_documents_and_the_nearness_to_the_bank(
-    monkeypatch, make, block, changed, near, in_bank
+    make, changed, near, in_bank
 ):
-    monkeypatch.setattr(contrast, "_BLOCK", block)
     detector = make(**changed).fit(TRAIN)
     scores = detector.decision_function(["ship", "ship ship", "unknown", ""])
     np.testing.assert_allclose(scores, [1 - near + in_bank] * 2 + [1, 1], atol=1e-6)
@@ -56,7 +54,7 @@ def test_a_training_document_leaves_itself_out(make):
 
 
 def test_some_of_many_documents_are_searched_and_leave_themselves_out(monkeypatch, make):
-    monkeypatch.setattr(contrast, "_MOST", 2)
+    monkeypatch.setattr(_neighbours, "MOST_REFERENCES", 2)
     train = ["ship", "crew", "court", "rain"]
     detector = make(weight=0, neighbours=1).fit(train)
     first, second = detector._places

@@ -23,6 +23,7 @@ from sklearn.preprocessing import normalize
 
 from adbench_text import storage
 from adbench_text.checks import Number, Range, Whole, check_shapes
+from adbench_text.detectors._neighbours import drawn, nearest
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, PluginError
 from adbench_text.plugins.scores import BANK, Scores, State
 from adbench_text.plugins.vector_detector import VectorDetector
@@ -32,9 +33,6 @@ from adbench_text.text.reading import DocumentFile
 
 # no paper contains it
 CITATION = "adbench-text, see CITATION.cff"
-
-_MOST = 20_000  # training documents that are searched, and documents of the bank
-_BLOCK = 2**22  # similarities that are in memory at a time
 
 
 class _TextFile(Range):
@@ -88,7 +86,7 @@ class Contrast(VectorDetector):
     }
     test_settings: ClassVar[Mapping[str, Any]] = {
         "encoder": "tfidf",
-        "bank": str(Path(storage.__file__).with_name("testing") / "bank.csv"),
+        "bank": str(Path(__file__).with_name("bank.csv")),
     }
 
     def __init__(
@@ -158,17 +156,13 @@ class Contrast(VectorDetector):
             raise DataError(
                 f"The bank (text in UTF-8, with a column 'text' if it has columns) cannot be read: {error}"
             ) from error
-        cleaned = [clean(texts[place]) for place in self._drawn(len(texts))]
+        cleaned = [clean(texts[place]) for place in drawn(len(texts), self.random_state)]
         if not any(cleaned):
             raise DataError(f"The bank {path} has no words; give a file of texts in English.")
         return list(filter(None, cleaned))
 
-    def _drawn(self, n: int) -> NDArray[np.int64]:
-        """Return the places of the documents that are searched, of n, in order."""
-        return np.sort(np.random.default_rng(self.random_state).permutation(n)[:_MOST])
-
     def _fit_vectors(self, X: Matrix) -> None:
-        self._places = self._drawn(len(X))
+        self._places = drawn(len(X), self.random_state)
         self._references = normalize(X[self._places])
         self._others = normalize(self._encoder(self._texts_of_bank()))
 
@@ -176,14 +170,15 @@ class Contrast(VectorDetector):
         return self._contrast(normalize(X))
 
     def _score_training(self, texts: list[str]) -> Scores:
-        own = np.full(len(texts), -1)
-        own[self._places] = np.arange(len(self._places))
-        return self._contrast(normalize(self._encoder(texts)), own)
+        return self._contrast(normalize(self._encoder(texts)), self._places)
 
     def _contrast(self, unit: Matrix, own: NDArray[np.int64] | None = None) -> Scores:
-        """Return the scores of unit vectors; `own` is the row of each among the references, -1 for none."""
-        near = _mean_similarity(unit, self._references, self.neighbours, own)
-        return 1 - near + self.weight * _mean_similarity(unit, self._others, self.neighbours)
+        """Return the scores of unit vectors; of training documents, with the places of the references."""
+        near = nearest(unit, self._references, self.neighbours, own, "cosine")
+        # a single training document has no neighbours
+        distance = near.mean(axis=1, dtype=np.float64) if near.shape[1] else np.ones(len(unit))
+        others = nearest(unit, self._others, self.neighbours, metric="cosine")
+        return np.asarray(distance + self.weight * (1 - others.mean(axis=1, dtype=np.float64)))
 
     def _get_state_of_vectors(self) -> State:
         return {"references": self._references, "others": self._others}
@@ -192,21 +187,3 @@ class Contrast(VectorDetector):
         check_shapes(state, references="texts features", others="others features")
         self._references, self._others = state["references"], state["others"]
         self._check_width(self._references.shape[1])
-
-
-def _mean_similarity(unit: Matrix, others: Matrix, k: int, own: NDArray[np.int64] | None = None) -> Scores:
-    """Return the mean cosine of each vector to the k nearest others, its own row left out."""
-    n = len(others)
-    k = min(k, n - (own is not None))
-    if k == 0:  # a single training document has no neighbours
-        return np.zeros(len(unit))
-    step = max(1, _BLOCK // n)
-    means = []
-    for start in range(0, len(unit), step):
-        similarity = unit[start : start + step] @ others.T
-        if own is not None:
-            rows = np.flatnonzero(own[start : start + step] >= 0)
-            similarity[rows, own[start + rows]] = -np.inf
-        similarity.partition(n - k, axis=1)
-        means.append(similarity[:, n - k :].mean(axis=1, dtype=np.float64))
-    return np.concatenate(means)
