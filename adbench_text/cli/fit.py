@@ -41,7 +41,8 @@ def command(
     documents should be normal: odd ones among them make the model more lenient. To find the odd ones among
     documents, use the command odd.
     """
-    from adbench_text.documents.ranking import fit_model, own_detector
+    from adbench_text.documents.own_detector import own_detector
+    from adbench_text.documents.ranking import fit_model
     from adbench_text.models.folder import check_target, save
 
     if alias and not registered:

@@ -86,7 +86,7 @@ def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> d
 
 def language_notes(choice: Mapping[str, Any]) -> list[str]:
     """Return what is missing for a language: spaces, word frequencies, knowledge of the detector."""
-    from adbench_text.documents.ranking import own_detector
+    from adbench_text.documents.own_detector import own_detector
     from adbench_text.text.cleaning import has_frequencies
 
     language = choice["language"]

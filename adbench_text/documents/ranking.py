@@ -2,22 +2,22 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
-from adbench_text.checks import Number, Whole, check_choice
+from adbench_text.checks import Number, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR
-from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
+from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
+from adbench_text.documents.own_detector import OwnDetector, own_detector
+from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.orders import ORDERS
-from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import (
     N_TYPICAL,
@@ -29,161 +29,13 @@ from adbench_text.plugins.scores import (
     odd_words,
     original_words,
 )
-from adbench_text.sweep.cell import Cell, text_of_settings
-from adbench_text.sweep.construct import build_detector
-from adbench_text.sweep.names import with_preset
-from adbench_text.sweep.sweep import DetectorChoice, choose
-from adbench_text.text.cleaning import Cleaner, check_language, likely_language, share_of_common_words
+from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
 from adbench_text.text.words import count_words
 
-if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
-
-N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
 _MOST_TYPICAL = 50  # documents that are searched for near-copies, at most a tenth of all
 _SHARED = 0.7  # of the words of two documents (Jaccard similarity), from which they are near-copies
 _LEAST_WORDS = 4  # of a near-copy: shorter documents are alike by chance
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
-
-# Of each resource that is English by default: the hyper-parameter that names another, and what it is.
-_ENGLISH = {
-    "wordfreq": ("language", "word frequencies"),
-    "vectors": ("vectors", "word vectors"),
-    "vocabulary": ("vocabulary", "word pieces"),
-}
-
-
-@dataclass(frozen=True)
-class OwnDetector:
-    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr (robust)"``."""
-
-    name: str
-    label: str
-    detector: "TextDetector"
-    settings: Mapping[str, Any]  # of the user
-
-    def errors(self) -> AbstractContextManager[None]:
-        """Turn any error of the detector in a block into a `DetectorError` of one line."""
-        module = self.detector.implementation.__module__
-        return as_plugin_error(f"{self.label} failed", module, DetectorError)
-
-    def english_knowledge(self) -> list[str]:
-        """Return the English resources that the user has not replaced.
-
-        An encoder may know many languages, and is left out.
-        """
-        return list(dict.fromkeys(_english_knowledge(self.detector, self.settings)))
-
-    def check_can_be_saved(self) -> None:
-        """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
-        if not self.detector.can_be_saved:
-            raise DetectorError(
-                f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
-                f"documents without a model: adbench-text odd -d {self.name}"
-            )
-
-
-def _english_knowledge(detector: "TextDetector", settings: Mapping[str, Any]) -> Iterator[str]:
-    if hasattr(detector, "build_members"):  # it is made of others
-        for member in detector.build_members():
-            yield from _english_knowledge(member, settings)
-        return
-    used, params, defaults = detector.resources(), detector.get_params(), detector.default_params()
-    for resource, (param, what) in _ENGLISH.items():
-        if resource in used and params.get(param) == defaults.get(param) and param not in settings:
-            yield what
-
-
-def own_detector(
-    name: str = DEFAULT_DETECTOR,
-    preset: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    language: str = "en",
-    seed: int = 0,
-    *,
-    normal: bool = False,
-) -> OwnDetector:
-    """Return a detector for documents of a language; if `normal`, all training documents are normal."""
-    check_language(language)
-    chosen = with_preset(DetectorChoice(name, preset))
-    name, preset = chosen.name, chosen.preset
-    offered: Mapping[str, Any]
-    if preset is None:
-        preset, offered = registry.detector(name).for_documents(language, settings or {}, normal=normal)
-    else:
-        configurations = choose([name], preset, {})[0].configurations("")
-        if len(configurations) > 1:
-            raise InvalidValueError(
-                f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
-                "settings of one with --set."
-            )
-        offered = configurations[0]
-    given = choose([name], None, settings or {})[0].settings
-    detector = build_detector(Cell(name, preset, {**offered, **given}, "", "", 0, seed))
-    notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
-    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, settings or {})
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """Scores of documents by detectors that were fitted without them.
-
-    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``.
-    """
-
-    scores: NDArray[np.float64]
-    method: str
-    _texts: Sequence[str] = field(repr=False)
-    _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
-    _fold_of: NDArray[np.int64] | None = field(default=None, repr=False)
-
-    @property
-    def detector(self) -> "TextDetector":
-        """The detector that was fitted on all documents; only if each is left out by itself."""
-        return self._detectors[0]
-
-    def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of some documents; raise DetectorError if there are none."""
-        return self._looked_up("token_scores", rows)
-
-    def reasons(self, rows: Sequence[int]) -> list[list[str]]:
-        """Return the facts that make some documents odd, the strongest first."""
-        return self._looked_up("reasons", rows)
-
-    def _looked_up(self, what: str, rows: Sequence[int]) -> list[Any]:
-        if self._fold_of is None:
-            found: list[Any] = getattr(self._detectors[0], f"training_{what}")(rows)
-            return found
-        of_row: dict[int, Any] = {}
-        for fold, detector in enumerate(self._detectors):
-            if own := [row for row in rows if self._fold_of[row] == fold]:
-                of_row |= zip(own, getattr(detector, what)([self._texts[row] for row in own]), strict=True)
-        return [of_row[row] for row in rows]
-
-
-def left_out(
-    detector: "TextDetector", texts: Sequence[str], n_folds: int = N_FOLDS, seed: int = 0
-) -> LeftOut:
-    """Return scores of at least two documents, each by a detector that was fitted without it.
-
-    A detector whose ``decision_scores_`` leave each document out is fitted once, on all of them; any other
-    is cloned, and fitted once without each fold.
-    """
-    Whole(2).check("n_folds", n_folds)
-    if detector.leaves_out_self:
-        return LeftOut(detector.fit(texts).decision_scores_, "leave-one-out", texts, [detector])
-    from sklearn.base import clone
-
-    n_folds = min(n_folds, len(texts))
-    fold_of = np.random.default_rng(seed).permutation(len(texts)) % n_folds
-    scores = np.empty(len(texts))
-    detectors = []
-    for fold in range(n_folds):
-        fitted = clone(detector).fit([text for text, own in zip(texts, fold_of, strict=True) if own != fold])
-        rows = np.flatnonzero(fold_of == fold).tolist()
-        scores[rows] = fitted.decision_function([texts[row] for row in rows])
-        detectors.append(fitted)
-    return LeftOut(scores, f"cross-fitted over {n_folds} folds", texts, detectors, fold_of)
 
 
 def _different(cleaned: Iterable[str], purpose: str) -> tuple[list[str], dict[int, int]]:
@@ -199,6 +51,11 @@ def _different(cleaned: Iterable[str], purpose: str) -> tuple[list[str], dict[in
             f"At least 2 different documents with words are needed {purpose}, got {len(row_of_text)}."
         )
     return list(row_of_text), row_of
+
+
+def _has_form(own: OwnDetector) -> bool:
+    """Return whether form is looked at beside a detector: not if that reads it, or form was deleted."""
+    return not own.detector.reads_raw and FORM in registry.plugins("detectors")
 
 
 def _form(
@@ -448,7 +305,7 @@ def odd_documents(
         own.detector.prepare(different)
         scored = left_out(own.detector, different, n_folds, seed)
     form, rows = None, row_of
-    if by != "words" and not own.detector.reads_raw:
+    if by in ("form", "both") or (by is None and _has_form(own)):
         form, rows = _form(texts, row_of, language, seed)
     typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
     return OddDocuments(
@@ -574,7 +431,7 @@ def fit_model(
         if not own.detector.leaves_out_self:
             own.detector.fit(different)
     form = None
-    if not own.detector.reads_raw:
+    if _has_form(own):
         by_form, _ = _form(texts, row_of, language, seed)
         both = _both(p_values_within(scored.scores), by_form)
         form = FormPart(by_form.detector, np.sort(by_form.scores), np.sort(both))

@@ -375,8 +375,7 @@ class LLR(TextDetector):
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
         """Return the same of training documents, each by counts without its own."""
-        mixture = self._mixture(self._n_inliers, self._n_aside, self._training_background())
-        aside = self._aside[places]
+        mixture, aside = self._mixture_of_training(), self._aside[places]
         if not self._topics:
             entries = mixture.evidence_left_out(counts, ~aside, aside)
             return Judged(counts.sums(entries), entries)

@@ -6,7 +6,7 @@ import pytest
 from adbench_text.calibration import p_values
 from adbench_text.detectors.knn_words import KNNWords
 from adbench_text.detectors.llr import LLR
-from adbench_text.documents.ranking import left_out
+from adbench_text.documents.left_out import left_out
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about

@@ -5,6 +5,7 @@ import pytest
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models.model import Scorer
+from adbench_text.plugins import registry
 from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.cleaning import Cleaner
@@ -169,6 +170,18 @@ def test_form_gives_an_order_and_a_p_of_its_own():
     assert by_form.why(digits)[0].startswith("75 % digits")
     assert by_form.words(digits) == []
     assert by_form.ordered("words").documents == result.documents
+
+
+def test_without_the_detector_form_there_are_words_only(monkeypatch):
+    plugins = registry.plugins
+    without = lambda kind: {name: each for name, each in plugins(kind).items() if name != "form"}  # noqa: E731
+    monkeypatch.setattr(registry, "plugins", without)
+    result = ranked([*SEA, ODD])
+    assert not result.has_form
+    assert result.documents[0].place == 60
+    assert fit_model(SEA, "llr", settings={"background": "uniform", "coherence": 0}).form is None
+    with pytest.raises(UnknownNameError, match="No detector named 'form'"):
+        ranked([*SEA, ODD], by="form")
 
 
 def test_both_is_the_rank_of_the_joined_p_values():

@@ -1,0 +1,97 @@
+"""The detector of a user's own documents: configured for their language, not yet fitted."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.places import as_plugin_error
+from adbench_text.plugins import registry
+from adbench_text.sweep.cell import Cell, text_of_settings
+from adbench_text.sweep.construct import build_detector
+from adbench_text.sweep.names import with_preset
+from adbench_text.sweep.sweep import DetectorChoice, choose
+from adbench_text.text.cleaning import check_language
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
+
+# Of each resource that is English by default: the hyper-parameter that names another, and what it is.
+_ENGLISH = {
+    "wordfreq": ("language", "word frequencies"),
+    "vectors": ("vectors", "word vectors"),
+    "vocabulary": ("vocabulary", "word pieces"),
+}
+
+
+@dataclass(frozen=True)
+class OwnDetector:
+    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr (robust)"``."""
+
+    name: str
+    label: str
+    detector: "TextDetector"
+    settings: Mapping[str, Any]  # of the user
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Turn any error of the detector in a block into a `DetectorError` of one line."""
+        module = self.detector.implementation.__module__
+        return as_plugin_error(f"{self.label} failed", module, DetectorError)
+
+    def english_knowledge(self) -> list[str]:
+        """Return the English resources that the user has not replaced.
+
+        An encoder may know many languages, and is left out.
+        """
+        return list(dict.fromkeys(_english_knowledge(self.detector, self.settings)))
+
+    def check_can_be_saved(self) -> None:
+        """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
+        if not self.detector.can_be_saved:
+            raise DetectorError(
+                f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
+                f"documents without a model: adbench-text odd -d {self.name}"
+            )
+
+
+def _english_knowledge(detector: "TextDetector", settings: Mapping[str, Any]) -> Iterator[str]:
+    if hasattr(detector, "build_members"):  # it is made of others
+        for member in detector.build_members():
+            yield from _english_knowledge(member, settings)
+        return
+    used, params, defaults = detector.resources(), detector.get_params(), detector.default_params()
+    for resource, (param, what) in _ENGLISH.items():
+        if resource in used and params.get(param) == defaults.get(param) and param not in settings:
+            yield what
+
+
+def own_detector(
+    name: str = DEFAULT_DETECTOR,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    seed: int = 0,
+    *,
+    normal: bool = False,
+) -> OwnDetector:
+    """Return a detector for documents of a language; if `normal`, all training documents are normal."""
+    check_language(language)
+    chosen = with_preset(DetectorChoice(name, preset))
+    name, preset = chosen.name, chosen.preset
+    offered: Mapping[str, Any]
+    if preset is None:
+        preset, offered = registry.detector(name).for_documents(language, settings or {}, normal=normal)
+    else:
+        configurations = choose([name], preset, {})[0].configurations("")
+        if len(configurations) > 1:
+            raise InvalidValueError(
+                f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
+                "settings of one with --set."
+            )
+        offered = configurations[0]
+    given = choose([name], None, settings or {})[0].settings
+    detector = build_detector(Cell(name, preset, {**offered, **given}, "", "", 0, seed))
+    notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
+    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, settings or {})
