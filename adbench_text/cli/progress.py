@@ -1,22 +1,27 @@
-"""Shows the progress of a sweep on stderr: a live bar on a terminal, plain lines otherwise."""
+"""Shows the progress of a sweep or of work on documents on stderr: a live bar on a terminal, else lines."""
 
 import sys
 import time
-from collections.abc import Mapping
-from threading import Timer
-from typing import TYPE_CHECKING, Self
+from collections.abc import Callable, Mapping
+from threading import Event, Thread, Timer
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+import click
 
 from adbench_text.escaping import one_line, printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
 _PATIENCE = 0.7  # seconds until a notice of what happens before the first message
 _LOADING = "loading the detectors"
 _STEP_SECONDS = 30.0  # minimum time between two lines about a training, if there is no live bar
+_LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar
 _COSTS = (("fit_seconds", "fit", "s"), ("score_seconds", "score", "s"), ("peak_memory_mb", "memory", "MB"))
 
 
@@ -157,3 +162,86 @@ def measured(result: "Result") -> str:
     if "n_train" in values and "n_test" in values:
         parts.append(f"{values['n_train']:,.0f} training and {values['n_test']:,.0f} test documents")
     return ", ".join(parts + [f"{name} {value}" for name, value in result.ran_on.items()])
+
+
+class _Work(NamedTuple):
+    """What is done, and the number of documents that were done when this began."""
+
+    what: str
+    n_done: int
+    n_total: int | None
+    n_first: int
+    begin: float
+
+    def __str__(self) -> str:
+        seconds = time.monotonic() - self.begin
+        n_new = self.n_done - self.n_first
+        if not n_new or not seconds:
+            return f"{self.what}: {duration(seconds)} so far"
+        rate = f"{float(f'{n_new / seconds:.2g}'):,}".removesuffix(".0")
+        if self.n_total is None:
+            return f"{self.what}: {count(self.n_done, 'document')}, {rate} a second"
+        done = f"{self.n_done:,} of {count(self.n_total, 'document')}"
+        left = duration(seconds / n_new * max(self.n_total - self.n_done, 0))
+        return f"{self.what}: {done}, {rate} a second, {left} left"
+
+
+class Rows:
+    """Shows the progress of work on documents, as an `OnProgress`. Lines come every ten seconds only.
+
+    A call only keeps what it gets. A thread looks at it now and then, also while no call comes.
+    """
+
+    def __init__(self) -> None:
+        self._work: _Work | None = None
+        self._is_over = Event()
+        self._end: Callable[[], None]
+
+    def __enter__(self) -> Self:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            live = Live(
+                get_renderable=self._drawn,
+                console=Console(stderr=True),
+                refresh_per_second=10,
+                transient=True,
+                redirect_stdout=sys.stdout.isatty(),  # what goes to a file is not printed above the bar
+            )
+            live.start()
+            self._end = live.stop
+        else:
+            lines = Thread(target=self._print, daemon=True)
+            lines.start()
+            self._end = lines.join
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._is_over.set()
+        self._end()
+
+    def __call__(self, what: str, n_done: int, n_total: int | None) -> None:
+        """Keep what is done, the number of documents done, and that of all if it is known."""
+        last = self._work
+        if last is None or what != last.what or n_done < last.n_done:
+            self._work = _Work(what, n_done, n_total, n_done, time.monotonic())
+        else:
+            self._work = _Work(what, n_done, n_total, last.n_first, last.begin)
+
+    def _print(self) -> None:
+        while not self._is_over.wait(_LINE_SECONDS):
+            if self._work:
+                click.echo(self._work, err=True)
+
+    def _drawn(self) -> "RenderableType":
+        from rich.progress_bar import ProgressBar
+        from rich.table import Column, Table
+        from rich.text import Text
+
+        work = self._work
+        if work is None:
+            return ""
+        line = Table.grid("", Column(ratio=1, no_wrap=True), padding=(0, 1), expand=True)
+        line.add_row(ProgressBar(work.n_total, work.n_done, width=16), Text(str(work)))
+        return line

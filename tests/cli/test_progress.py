@@ -1,10 +1,12 @@
 import re
+import threading
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 
 import pytest
 
 from adbench_text.cli import progress
-from adbench_text.cli.progress import Shown, count, duration
+from adbench_text.cli.progress import Rows, Shown, count, duration
 
 
 @dataclass(frozen=True)
@@ -221,3 +223,129 @@ def test_a_verbose_run_prints_what_was_measured(capsys):
         shown.begin(1, 0, 0)
         shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
     assert capsys.readouterr().err.splitlines()[-1] == "    fit 1.5 s, device cpu"
+
+
+class Script:
+    """In place of the event that ends a thread: each wait makes the calls that are due, on a fake clock."""
+
+    def __init__(self, clock, rows, until, calls):
+        self.clock, self.rows, self.until, self.calls = clock, rows, until, list(calls)
+
+    def wait(self, seconds):
+        end = self.clock.now + seconds
+        while self.calls and self.calls[0][0] <= end:
+            self.clock.now, *call = self.calls.pop(0)
+            self.rows(*call)
+        self.clock.now = end
+        return end > self.until
+
+
+@pytest.fixture
+def lines_of(clock, capsys):
+    """Return a function that gives the lines about calls, each with its time, until a time."""
+
+    def lines(until, *calls):
+        rows = Rows()
+        rows._is_over = Script(clock, rows, until, calls)
+        rows._print()
+        return capsys.readouterr().err.splitlines()
+
+    return lines
+
+
+def test_documents_have_a_line_every_ten_seconds_with_their_rate_and_the_time_left(lines_of):
+    calls = [(n / 1000, "scoring", 21 * n, 1_000_000) for n in range(19_048)]
+    assert lines_of(19.5, *calls) == ["scoring: 210,000 of 1,000,000 documents, 21,000 a second, 38 s left"]
+
+
+def test_work_of_less_than_ten_seconds_has_no_line(lines_of):
+    assert lines_of(9.9, (0, "reading", 0, None), (9.9, "reading", 120_000, None)) == []
+    assert lines_of(15) == []  # nothing is known
+
+
+def test_a_phase_without_a_call_has_lines_too_and_each_phase_has_its_own_time(lines_of):
+    calls = [
+        (1, "reading", 1, None),
+        (9, "reading", 12_001, None),
+        (10, "learning", 0, None),
+        (45, "scoring", 0, 3),
+        (49, "scoring", 1, 3),
+        (55, "scoring", 3, 3),
+        (62, "scoring", 0, 2),  # a second time
+        (66, "scoring", 1, 2),
+    ]
+    assert lines_of(75, *calls) == [
+        "learning: 0 s so far",
+        "learning: 10 s so far",
+        "learning: 20 s so far",
+        "learning: 30 s so far",
+        "scoring: 1 of 3 documents, 0.2 a second, 10 s left",
+        "scoring: 3 of 3 documents, 0.2 a second, 0 s left",
+        "scoring: 1 of 2 documents, 0.12 a second, 8 s left",
+    ]
+
+
+def test_documents_of_an_unknown_number_have_their_rate_only(lines_of):
+    assert lines_of(19, (0, "reading", 0, None), (1, "reading", 120_000, None)) == [
+        "reading: 120,000 documents, 12,000 a second"
+    ]
+
+
+def has_ended(before):
+    """Return whether there are no other threads than before, or soon are none."""
+    others = set(threading.enumerate()).difference(before)
+    for thread in others:
+        thread.join(20)
+    return not any(thread.is_alive() for thread in others)
+
+
+@pytest.mark.parametrize("error", [None, ValueError, KeyboardInterrupt])
+def test_the_lines_end_with_the_work(monkeypatch, error):
+    threads, printed, lines = threading.enumerate(), threading.Event(), []
+
+    def echo(line, err):
+        lines.append((str(line), err))
+        printed.set()
+
+    def work():
+        with Rows() as rows:
+            rows("learning", 0, None)
+            assert printed.wait(20)
+            if error:
+                raise error
+
+    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.001)
+    monkeypatch.setattr(progress.click, "echo", echo)
+    with pytest.raises(error) if error else nullcontext():
+        work()
+    assert lines[0] == ("learning: 0 s so far", True)
+    assert has_ended(threads)
+
+
+@pytest.mark.parametrize("error", [None, KeyboardInterrupt])
+def test_on_a_terminal_the_bar_of_documents_goes_with_the_work(terminal, clock, error):
+    written, threads = terminal(100), threading.enumerate()
+
+    def work():
+        with Rows() as rows:
+            rows("reading", 0, None)
+            rows("scoring", 0, 1000)
+            clock.go_on(2)
+            rows("scoring", 500, 1000)
+            if error:
+                raise error
+
+    with pytest.raises(error) if error else nullcontext():
+        work()
+    assert re.search("━+ scoring: 500 of 1,000 documents, 250 a second, 2 s left", written())
+    assert has_ended(threads)
+
+
+def test_what_is_printed_to_a_file_is_not_printed_above_the_bar(terminal, capsys):
+    terminal(100)
+    with Rows() as rows:
+        rows("learning", 0, None)
+        print("a result")
+    captured = capsys.readouterr()
+    assert captured.out == "a result\n"
+    assert "a result" not in captured.err
