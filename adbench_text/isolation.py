@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 
@@ -46,6 +47,17 @@ def environment_with(variables: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(previous)
         for name in os.environ.keys() - previous.keys():
             del os.environ[name]
+
+
+@contextmanager
+def without_main() -> Iterator[None]:
+    """Hide the script of the user: a process that is started in the block does not run it once more."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def seed_generators(seed: int) -> None:

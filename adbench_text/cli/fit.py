@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import adding, tracking_uri_option
-from adbench_text.cli.own_text import CHOICE, DOCUMENTS, announced, language_notes, opened, values_of
-from adbench_text.cli.progress import count
+from adbench_text.cli.own_text import (
+    CHOICE,
+    DOCUMENTS,
+    WORK,
+    language_notes,
+    mapper_of,
+    opened,
+    values_of,
+)
+from adbench_text.cli.progress import Rows, count
 
 if TYPE_CHECKING:
     from adbench_text.models.model import Model
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     "--model", "-m", required=True, type=click.Path(path_type=Path), help="Folder of the model to write."
 )
 @click.option("--overwrite", is_flag=True, help="Replace the model in this folder.")
-@adding(*DOCUMENTS, *CHOICE)
+@adding(*DOCUMENTS, *CHOICE, *WORK)
 @click.option(
     "--log-model", "registered", metavar="NAME", help="Register the model in MLflow under this name."
 )
@@ -43,6 +51,7 @@ def command(
     """
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.documents.ranking import fit_model
+    from adbench_text.documents.survey import FileTexts
     from adbench_text.models.folder import check_target, save
 
     if alias and not registered:
@@ -51,16 +60,25 @@ def command(
     choice = values_of(CHOICE, options)
     own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
     # identifiers play no part in a fit: two documents may share one
-    texts = [document.text for document in opened(file, {**options, "id": options["id"] or ""})]
+    source = opened(file, {**options, "id": options["id"] or ""})
     begin = time.perf_counter()
-    with announced(f"fitting {choice['detector']} on {len(texts):,} documents"):
-        fitted = fit_model(texts, **choice, source=Path(file).name)
+    with Rows() as progress:
+        fitted = fit_model(
+            FileTexts(source.texts),
+            **choice,
+            source=Path(file).name,
+            jobs=mapper_of(options),
+            progress=progress,
+        )
     # without leave-one-out scores, those of the training documents would cost another pass over them
     save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
     facts = fitted.training.options
+    n_different = facts["n_documents"] - facts["n_copies"] - facts["n_empty"]
+    n_learned = fitted.training.n_documents
+    learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
     click.echo(
-        f"{len(texts):,} documents, {count(facts['n_copies'], 'duplicate')}, "
-        f"{facts['n_empty']:,} empty; {facts['configuration']}, "
+        f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}, "
+        f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
         f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
     )
     thresholds = [

@@ -1,7 +1,8 @@
 """``adbench-text odd``: rank the documents of a file against each other."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -12,29 +13,36 @@ from adbench_text.cli.options import adding
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
+    WORK,
     alpha_option,
-    announced,
     by_option,
     check_outputs,
     language_notes,
+    mapper_of,
     numbers_of,
     opened,
     values_of,
     write_page,
 )
-from adbench_text.cli.progress import count
+from adbench_text.cli.progress import Rows, count
 from adbench_text.cli.show import echo
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
-from adbench_text.text.reading import Document
+from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
-    from adbench_text.documents.ranking import OddDocuments, RankedDocument
+    from adbench_text.documents.progress import OnProgress
+    from adbench_text.documents.ranked import OddDocuments, RankedDocument
 
 _OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
 _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
+
+
+_MOST_WRITTEN = 100_000  # documents with all columns of the file
+_N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
+_N_CHARACTERS_OF_FAMILY = 60
 
 
 @click.command("odd")
@@ -42,6 +50,7 @@ _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on th
 @adding(*DOCUMENTS, *CHOICE)
 @adding(alpha_option("Share of the different documents that is called odd: those with the highest scores"))
 @adding(by_option("two lists, by words and by form"))
+@click.option("--keep-copies", is_flag=True, help="Rank each near-copy by itself.")
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents of a list to print.")
 @click.option(
     "--output",
@@ -50,7 +59,22 @@ _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on th
     type=click.Path(path_type=Path),
     help="Path of the table and the page, without suffix.",
 )
-def command(file: str, alpha: float, by: str | None, top: int, output: Path, **options: Any) -> None:
+@click.option(
+    "--with-text",
+    is_flag=True,
+    help=f"Write the columns of FILE to the table even for more than {_MOST_WRITTEN:,} documents.",
+)
+@adding(*WORK)
+def command(
+    file: str,
+    alpha: float,
+    by: str | None,
+    keep_copies: bool,
+    top: int,
+    output: Path,
+    with_text: bool,
+    **options: Any,
+) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), a folder of text files, or - for
@@ -58,59 +82,128 @@ def command(file: str, alpha: float, by: str | None, top: int, output: Path, **o
     cleaned, and by its form as it was written (length, characters, kinds of words). p is the share of the
     different documents (copies count once) that score at least as high. A document is called odd if p is at
     most --alpha, so that about this share is odd in any file, with or without outliers.
+
+    Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
     """
     from adbench_text.documents.ranking import odd_documents
+    from adbench_text.documents.survey import FileTexts
 
     if not output.name:
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
-    source, choice = opened(file, options), values_of(CHOICE, options)
-    documents = source.all()
-    with announced(f"ranking {len(documents):,} documents with {choice['detector']}"):
-        ranked = odd_documents([document.text for document in documents], **choice, alpha=alpha, by=by)
-    summary = _summary(ranked, len(documents))
-    click.echo(summary)
-    lists = {"": ranked}
-    if by is None and ranked.has_form:
-        lists = {" by words": ranked, " by form": ranked.ordered("form")}
-    explained = {name: _explained(each, top) for name, each in lists.items()}
+    choice = values_of(CHOICE, options)
+    rows = _Rows(opened(file, options, again=True), with_text)
+    with Rows() as progress:
+        ranked = odd_documents(
+            FileTexts(rows.texts),
+            **choice,
+            alpha=alpha,
+            by=by,
+            keep_copies=keep_copies,
+            jobs=mapper_of(options),
+            progress=progress,
+        )
+        lists = {"": ranked}
+        if by is None and ranked.has_form:
+            lists = {" by words": ranked, " by form": ranked.ordered("form")}
+        progress("explaining", 0, None)
+        explained = {name: _explained(each, top) for name, each in lists.items()}
+        families = ranked.families(_N_FAMILIES)
+        ranked.read([*chain(*explained.values()), *families])
+        for name, each in lists.items():
+            each.explain(explained[name])
+    summary = [_summary(ranked), *_families(ranked, families, rows)]
+    click.echo("\n".join(summary[: 1 + _N_FAMILIES_PRINTED]))
     for name, each in lists.items() if top else ():
         if name:
             click.echo(f"Odd{name}:")
-        _print(each, explained[name][:top], documents, "row" if source.id_column is None else "id")
-    _write_table(table, lists, documents, explained)
+        _print(each, explained[name][:top], rows)
     called_odd = [*(_called_odd(*item) for item in lists.items()), _MEANING]
-    _write_page(page, lists, documents, explained, [summary, *called_odd])
+    with Rows() as progress:
+        _write_table(table, lists, rows, explained, progress)
+        _write_page(page, lists, rows, explained, [*summary, *called_odd])
     click.echo("\n".join(called_odd))
     click.echo(f"All documents: {table}. Page: {page}.")
     for note in _notes(lists, choice):
         click.echo(f"Note: {note}", err=True)
 
 
-def _summary(ranked: "OddDocuments", n_documents: int) -> str:
+class _Rows:
+    """The rows of FILE: all of them if they are few, or else their identifiers only."""
+
+    def __init__(self, source: DocumentFile, keep_all: bool) -> None:
+        self._source = source
+        self._keep_all = keep_all
+        self._is_read = False
+        self.columns: dict[str, None] = {}
+        self.fields: list[dict[str, Any]] | None = []
+        self._texts: list[str] = []
+        self._ids: list[str] = []
+
+    @property
+    def id_name(self) -> str:
+        """The name of the identifiers."""
+        return "row" if self._source.id_column is None else "id"
+
+    def id(self, place: int) -> str:
+        """Return the identifier of a document."""
+        return self._ids[place] if self._source.id_column else str(place + 1)
+
+    def texts(self) -> Iterator[str]:
+        """Yield the documents; those of a large file are read each time."""
+        if not self._is_read:
+            return self._first_texts()
+        return iter(self._texts) if self.fields is not None else self._source.texts()
+
+    def _first_texts(self) -> Iterator[str]:
+        for n, document in enumerate(self._source.checked()):
+            if self._source.id_column:
+                self._ids.append(document.id)
+            if n == _MOST_WRITTEN and not self._keep_all:
+                self.fields, self._texts = None, []
+            if self.fields is not None:
+                self.columns |= dict.fromkeys(document.fields)
+                self.fields.append(document.fields)
+                self._texts.append(document.text)
+            yield document.text
+        self._is_read = True
+
+
+def _summary(ranked: "OddDocuments") -> str:
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
+    n_different = ranked.n_different_with_words
+    learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
+    near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
+    duplicates = count(ranked.n_copies - ranked.n_near_copies, "duplicate")
     return (
-        f"{n_documents:,} documents, {count(ranked.n_copies, 'duplicate')}, {len(ranked.empty):,} empty; "
-        f"{ranked.detector}, {method}; {ranked.seconds:.1f} s"
+        f"{ranked.n_documents:,} documents, {duplicates}{near}, "
+        f"{len(ranked.empty):,} empty; {ranked.detector}, {method}{learned}; {ranked.seconds:.1f} s"
     )
 
 
+def _families(ranked: "OddDocuments", families: "Sequence[RankedDocument]", rows: _Rows) -> list[str]:
+    """Return a line for each of the largest families of near-copies."""
+    texts = ranked.read(families)
+    return [
+        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.place)}: "
+        f"{one_line(texts[each.place][:_N_CHARACTERS_OF_FAMILY])}"
+        for each in families
+    ]
+
+
 def _explained(ranked: "OddDocuments", top: int) -> "list[RankedDocument]":
-    """Return the different documents that are odd or printed, at least one; look up their words."""
-    different = ranked.different
-    explained = different[: max(sum(document.is_odd for document in different), top, 1)]
-    if ranked.by != "form":
-        ranked.explain(explained)
-    return explained
+    """Return the different documents that are odd or printed, at least one."""
+    return ranked.first(max(sum(document.copy_of is None for document in ranked.odd), top, 1))
 
 
 def _called_odd(name: str, ranked: "OddDocuments") -> str:
     """Return how many documents of a list are odd."""
+    n_all = len(ranked.odd)
     n_odd = sum(document.copy_of is None for document in ranked.odd)
-    copies = f" and {count(len(ranked.odd) - n_odd, 'duplicate')} of them" if len(ranked.odd) > n_odd else ""
+    copies = f" and {count(n_all - n_odd, 'copy', 'copies')} of them" if n_all > n_odd else ""
     return (
-        f"Called odd{name}: {n_odd:,} of {len(ranked.different):,} different documents{copies}, those with p "
+        f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
         f"of at most {ranked.alpha:g} (--alpha)."
     )
 
@@ -120,7 +213,7 @@ def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> li
     for name, ranked in lists.items():
         if ranked.odd:
             continue
-        n, least = len(ranked.different), ranked.p_of(ranked.documents[0]) or 0.0
+        n, least = ranked.n_different, ranked.p_of(ranked.first(1)[0]) or 0.0
         n_tied = round(least * n)
         tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
         notes.append(
@@ -128,12 +221,6 @@ def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> li
             "--alpha."
         )
     ranked, *_ = lists.values()
-    n_near, n_typical = ranked.n_near_copies, ranked.n_typical
-    if n_near > max(n_typical / 2, 5):
-        notes.append(
-            f"{n_near} of the {n_typical} documents with the lowest scores share most of their words with "
-            "another one. Near-copies make each other look typical."
-        )
     if ranked.other_language is not None:
         notes.append(
             f"few of the words are common in the language {choice['language']!r}, more in "
@@ -142,52 +229,50 @@ def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> li
     return notes
 
 
-def _facts(ranked: "RankedDocument", document: Document) -> dict[str, str]:
-    facts = {"rank": str(ranked.rank), "id": document.id} | numbers_of(ranked)
+def _facts(ranked: "RankedDocument", rows: _Rows) -> dict[str, str]:
+    facts = {"rank": str(ranked.rank), "id": rows.id(ranked.place)} | numbers_of(ranked)
     return facts | ({"copies": f"{ranked.n_copies:,}"} if ranked.n_copies else {})
 
 
-def _print(
-    ranked: "OddDocuments", shown: "Sequence[RankedDocument]", documents: Sequence[Document], id_name: str
-) -> None:
+def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Rows) -> None:
     """Print documents as a table that fits the terminal; a column without values is left out."""
     from rich.table import Table
     from rich.text import Text
 
-    rows = []
-    for each in shown:
-        own = documents[each.place]
-        rows.append(
-            {
-                **_facts(each, own),
-                "p": f"{ranked.p_of(each):.2g}",
-                "why": ", ".join(ranked.why(each)),
-                "text": own.text,
-            }
-        )
+    texts = ranked.read(shown)
+    facts = [
+        {
+            **_facts(each, rows),
+            "p": f"{ranked.p_of(each):.2g}",
+            "why": ", ".join(ranked.why(each)),
+            "text": texts[each.place],
+        }
+        for each in shown
+    ]
     table = Table(box=None, header_style="")
-    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in rows)]
+    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in facts)]
     for name in names:
-        title = id_name if name == "id" else name
+        title = rows.id_name if name == "id" else name
         table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
     table.columns[0].justify = "right"
-    for row in rows:
-        texts = [one_line(row.get(name, "")[:500]) for name in names]
-        table.add_row(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))
+    for row in facts:
+        cells = [one_line(row.get(name, "")[:500]) for name in names]
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
     echo([table], get_terminal_size((110, 24)).columns + 1)
 
 
 def _write_table(
     path: Path,
     lists: "Mapping[str, OddDocuments]",
-    documents: Sequence[Document],
+    rows: _Rows,
     explained: "Mapping[str, Sequence[RankedDocument]]",
+    progress: "OnProgress",
 ) -> None:
-    """Write all documents with all columns of the file, in the order of the first list, the others last.
+    """Write all documents in the order of the first list, the others last, with the columns of the file.
 
-    What explains a document would take much longer for all of them.
+    What explains a document would take much longer for all of them. Of a large file there are only the
+    identifiers.
     """
-    columns = list(dict.fromkeys(name for document in documents for name in document.fields))
     why: dict[int, str] = {}
     why_form: dict[int, str] = {}
     for name, ranked in lists.items():
@@ -195,21 +280,39 @@ def _write_table(
             why |= {each.place: ", ".join(ranked.why_words(each)) for each in explained[name]}
         if ranked.by != "words":
             why_form |= {each.place: ", ".join(ranked.why_form(each)) for each in explained[name]}
-    rows: list[list[Any]] = [[*_OURS, *(f"input_{name}" if name in _OURS else name for name in columns)]]
     first, *_, last = [*lists.values()] * 2
-    ranks = {each.place: [each.rank, int(each.is_odd)] for each in first.documents}
-    known = {each.place: each for each in [*first.documents, *last.documents]}
-    for place in [*known, *(place for place in range(len(documents)) if place not in known)]:
-        ours: list[Any] = [""] * len(_OURS)
-        if each := known.get(place):
-            rank, is_odd = ranks.get(place, ["", ""])
-            origin = place if each.copy_of is None else each.copy_of
-            copy_of = "" if each.copy_of is None else documents[origin].id
-            ours = [rank, _cell(each.score, 6), *(_cell(p, 4) for p in (each.p, each.p_form, each.p_both))]
-            ours += [is_odd, why.get(origin), why_form.get(origin), copy_of]
-        rows.append([*ours, *(documents[place].fields.get(name) for name in columns)])
+
+    def cells(each: "RankedDocument", *ranks: Any) -> list[Any]:
+        origin = each.place if each.copy_of is None else each.copy_of
+        copy_of = "" if each.copy_of is None else rows.id(origin)
+        numbers = [_cell(each.score, 6), *(_cell(p, 4) for p in (each.p, each.p_form, each.p_both))]
+        texts = map(no_formula, (why.get(origin), why_form.get(origin), copy_of))
+        return [ranks[0], *numbers, ranks[1], *texts]
+
+    def ours() -> Iterator[tuple[int, list[Any]]]:
+        is_written = bytearray(first.n_documents)
+        for each in first:
+            is_written[each.place] = True
+            yield each.place, cells(each, each.rank, int(each.is_odd))
+        for each in last if last is not first else ():
+            if not is_written[each.place]:
+                is_written[each.place] = True
+                yield each.place, cells(each, "", "")
+        for place, written in enumerate(is_written):
+            if not written:
+                yield place, [""] * len(_OURS)
+
+    fields = rows.fields
+    columns = list(rows.columns) if fields is not None else [rows.id_name]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        csv.writer(stream).writerows(map(no_formula, row) for row in rows)
+        writer = csv.writer(stream)
+        writer.writerow(
+            no_formula([*_OURS, *(f"input_{name}" if name in _OURS else name for name in columns)])
+        )
+        for n, (place, own) in enumerate(ours(), start=1):
+            theirs = [rows.id(place)] if fields is None else [fields[place].get(name) for name in columns]
+            writer.writerow([*own, *map(no_formula, theirs)])
+            progress("writing", n, first.n_documents)
 
 
 def _cell(value: float | None, digits: int) -> str:
@@ -219,7 +322,7 @@ def _cell(value: float | None, digits: int) -> str:
 def _write_page(
     path: Path,
     lists: "Mapping[str, OddDocuments]",
-    documents: Sequence[Document],
+    rows: _Rows,
     explained: "Mapping[str, Sequence[RankedDocument]]",
     summary: list[str],
 ) -> None:
@@ -227,11 +330,12 @@ def _write_page(
 
     sections = {}
     for name, ranked in lists.items():
+        texts = ranked.read(explained[name])
         sections[f"Odd{name}" if name else ""] = [
             PageDocument(
-                list(_facts(each, documents[each.place]).items()),
+                list(_facts(each, rows).items()),
                 ranked.why(each),
-                documents[each.place].text,
+                texts[each.place],
                 ranked.words(each) if ranked.by != "form" else [],
             )
             for each in explained[name]

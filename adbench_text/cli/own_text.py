@@ -1,25 +1,27 @@
 """What the commands for a user's own documents share."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
-from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
 from adbench_text.orders import ORDERS
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    from adbench_text.documents.chunks import Mapper
     from adbench_text.reports.formats._heatmap import PageDocument
 
-_PATIENCE = 1.0  # seconds
+STDIN = "-"  # the FILE that is standard input
+
+_MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
@@ -65,7 +67,36 @@ CHOICE = [
         help="Fits of a detector that cannot leave single documents out; fewer are faster, less exact.",
     ),
     click.Option(["--seed"], default=0, type=click.IntRange(0, 2**32 - 1), help="Seed."),
+    click.Option(
+        ["--sample"],
+        default=SAMPLE,
+        type=click.IntRange(2),
+        help="Different documents that the detector learns from, drawn by the seed; all are scored.",
+    ),
 ]
+
+#: Options that say where the work is done.
+WORK = [
+    click.Option(
+        ["--jobs"],
+        default=lambda: min(os.cpu_count() or 1, _MOST_JOBS),
+        show_default=f"the number of cores, at most {_MOST_JOBS}",
+        type=click.IntRange(1),
+        help="Processes that read and score a large file.",
+    ),
+    click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
+]
+
+
+def mapper_of(options: Mapping[str, Any]) -> "Mapper":
+    """Return where the work is done, given the values of `WORK`."""
+    if options["address"]:
+        from adbench_text.documents.cluster import Cluster
+
+        return Cluster(options["address"])
+    from adbench_text.documents.chunks import Processes
+
+    return Processes(options["jobs"])
 
 
 def alpha_option(share: str = "Share of normal documents that may be called odd") -> click.Option:
@@ -109,20 +140,9 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
     return notes
 
 
-@contextmanager
-def announced(message: str) -> Iterator[None]:
-    """Print a message on standard error if the block takes more than a second."""
-    timer = Timer(_PATIENCE, click.echo, [message], {"err": True})
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
-def opened(file: str, options: Mapping[str, Any]) -> DocumentFile:
-    """Return the documents of a file, to be read; print what is left out."""
-    documents = DocumentFile(file, **values_of(DOCUMENTS, options))
+def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> DocumentFile:
+    """Return the documents of a file, to be read once, or also `again`; print what is left out."""
+    documents = DocumentFile(file, **values_of(DOCUMENTS, options), again=again)
     for note in documents.notes:
         click.echo(f"Note: {printable(note)}", err=True)
     return documents
@@ -148,7 +168,7 @@ def write_page(
 
 def check_outputs(file: str, *outputs: Path) -> None:
     """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
-    if file in ("-", ""):  # an empty path is an error when it is read
+    if file in (STDIN, ""):  # an empty path is an error when it is read
         return
     source = Path(file).expanduser().resolve()
     for output in outputs:

@@ -35,9 +35,9 @@ def duration(seconds: float) -> str:
     return f"{rounded // 3600} h {rounded % 3600 // 60} min"
 
 
-def count(n: int, noun: str = "cell") -> str:
+def count(n: int, noun: str = "cell", plural: str = "") -> str:
     """Return ``"1 cell"``, ``"1,024 cells"``."""
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
 class Shown(Progress):

@@ -2,3 +2,6 @@
 
 #: The detector of the commands for own documents, and of `odd_documents`.
 DEFAULT_DETECTOR = "mean"
+
+#: Different documents that a detector learns from, unless asked for more.
+SAMPLE = 20_000

@@ -2,13 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Whole
-from adbench_text.plugins.scores import TokenScore
+from adbench_text.errors import AdbenchTextError
+from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -33,6 +35,15 @@ class LeftOut:
     def detector(self) -> "TextDetector":
         """The detector that was fitted on all documents; only if each is left out by itself."""
         return self._detectors[0]
+
+    @cached_property
+    def centre(self) -> float:
+        """Score above which a word speaks for odd; 0 if the detector has no scores of words."""
+        n = len(self.scores)
+        try:
+            return centre(self.token_scores(range(0, n, max(n // N_TYPICAL, 1))))
+        except AdbenchTextError:  # it scores a document as a unit
+            return 0.0
 
     def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
         """Return the scores of the words of some documents; raise DetectorError if there are none."""

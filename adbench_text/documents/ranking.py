@@ -1,235 +1,36 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
-from adbench_text.checks import Number, check_choice
-from adbench_text.documents import DEFAULT_DETECTOR
+from adbench_text.checks import Number, Whole, check_choice
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
+from adbench_text.documents.chunks import Mapper, Processes, in_chunks
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
-from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.documents.progress import OnProgress, no_progress
+from adbench_text.documents.ranked import Array, OddDocuments, Part
+from adbench_text.documents.survey import FileTexts, Look, Survey, survey
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
-from adbench_text.plugins.scores import (
-    N_TYPICAL,
-    N_WHY,
-    TEST_BATCH,
-    TokenScore,
-    centre,
-    check_texts,
-    odd_words,
-    original_words,
-)
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
-from adbench_text.text.words import count_words
 
-_MOST_TYPICAL = 50  # documents that are searched for near-copies, at most a tenth of all
-_SHARED = 0.7  # of the words of two documents (Jaccard similarity), from which they are near-copies
-_LEAST_WORDS = 4  # of a near-copy: shorter documents are alike by chance
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
 
-def _different(cleaned: Iterable[str], purpose: str) -> tuple[list[str], dict[int, int]]:
-    """Return texts without copies and empty ones, and the row among them of each place with words."""
-    row_of_text: dict[str, int] = {}
-    row_of = {
-        place: row_of_text.setdefault(text, len(row_of_text))
-        for place, text in enumerate(cleaned)
-        if text and not text.isspace()
-    }
-    if len(row_of_text) < 2:
-        raise InvalidValueError(
-            f"At least 2 different documents with words are needed {purpose}, got {len(row_of_text)}."
-        )
-    return list(row_of_text), row_of
-
-
-def _has_form(own: OwnDetector) -> bool:
-    """Return whether form is looked at beside a detector: not if that reads it, or form was deleted."""
-    return not own.detector.reads_raw and FORM in registry.plugins("detectors")
-
-
-def _form(
-    texts: Sequence[str], row_of: Mapping[int, int], language: str, seed: int
-) -> tuple[LeftOut, dict[int, int]]:
-    """Return the scores by form, and the row among them of each place that shows anything.
-
-    The rows of documents with words are those of `row_of`. Documents without words follow, such as a line of
-    digits: they are different from each other as they were written.
-    """
-    n_with_words = max(row_of.values()) + 1
-    row_of_text: dict[str, int] = {}
-    rows = {
-        place: n_with_words + row_of_text.setdefault(text.strip(), len(row_of_text))
-        for place, text in enumerate(texts)
-        if place not in row_of and text.strip()
-    } | dict(row_of)
-    first = _first(rows)
-    own = own_detector(FORM, language=language, seed=seed)
-    with own.errors():
-        return left_out(own.detector, [texts[first[row]] for row in range(len(first))]), rows
-
-
-def _first(row_of: Mapping[int, int]) -> dict[int, int]:
-    """Return the first place of each row."""
-    return {row: place for place, row in sorted(row_of.items(), reverse=True)}
-
-
-def _both(p_words: NDArray[np.float64], form: LeftOut) -> NDArray[np.float64]:
-    """Return the joined scores of all rows of form; no word of a document without words is odd."""
-    p_form = p_values_within(form.scores)
-    return joined(np.append(p_words, np.ones(len(p_form) - len(p_words))), p_form)
-
-
-@dataclass(frozen=True)
-class RankedDocument:
-    """A document among the others.
-
-    Each p is the share of the different documents that are at least as abnormal; copies count once. It is
-    None if it was not asked for. A document without words has `p_form` and `p_both` only.
-    """
-
-    place: int  # in the input, from 0 on
-    rank: int  # 1 for the most abnormal of its list; copies of a document share its rank
-    score: float | None  # abnormality of its words, by detectors that were fitted without the document
-    p: float | None  # by words
-    is_odd: bool  # whether the p of its list is at most alpha
-    copy_of: int | None = None  # place of the first document with the same words
-    n_copies: int = 0  # number of later documents with the same words
-    p_form: float | None = None  # by form: length, characters and kinds of words of the first copy as written
-    p_both: float | None = None  # by both, joined as in `adbench_text.calibration.joined`
-    _row: int = field(default=0, repr=False)  # among the different documents
-
-
-@dataclass(frozen=True)
-class OddDocuments:
-    """Documents ranked against each other, the most abnormal first."""
-
-    detector: str  # name and configuration: "llr (robust)"
-    method: str  # how a document is left out of what its detector learns, as in `LeftOut`
-    alpha: float  # largest p of a document that is called odd
-    by: str  # "words", "form" or "both": which p gives the order, what is odd and why
-    empty: list[int]  # places of the documents without words
-    other_language: str | None  # the likely one, if only few of the words are common in the given one
-    n_typical: int  # documents with the lowest scores that are searched for near-copies
-    n_near_copies: int  # of them: those that share most of their words with another document
-    seconds: float
-    _texts: Sequence[str] = field(repr=False)
-    _cleaner: Cleaner = field(repr=False)
-    _left_out: LeftOut = field(repr=False)
-    _form: LeftOut | None = field(repr=False)
-    _all: list[RankedDocument] = field(repr=False)  # in no order
-    _words: dict[int, list[TokenScore]] = field(default_factory=dict, repr=False)
-
-    @cached_property
-    def documents(self) -> list[RankedDocument]:
-        """The documents, the most abnormal first: all with words, and by form those without too."""
-        p_of = {document.place: p for document in self._all if (p := self.p_of(document)) is not None}
-        order = sorted(
-            (document for document in self._all if document.place in p_of),
-            key=lambda document: (p_of[document.place], document._row, document.place),
-        )
-        rank_of = {row: rank for rank, row in enumerate(dict.fromkeys(each._row for each in order), 1)}
-        return [
-            replace(each, rank=rank_of[each._row], is_odd=p_of[each.place] <= self.alpha) for each in order
-        ]
-
-    @property
-    def has_form(self) -> bool:
-        """Whether there are p-values by form, and by both."""
-        return self._form is not None
-
-    def p_of(self, document: RankedDocument) -> float | None:
-        """Return the p of a document that gives the order."""
-        return {"words": document.p, "form": document.p_form, "both": document.p_both}[self.by]
-
-    def ordered(self, by: str) -> "OddDocuments":
-        """Return the same documents in another order; raise InvalidValueError if it was not asked for."""
-        check_choice("order", by, ORDERS)
-        if by != "words" and not self.has_form:
-            raise InvalidValueError(
-                f"These documents were ranked by words only, not by {by}; leave out by=..."
-            )
-        return replace(self, by=by)
-
-    @property
-    def odd(self) -> list[RankedDocument]:
-        """The documents with a p-value of at most alpha."""
-        return [document for document in self.documents if document.is_odd]
-
-    @property
-    def different(self) -> list[RankedDocument]:
-        """The documents without the copies of earlier ones."""
-        return [document for document in self.documents if document.copy_of is None]
-
-    @property
-    def n_copies(self) -> int:
-        """Number of documents with the words of an earlier one."""
-        return len(self.documents) - len(self.different)
-
-    def words(self, document: RankedDocument) -> list[TokenScore]:
-        """Return the words of a document as it was written, with their scores; none if there are none.
-
-        The document has no part in them either.
-        """
-        self.explain([document])
-        return self._words[document.place]
-
-    def explain(self, documents: Sequence[RankedDocument]) -> None:
-        """Look up the words of many documents at once, which takes less time than one after the other."""
-        self._words.update((each.place, []) for each in documents if each.p is None)
-        new = [document for document in documents if document.place not in self._words]
-        try:
-            scored = self._left_out.token_scores([document._row for document in new])
-        except AdbenchTextError:  # the detector scores a document as a unit
-            scored = [[] for _ in new]
-        for document, words in zip(new, scored, strict=True):
-            place = document.place
-            self._words[place] = original_words(self._texts[place], self._cleaner, words)
-
-    @cached_property
-    def centre(self) -> float:
-        """Score above which a word speaks for odd."""
-        step = max(len(self.documents) // N_TYPICAL, 1)
-        sample = self.documents[::step]
-        self.explain(sample)
-        return centre([self.words(document) for document in sample])
-
-    def why(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
-        """Return what makes a document odd, the strongest first: words, or facts about its form.
-
-        By both, it is what has the smaller p-value.
-        """
-        p, p_form = document.p, document.p_form
-        if self.by == "form" or (self.by == "both" and (p is None or (p_form is not None and p_form < p))):
-            return self.why_form(document, n)
-        return self.why_words(document, n)
-
-    def why_words(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
-        """Return the words that make a document odd, the strongest first.
-
-        Where the detector has no scores of words, its own facts replace them.
-        """
-        if (words := self.words(document)) or document.p is None:
-            return odd_words(words, self.centre, n)
-        return self._left_out.reasons([document._row])[0][:n]
-
-    def why_form(self, document: RankedDocument, n: int = N_WHY) -> list[str]:
-        """Return the facts that make the form of a document odd, the strongest first."""
-        return self._form.reasons([document._row])[0][:n] if self._form else []
-
-
 def odd_documents(
-    texts: Sequence[str],
+    texts: Sequence[str] | FileTexts,
     detector: str = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
@@ -240,13 +41,18 @@ def odd_documents(
     clean: bool = True,
     n_folds: int = N_FOLDS,
     seed: int = 0,
+    sample: int = SAMPLE,
+    keep_copies: bool = False,
+    jobs: int | Mapper = 1,
+    progress: OnProgress = no_progress,
 ) -> OddDocuments:
     """Rank documents against each other; each is scored by what was learned from the others.
 
     Parameters
     ----------
-    texts : sequence of str
-        At least two different documents with words.
+    texts : sequence of str, or FileTexts
+        At least two different documents with words. Those of a file are read twice, and once more to explain
+        some; besides the sample, about 200 bytes of each are kept.
     detector : str
         Name of a detector.
     preset : str, optional
@@ -267,6 +73,17 @@ def odd_documents(
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
+    sample : int
+        Number of different documents that the detector learns from, drawn by the seed. The others are scored
+        by what it has learned.
+    keep_copies : bool
+        Whether each near-copy of a document is ranked by itself. By default documents that share about 80 %
+        of their different words are a family: one of them is ranked, the others are its copies. A detector
+        that reads documents as they were written keeps them.
+    jobs : int or Mapper
+        Number of processes that read and score documents, or where else that is done.
+    progress : callable
+        Is called with what is done, and the numbers of documents done and of all.
 
     Returns
     -------
@@ -290,7 +107,6 @@ def odd_documents(
     ['beat', 'eggs', 'oven', 'preheat']
     """
     begin = time.perf_counter()
-    texts = check_texts(texts)
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
     if by is not None:
@@ -300,57 +116,164 @@ def odd_documents(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    different, row_of = _different(map(cleaner, texts), "to rank them")
-    with own.errors():
-        own.detector.prepare(different)
-        scored = left_out(own.detector, different, n_folds, seed)
-    form, rows = None, row_of
+    texts, mapper = _checked(texts), Processes(jobs) if isinstance(jobs, int) else jobs
+    look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
+    found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
+    progress("learning", 0, None)
+    n_words, rest = found.n_with_words, found.rest
+    form = None
     if by in ("form", "both") or (by is None and _has_form(own)):
-        form, rows = _form(texts, row_of, language, seed)
-    typical = np.argsort(scored.scores, kind="stable")[: min(_MOST_TYPICAL, len(different) // 10)].tolist()
+        form = own_detector(FORM, language=language, seed=seed)
+    else:
+        rest = rest[rest < n_words]
+    if len(rest) and own.detector.regime == TEST_BATCH:
+        raise InvalidValueError(
+            f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
+            f"give sample={len(found.place_of)} (--sample) or more, got {sample}."
+        )
+    learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
+    of_words = Part(learned, own.detector, _spread(learned, found.sample, n_words))
+    of_form = None
+    if form:
+        learned = _learned(form, found.written, for_others=True)
+        of_form = Part(learned, form.detector, _spread(learned, found.sample, len(found.place_of)))
+    judge = _Judge(cleaner, own.detector, form.detector if form else None)
+    with own.errors():
+        _score(texts, judge, rest, found, (of_words, of_form), mapper, progress)
     return OddDocuments(
         detector=own.label,
-        method=scored.method,
+        method=of_words.left_out.method,
         alpha=alpha,
         by=by or "words",
-        empty=[place for place in range(len(texts)) if place not in row_of],
-        other_language=_other_language(different, language),
-        n_typical=len(typical),
-        n_near_copies=_n_near_copies(different, typical),
+        other_language=_other_language(found.cleaned_with_words, language),
+        n_learned=len(of_words.left_out.scores),
         seconds=time.perf_counter() - begin,
         _texts=texts,
         _cleaner=cleaner,
-        _left_out=scored,
-        _form=form,
-        _all=_unranked(scored, form, rows),
+        _survey=found,
+        _of_words=of_words,
+        _of_form=of_form,
+        _p=_p_values(of_words, of_form),
     )
 
 
-def _unranked(scored: LeftOut, form: LeftOut | None, row_of: Mapping[int, int]) -> list[RankedDocument]:
-    """Return the documents with their p-values; `row_of` has the row of the scores of each place."""
-    p = p_values_within(scored.scores)
-    n_missing = len(set(row_of.values())) - len(p)
-    missing: list[Any] = [None] * n_missing
-    scores, p_words = ([*values.tolist(), *missing] for values in (scored.scores, p))
-    p_form = p_both = [None] * len(p_words)
-    if form is not None:
-        p_form, p_both = p_values_within(form.scores).tolist(), p_values_within(_both(p, form)).tolist()
-    first, n_documents = _first(row_of), Counter(row_of.values())
-    return [
-        RankedDocument(
-            place,
-            0,
-            scores[row],
-            p_words[row],
-            False,
-            copy_of=None if place == first[row] else first[row],
-            n_copies=n_documents[row] - 1 if place == first[row] else 0,
-            p_form=p_form[row],
-            p_both=p_both[row],
-            _row=row,
+def _checked(texts: Sequence[str] | FileTexts) -> Sequence[str] | FileTexts:
+    return texts if isinstance(texts, FileTexts) else check_texts(texts)
+
+
+def _surveyed(
+    texts: Iterable[str], look: Look, sample: int, mapper: Mapper, progress: OnProgress, purpose: str
+) -> Survey:
+    """Look at documents once; raise InvalidValueError if there are too few."""
+    Whole(2).check("sample", sample)
+    found = survey(texts, look, sample, mapper, progress)
+    if found.n_with_words < 2:
+        raise InvalidValueError(
+            f"At least 2 different documents with words are needed {purpose}, got {found.n_with_words}."
         )
-        for place, row in row_of.items()
-    ]
+    if len(found.cleaned_with_words) < 2:
+        raise InvalidValueError(
+            f"The sample of {sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
+        )
+    return found
+
+
+def _has_form(own: OwnDetector) -> bool:
+    """Return whether form is looked at beside a detector: not if that reads it, or form was deleted."""
+    return not own.detector.reads_raw and FORM in registry.plugins("detectors")
+
+
+def _learned(
+    own: OwnDetector, texts: list[str], n_folds: int = N_FOLDS, seed: int = 0, *, for_others: bool
+) -> LeftOut:
+    """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
+    with own.errors():
+        own.detector.prepare(texts)
+        scored = left_out(own.detector, texts, n_folds, seed)
+        if for_others and not own.detector.leaves_out_self:
+            own.detector.fit(texts)
+    return scored
+
+
+def _spread(learned: LeftOut, rows: NDArray[np.int64], n_rows: int) -> Array:
+    """Return the scores of the sample at its rows among all; its first rows are those learned from."""
+    scores = np.full(n_rows, np.nan)
+    scores[rows[: len(learned.scores)]] = learned.scores
+    return scores
+
+
+@dataclass(frozen=True)
+class _Judge:
+    """Scores documents by words and form; a worker process may do it."""
+
+    cleaner: Cleaner
+    words: TextDetector
+    form: TextDetector | None
+
+    def __call__(self, chunk: tuple[list[str], NDArray[np.bool_]]) -> tuple[Array, Array]:
+        """Return the scores by words of the documents with words, and those by form of all, if asked for."""
+        texts, has_words = chunk
+        cleaned = [self.cleaner(text) for text, has in zip(texts, has_words, strict=True) if has]
+        by_words = self.words.decision_function(cleaned) if cleaned else np.empty(0)
+        return by_words, self.form.decision_function(texts) if self.form else np.empty(len(texts))
+
+
+def _score(
+    texts: Iterable[str],
+    judge: _Judge,
+    rows: NDArray[np.int64],
+    found: Survey,
+    parts: tuple[Part, Part | None],
+    mapper: Mapper,
+    progress: OnProgress,
+) -> None:
+    """Fill in the scores of rows that the detectors have not learned from; they are in order of place."""
+    has_words = rows < found.n_with_words
+    of_words, of_form = parts
+
+    def chunks() -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
+        begin = 0
+        for chunk in in_chunks(_at(texts, found.place_of[rows])):
+            yield chunk, has_words[begin : begin + len(chunk)]
+            begin += len(chunk)
+
+    n_done = 0
+    with closing(mapper.map(judge, chunks() if len(rows) else ())) as scored:
+        for by_words, by_form in scored:
+            done = slice(n_done, n_done + len(by_form))
+            of_words.scores[rows[done][has_words[done]]] = by_words
+            if of_form:
+                of_form.scores[rows[done]] = by_form
+            n_done = done.stop
+            progress("scoring", n_done, len(rows))
+    if n_done < len(rows):
+        raise DataError("The documents have changed while they were read: some are missing. Run it again.")
+
+
+def _at(texts: Iterable[str], places: NDArray[np.int64]) -> Iterator[str]:
+    """Yield the documents at places, which are in order."""
+    wanted = iter(places.tolist())
+    next_place = next(wanted, None)
+    for place, text in enumerate(texts):
+        if place == next_place:
+            yield text
+            next_place = next(wanted, None)
+            if next_place is None:
+                return
+
+
+def _p_values(of_words: Part, of_form: Part | None) -> dict[str, Array]:
+    """Return the p-values of all rows by each order."""
+    p = {"words": p_values_within(of_words.scores)}
+    if of_form is not None:
+        p["form"] = p_values_within(of_form.scores)
+        p["both"] = p_values_within(_both(p["words"], p["form"]))
+    return p
+
+
+def _both(p_words: Array, p_form: Array) -> Array:
+    """Return the joined scores of all rows; no word of a document without words is odd."""
+    return joined(np.append(p_words, np.ones(len(p_form) - len(p_words))), p_form)
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
@@ -361,22 +284,8 @@ def _other_language(texts: Sequence[str], language: str) -> str | None:
     return likely if share_of_common_words(texts, likely) > share else None
 
 
-def _n_near_copies(texts: Sequence[str], rows: Sequence[int]) -> int:
-    """Return how many of some documents share most of their different words with another document."""
-    if not rows:
-        return 0
-    has_word = count_words(texts).counts.astype(bool).astype(np.int64)
-    size = np.asarray(has_word.sum(axis=1))
-    shared = (has_word @ has_word[rows].T).tocoo()  # of each document with each of some
-    one, other = shared.coords
-    other = np.asarray(rows)[other]
-    share = shared.data / (size[one] + size[other] - shared.data)
-    is_near = (share >= _SHARED) & (one != other) & (size[other] >= _LEAST_WORDS)
-    return len(np.unique(other[is_near]))
-
-
 def fit_model(
-    texts: Sequence[str],
+    texts: Sequence[str] | FileTexts,
     detector: str = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
@@ -385,16 +294,19 @@ def fit_model(
     clean: bool = True,
     n_folds: int = N_FOLDS,
     seed: int = 0,
+    sample: int = SAMPLE,
     source: str = "",
+    jobs: int | Mapper = 1,
+    progress: OnProgress = no_progress,
 ) -> Model:
     """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
 
     Parameters
     ----------
-    texts : sequence of str
+    texts : sequence of str, or FileTexts
         Normal documents; outliers among them make the model more lenient. Those without words are left out,
         and so are copies of a document. The form of documents without words is learned too.
-    detector, preset, settings, language, clean, n_folds, seed
+    detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
         See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
         set aside.
     source : str
@@ -420,36 +332,28 @@ def fit_model(
             f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
             "with those of earlier documents. Choose another --detector or --preset."
         )
-    texts = check_texts(texts)
     clean = clean and not own.detector.reads_raw
-    cleaner = Cleaner(language if clean else None)
+    mapper = Processes(jobs) if isinstance(jobs, int) else jobs
     # Without copies, or else they would take part in each other's score: all would look too normal.
-    different, row_of = _different(map(cleaner, texts), "for a model")
-    with own.errors():
-        own.detector.prepare(different)
-        scored = left_out(own.detector, different, n_folds, seed)
-        if not own.detector.leaves_out_self:
-            own.detector.fit(different)
+    look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
+    found = _surveyed(_checked(texts), look, sample, mapper, progress, "for a model")
+    progress("learning", 0, None)
+    learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
     form = None
     if _has_form(own):
-        by_form, _ = _form(texts, row_of, language, seed)
-        both = _both(p_values_within(scored.scores), by_form)
-        form = FormPart(by_form.detector, np.sort(by_form.scores), np.sort(both))
-    n_documents = len(different)
+        of_form = own_detector(FORM, language=language, seed=seed)
+        by_form = _learned(of_form, found.written, for_others=True).scores
+        both = _both(p_values_within(learned.scores), p_values_within(by_form))
+        form = FormPart(of_form.detector, np.sort(by_form), np.sort(both))
+    n_empty = int(((found.row_of < 0) | (found.row_of >= found.n_with_words)).sum())
     options = {
         "configuration": own.label,
         "language": language,
         "clean": clean,
-        "centre": _centre(scored, n_documents),
-        "n_copies": len(row_of) - n_documents,
-        "n_empty": len(texts) - len(row_of),
+        "centre": learned.centre,
+        "n_documents": len(found.row_of),
+        "n_copies": len(found.row_of) - n_empty - found.n_with_words,
+        "n_empty": n_empty,
     }
-    training = Training.of(different, source, options)
-    return Model(own.detector, own.name, np.sort(scored.scores), scored.method, training, form)
-
-
-def _centre(scored: LeftOut, n_documents: int) -> float:
-    try:
-        return centre(scored.token_scores(range(0, n_documents, max(n_documents // N_TYPICAL, 1))))
-    except AdbenchTextError:  # the detector scores a document as a unit
-        return 0.0
+    training = Training.of(found.cleaned_with_words, source, options)
+    return Model(own.detector, own.name, np.sort(learned.scores), learned.method, training, form)

@@ -11,12 +11,11 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.isolation import environment_with
+from adbench_text.isolation import environment_with, without_main
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Limits
@@ -51,7 +50,7 @@ class Worker:
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
         context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
         self.connection, far = context.Pipe()
-        with _starting, interrupts.ignored(), environment_with(variables), _without_main():
+        with _starting, interrupts.ignored(), environment_with(variables), without_main():
             arguments = far, trace_every, dict(os.environ)
             self._process = context.Process(target=_work, args=arguments)
             if _HAS_FORKSERVER:
@@ -229,17 +228,6 @@ def _rss(process: psutil.Process) -> int:
         return int(process.memory_info().rss)
     except psutil.Error:  # it has ended
         return 0
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Hide the script of the user: a process that is started in the block does not run it once more."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _work(pipe: Connection, trace_every: int, environment: Mapping[str, str]) -> None:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -20,7 +20,8 @@ N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
 N_CHARACTERS = 1500  # of an example are shown
 _N_CHARACTERS_OF_DOCUMENT = 3000  # of a user's own document
-_MOST_CHARACTERS = 2_000_000  # of all documents of a page; a browser is slow with more
+_MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
+_OF_WORD, _OF_DOCUMENT = 55, 400  # bytes that each takes besides its text, about
 
 _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
     "most abnormal": "high score",
@@ -177,25 +178,39 @@ def page_of_documents(
 
     The sentences of `summary` are above them. A word with the score `middle` is neither odd nor typical.
     """
-    headings = [heading for heading, documents in sections.items() for _ in documents]
-    documents = [document for documents in sections.values() for document in documents]
-    cut = [_cut(document.text, _N_CHARACTERS_OF_DOCUMENT) for document in documents]
-    sizes = np.cumsum([len(text) for text, _ in cut])
-    n_shown = max(int(np.searchsorted(sizes, _MOST_CHARACTERS, side="right")), 1)
-    scale = Scale.of([document.words for document in documents[:n_shown]], middle)
+    fitting = [
+        (heading, document, *text)
+        for heading, documents in sections.items()
+        for document, text in _fitting(documents, _MOST_BYTES / len(sections))
+    ]
+    scale = Scale.of([document.words for _, document, _, _ in fitting], middle)
     shown = [
         (heading, document, scale.pieces(text, document.words), n_left_out)
-        for heading, document, (text, n_left_out) in zip(headings, documents[:n_shown], cut, strict=False)
+        for heading, document, text, n_left_out in fitting
     ]
-    has_words = any(document.words for document in documents[:n_shown])
+    has_words = any(document.words for _, document, _, _ in fitting)
     return page(
         "_odd_page.html",
         summary=summary,
         documents=shown,
         ends=scale.ends,
-        n_documents_left_out=len(documents) - len(shown),
+        n_documents_left_out=sum(map(len, sections.values())) - len(shown),
         has_words=has_words,
     )
+
+
+def _fitting(
+    documents: Sequence[PageDocument], most_bytes: float
+) -> Iterator[tuple[PageDocument, tuple[str, int]]]:
+    """Yield the first documents that fit on a page, at least one, each with what `_cut` makes of its text."""
+    n_bytes = 0
+    for number, document in enumerate(documents):
+        text, n_left_out = _cut(document.text, _N_CHARACTERS_OF_DOCUMENT)
+        n_words = sum(word.start < len(text) for word in document.words)
+        n_bytes += len(text.encode(errors="replace")) + _OF_WORD * n_words + _OF_DOCUMENT
+        if number and n_bytes > most_bytes:
+            return
+        yield document, (text, n_left_out)
 
 
 def page(template: str, **values: Any) -> str:

@@ -3,13 +3,11 @@
 import csv
 import json
 import re
-import time
 
 import pytest
 from click.testing import CliRunner
 
 from adbench_text.cli.main import main
-from adbench_text.cli.own_text import announced
 from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 150, 0)
@@ -20,8 +18,7 @@ def odd(home, tmp_path, monkeypatch):
     """Return a function that runs the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 60)
-    return lambda *arguments: CliRunner().invoke(main, ["odd", *map(str, arguments)])
+    return lambda *arguments: CliRunner().invoke(main, ["odd", "--keep-copies", *map(str, arguments)])
 
 
 def write(path, rows, header=("key", "queue", "body")):
@@ -37,8 +34,7 @@ def table(path):
 
 
 def notes(result):
-    """Return the notes except that on near-copies, which the texts about the sea are."""
-    return [line for line in result.stderr.splitlines() if "share most of their words" not in line]
+    return result.stderr.splitlines()
 
 
 def test_a_session(odd, tmp_path):
@@ -116,7 +112,7 @@ def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
 def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path):
     eggs = "Preheat the oven, beat the eggs"
     result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
-    assert "Called odd by words: 1 of 151 different documents and 1 duplicate of them, those" in result.stdout
+    assert "Called odd by words: 1 of 151 different documents and 1 copy of them, those" in result.stdout
     rows = [line.split()[:4] for line in result.stdout.splitlines() if "oven" in line]
     assert rows[0] == ["1", "151", "0.0066", "1"]  # one row for both, with the number of copies
     assert result.stdout.splitlines()[2].split() == ["rank", "row", "p", "copies", "why", "text"]
@@ -196,19 +192,27 @@ def test_documents_that_share_the_highest_score_are_noted(odd, tmp_path):
     assert notes(odd(tmp_path / "a.csv", "-d", "knn-words", "--alpha", 0.02)) == []
 
 
-def test_near_copies_among_the_typical_documents_are_noted(odd, tmp_path):
+def test_near_copies_are_one_row_and_the_largest_families_are_named(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     words = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
     different = [" ".join(words[n * 6 : n * 6 + 6]) for n in range(100)]
-    prize = "claim your guaranteed cash prize by calling our free number today"
+    prize = "claim your guaranteed cash prize by calling our free number today, press button now"
     family = [f"{prize} {words[-n]}" for n in range(1, 41)]
-    write(tmp_path / "a.csv", [[text] for text in [*different, *family]], ("text",))
-    note = (
-        "Note: 14 of the 14 documents with the lowest scores share most of their words with another one. "
-        "Near-copies make each other look typical."
-    )
-    assert note in odd(tmp_path / "a.csv", "-d", "knn-words").stderr
-    write(tmp_path / "b.csv", [[text] for text in different], ("text",))
-    assert "Near-copies" not in odd(tmp_path / "b.csv", "-d", "knn-words").stderr
+    write(tmp_path / "a.csv", [[text] for text in [*different, *family, different[0]]], ("text",))
+    result = CliRunner().invoke(main, ["odd", "a.csv", "-d", "knn-words", "--by", "words"])
+    assert result.exit_code == 0, result.output
+    first, second = result.stdout.splitlines()[:2]
+    assert first.startswith("141 documents, 1 duplicate, 39 near-copies, 0 empty; knn-words")
+    assert re.match(r"Near-copies: 40 documents like row 1\d\d: claim your guaranteed cash prize by", second)
+    assert "of 101 different documents" in result.stdout
+    rows = table(tmp_path / "odd.csv")
+    (speaker,) = {row["copy_of"] for row in rows if row["text"].startswith("claim")} - {""}
+    assert sum(row["copy_of"] == speaker for row in rows) == 39
+    assert {row["copy_of"] for row in rows if not row["text"].startswith("claim")} == {"", "1"}
+    assert len({row["rank"] for row in rows if row["text"].startswith("claim")}) == 1
+    result = CliRunner().invoke(main, ["odd", "a.csv", "-d", "knn-words", "--by", "words", "--keep-copies"])
+    assert "of 140 different documents" in result.stdout
+    assert "ear-cop" not in result.stdout
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
@@ -265,13 +269,3 @@ def test_the_results_are_no_documents_of_the_folder(odd, tmp_path):
     for _ in range(2):
         assert odd("tickets").stdout.startswith("150 documents, ")
     assert len(list(folder.iterdir())) == 150
-
-
-def test_a_slow_ranking_is_announced(monkeypatch, capsys):
-    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 0.01)
-    with announced("ranking 9 documents"):
-        time.sleep(0.2)
-    monkeypatch.setattr("adbench_text.cli.own_text._PATIENCE", 60)
-    with announced("never printed"):
-        pass
-    assert capsys.readouterr().err == "ranking 9 documents\n"

@@ -140,7 +140,17 @@ def test_without_scores_of_words_the_page_says_so():
 
 def test_long_own_documents_and_long_pages_are_cut(monkeypatch):
     assert "400 more words not shown" in page(" ".join(["word"] * 1000), *[1.0] * 1000)
-    monkeypatch.setattr(_heatmap, "_MOST_CHARACTERS", 100)
-    markup = page_of_documents([], {"": [PageDocument([], [], "x" * 60, [])] * 3}, 0.0)
-    assert markup.count("<article>") == 1
+    monkeypatch.setattr(_heatmap, "_MOST_BYTES", 3000)
+    documents = [PageDocument([], [], "x" * 600, [])] * 3
+    markup = page_of_documents([], {"a": documents, "b": documents[:1]}, 0.0)
+    assert markup.count("<article>") == 2  # of each list at least one
     assert "2 more documents do not fit" in markup
+
+
+def test_a_page_of_very_many_documents_is_below_a_megabyte():
+    text = "word " * 200
+    words = [TokenScore("word", 5 * n, 5 * n + 4, 1.0 + n) for n in range(200)]
+    for length in (3, 1000):
+        documents = [PageDocument([("rank", "1")], ["word"], text[:length], words)] * 5000
+        n_bytes = len(page_of_documents([], {"a": documents, "b": documents}, 0.0).encode())
+        assert 200_000 < n_bytes < 1_000_000

@@ -1,0 +1,147 @@
+"""Work on many documents, a chunk at a time: in this process, in several, or on a cluster.
+
+The chunks are the same wherever the work is done, and their results come in their order.
+"""
+
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from functools import cache
+from itertools import chain
+from multiprocessing import active_children, connection, get_context, parent_process
+from typing import Any, Protocol, TypeVar
+
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
+from adbench_text import interrupts
+from adbench_text.checks import Whole
+from adbench_text.errors import AdbenchTextError
+from adbench_text.isolation import without_main
+
+_SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
+_LONGEST = 4_000_000  # characters of a chunk
+_AHEAD = 3  # chunks that wait for each process
+# On Linux, processes are forked from one that has loaded the libraries, so that they share their memory.
+_HAS_FORKSERVER = sys.platform == "linux"
+_PRELOADED = "adbench_text.documents.ranking"
+_PATIENCE = 2.0  # seconds of work in this process, before others are worth their start
+
+
+T = TypeVar("T")
+
+
+class Mapper(Protocol):
+    """Calls a function with chunks, somewhere."""
+
+    def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
+        """Yield the results in the order of the chunks; closing the generator ends the work."""
+
+
+def in_chunks(documents: Iterable[T], length: Callable[[T], int] = len) -> Iterator[list[T]]:  # type: ignore[assignment]
+    """Yield documents in chunks of about the same work; `length` is that of a document in characters."""
+    chunk: list[T] = []
+    n_characters = 0
+    for document in documents:
+        chunk.append(document)
+        n_characters += length(document)
+        if len(chunk) == _SIZE or n_characters > _LONGEST:
+            yield chunk
+            chunk, n_characters = [], 0
+    if chunk:
+        yield chunk
+
+
+class Processes:
+    """Processes on this machine; the first seconds of work are done in this one.
+
+    Parameters
+    ----------
+    jobs : int
+        Number of processes; with one, all work is done in this one.
+    """
+
+    def __init__(self, jobs: int = 1) -> None:
+        Whole(1).check("jobs", jobs)
+        self._jobs = jobs
+
+    def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
+        """Yield the results in the order of the chunks; closing the generator ends the processes."""
+        chunks = iter(chunks)
+        end = time.monotonic() + _PATIENCE
+        for chunk in chunks:
+            if self._jobs > 1 and time.monotonic() >= end:
+                yield from self._by_others(pickle.dumps(function), chain([chunk], chunks))
+                return
+            yield function(chunk)
+
+    def _by_others(self, function: bytes, chunks: Iterable[Any]) -> Generator[Any]:
+        others = set(active_children())
+        context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+        if _HAS_FORKSERVER:
+            context.set_forkserver_preload([_PRELOADED])
+        n_threads = max(1, cpu_count() // self._jobs)
+        pool = ProcessPoolExecutor(self._jobs, context, _begin, (function, n_threads))
+
+        def submit(chunk: Any) -> Future[Any]:
+            with interrupts.ignored(), without_main():  # a process may be started
+                return pool.submit(_call_installed, chunk)
+
+        try:
+            yield from in_order(submit, chunks, _AHEAD * self._jobs)
+        except BrokenProcessPool as error:
+            raise AdbenchTextError(
+                f"One of the {self._jobs} worker processes has ended, perhaps for lack of memory. With "
+                "--jobs 1 there are none."
+            ) from error
+        finally:
+            for process in set(active_children()) - others:
+                process.kill()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def in_order(submit: Callable[[Any], Any], chunks: Iterable[Any], n_ahead: int) -> Generator[Any]:
+    """Yield the results of futures in the order of their chunks; `n_ahead` wait at a time."""
+    waiting: deque[Any] = deque()
+    for chunk in chunks:
+        waiting.append(submit(chunk))
+        if len(waiting) > n_ahead:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+_installed: list[bytes] = []
+
+
+def _begin(function: bytes, n_threads: int) -> None:
+    """Prepare a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threadpool_limits(n_threads)
+    _installed[:] = [function]
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _call_installed(chunk: Any) -> Any:
+    return loaded(_installed[0])(chunk)
+
+
+@cache
+def loaded(function: bytes) -> Callable[[Any], Any]:
+    """Return a function that was pickled by the process that asks for the work."""
+    found: Callable[[Any], Any] = pickle.loads(function)
+    return found
