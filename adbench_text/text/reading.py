@@ -5,23 +5,34 @@ Every error names the file and the line.
 
 import codecs
 import csv
+import gzip
+import io
 import json
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import tempfile
+import zlib
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.escaping import one_line
 
-_STDIN = "-"
+_STDIN, _STDIN_NAME = "-", "standard input"
 _TEXT = "text"  # column of formats without named columns
 _LONGEST = 10_000_000  # characters of a document
 _LONGEST_LINE = 4 * _LONGEST + 1_000_000  # bytes; UTF-8 takes up to four for a character
 _N_LOOKED_AT = 100  # rows from which the column of the text is guessed
 _N_WORDS = 3  # of a text, on average
+_N_UNCHECKED = 1024  # identifiers that are read before they are compared for the first time
 _DELIMITERS = ",;\t|"
+_GZIP = b"\x1f\x8b"  # the first bytes
+_BUFFER = 2**18  # bytes of a compressed file, or of a column of Parquet
 _OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "txt": "lines"}  # the others are names of formats
 
 
@@ -35,9 +46,11 @@ class Document(NamedTuple):
 
 
 class DocumentFile:
-    """A file of documents, a folder of text files, or ``"-"`` for standard input; it is read once.
+    """A file of documents, a folder of text files or of Parquet files, or ``"-"`` for standard input.
 
-    Columns and kind that are not given are guessed; an empty `id` numbers the documents.
+    Columns and kind that are not given are guessed; an empty `id` numbers the documents. Each iteration reads
+    the file from its start, and raises DataError if it has changed since the first one. Standard input and
+    other pipes are read once, unless `again` copies them to a temporary file first.
     """
 
     def __init__(
@@ -47,15 +60,17 @@ class DocumentFile:
         id: str | None = None,
         kind: str | None = None,
         encoding: str = "utf-8",
+        again: bool = False,
     ) -> None:
         self.notes: list[str] = []  # about files of a folder that are left out
-        source = _rows(path, kind, encoding, self.notes)
+        self._source = _source(path, kind, encoding, again, self.notes)
+        rows = self._source.read(_Unchanged(), None)
         # A given column needs no look ahead: a pipe gets its first answer with its first document.
-        first = list(islice(source, 1 if text else _N_LOOKED_AT))
+        first = list(islice(rows, 1 if text else _N_LOOKED_AT))
         if not first:
-            named = "Standard input" if path == _STDIN else path
-            raise DataError(" ".join([f"{named} has no documents.", *self.notes]))
-        self._rows: Iterator[_Row] = chain(first, source)
+            raise DataError(" ".join([f"{_capitalized(self._source.name)} has no documents.", *self.notes]))
+        self._only_reading = None if self._source.is_lasting else chain(first, rows)
+        self._unchanged = _Unchanged()
         self.columns = list(first[0].values)
         for column in (text, id):
             if column and column not in self.columns:
@@ -66,43 +81,100 @@ class DocumentFile:
         self.id_column = id or guessed
 
     def __iter__(self) -> Iterator[Document]:
-        for number, (values, place) in enumerate(self._rows, start=1):
-            text = _as_text(values, self.text_column, place)
-            if len(text) > _LONGEST:
-                raise DataError(
-                    f"{place}: a document of {len(text):,} characters; at most {_LONGEST:,} are allowed. "
-                    "Split it."
-                )
-            name = _as_text(values, self.id_column, place) if self.id_column else str(number)
-            yield Document(name, text, values, place)
+        for number, row in enumerate(self._rows(), start=1):
+            text = _as_document(row, self.text_column)
+            name = _as_text(row, self.id_column) if self.id_column else str(number)
+            yield Document(name, text, row.values, row.place)
+
+    def texts(self) -> Iterator[str]:
+        """Yield the texts alone; this is faster."""
+        column = self.text_column
+        for row in self._rows(column):
+            yield _as_document(row, column)
+
+    def checked(self) -> Iterator[Document]:
+        """Yield all documents; raise DataError if two have the same identifier, at the end at the latest.
+
+        Eight bytes are kept of each. If two are equal, the file is read again to find out the identifier.
+        """
+        hashes, n_next = array("q"), _N_UNCHECKED
+        for document in self:
+            if self.id_column:
+                hashes.append(hash(document.id))
+                if len(hashes) == n_next:
+                    self._check(hashes)
+                    n_next *= 2
+            yield document
+        self._check(hashes)
 
     def all(self) -> list[Document]:
         """Return all documents; raise DataError if two have the same identifier."""
         documents = list(self)
+        if self.id_column:
+            self._check(array("q", [hash(document.id) for document in documents]), documents)
+        return documents
+
+    def _rows(self, only: str | None = None) -> "Iterator[_Row]":
+        """Return the rows from the first on; their other columns may be missing if `only` one is needed."""
+        if self._source.is_lasting:
+            return self._source.read(self._unchanged, only)
+        rows, self._only_reading = self._only_reading, None
+        if rows is None:
+            raise DataError(f"{_capitalized(self._source.name)} can be read once only; save it to a file.")
+        return rows
+
+    def _check(self, hashes: "array[int]", documents: Iterable[Document] | None = None) -> None:
+        """Raise DataError if two documents have the same identifier; without documents, read them again."""
+        import numpy as np
+
+        values, counts = np.unique(np.asarray(hashes), return_counts=True)
+        if not (doubled := set(values[counts > 1].tolist())):
+            return
+        remedy = "Give another --id, or --id '' to number them."
+        if documents is None and not self._source.is_lasting:
+            raise DataError(f"Two documents of {self._source.name} have the same {self.id_column}. {remedy}")
         place_of: dict[str, str] = {}
-        for document in documents:
+        for document in self if documents is None else documents:
+            if hash(document.id) not in doubled:
+                continue
             if (earlier := place_of.setdefault(document.id, document.place)) is not document.place:
                 raise DataError(
                     f"Two documents have the {self.id_column} {document.id!r:.40}: {earlier} and "
-                    f"{document.place}. Give another --id, or --id '' to number them."
+                    f"{document.place}. {remedy}"
                 )
-        return documents
 
 
 class _Row(NamedTuple):
     values: dict[str, Any]
-    place: str
+    source: str  # "tickets.csv, line"
+    number: int | None = None
+
+    @property
+    def place(self) -> str:
+        return self.source if self.number is None else f"{self.source} {self.number:,}"
 
 
-def _as_text(values: dict[str, Any], column: str, place: str) -> str:
-    if column not in values:
-        raise DataError(f"{place} has no {column!r}.")
-    value = values[column]
+def _as_document(row: _Row, column: str) -> str:
+    text = _as_text(row, column)
+    if len(text) > _LONGEST:
+        raise DataError(
+            f"{row.place}: a document of {len(text):,} characters; at most {_LONGEST:,} are allowed. "
+            "Split it."
+        )
+    return text
+
+
+def _as_text(row: _Row, column: str) -> str:
+    if column not in row.values:
+        raise DataError(f"{row.place} has no {column!r}.")
+    value = row.values[column]
+    if isinstance(value, str):
+        return value
     if value is None:
         return ""
-    if isinstance(value, str | int | float):
+    if isinstance(value, int | float):
         return str(value)
-    raise DataError(f"{place}: {column!r} must be text, got {type(value).__name__}: {value!r:.40}")
+    raise DataError(f"{row.place}: {column!r} must be text, got {type(value).__name__}: {value!r:.40}")
 
 
 def _text_column(columns: Sequence[str], first: Sequence[_Row]) -> str:
@@ -123,35 +195,118 @@ def _n_words(column: str, first: Sequence[_Row]) -> float:
     return sum(len(value.split()) for value in values if isinstance(value, str)) / len(values)
 
 
-def _rows(path: str, kind: str | None, encoding: str, notes: list[str]) -> Iterator[_Row]:
-    """Return the rows of a file, of a folder, or of standard input; notes are added before the first row."""
+class _Source(NamedTuple):
+    """Where rows are read from."""
+
+    name: str
+    read: "Callable[[_Unchanged, str | None], Iterator[_Row]]"  # from the first row on
+    is_lasting: bool = True  # `read` may be called again
+
+
+def _source(path: str, kind: str | None, encoding: str, again: bool, notes: list[str]) -> _Source:
     _check_encoding(encoding)
     if not path:  # of an unset variable of the shell; as a path it is the current folder
         raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
     if path == _STDIN:
-        return _rows_of_stream(sys.stdin.buffer, "standard input", kind, encoding)
+        return _source_of_pipe(sys.stdin.buffer, _STDIN_NAME, kind, encoding, again)
     file = Path(path).expanduser()
-    kind = kind or _kind_of(file)
-    if kind not in _KINDS:
-        raise UnknownNameError("format of documents", kind, _KINDS)
     with _named_errors(file):
+        is_folder = file.is_dir()
+        names = _files_of_folder(file, notes) if is_folder else []
+        kind = kind or (_kind_of_folder(names) if is_folder else _kind_of(file))
+        if kind not in _KINDS:
+            raise UnknownNameError("format of documents", kind, _KINDS)
         if not file.exists():
             raise DataError(f"There is no file {file}.")
+        if not is_folder and not file.is_file():  # a named pipe, or that of <(command) in a shell
+            return _source_of_pipe(file.open("rb"), file.name, kind, encoding, again)
     if kind == "folder":
-        return _rows_of_folder(file, encoding, notes)
-    return _rows_of_parquet(file) if kind == "parquet" else _rows_of_file(file, kind, encoding)
+        return _Source(path, partial(_rows_of_folder, file, names, encoding))
+    if kind == "parquet":
+        if _is_packed(file):
+            raise InvalidValueError(f"{file.name} is Parquet in gzip; unpack it: gunzip {file.name}")
+        tables = {str(name): file / name for name in names if _is_data(name) and _is_parquet(name)}
+        return _Source(path, partial(_rows_of_parquet, tables if is_folder else {file.name: file}))
+    return _Source(path, partial(_rows_of_file, file, kind, encoding))
+
+
+def _source_of_pipe(stream: BinaryIO, name: str, kind: str | None, encoding: str, again: bool) -> _Source:
+    if kind is not None and kind not in _PARSERS:
+        raise InvalidValueError(
+            f"{_capitalized(name)} cannot be read as {kind}; give --format: {', '.join(_PARSERS)}."
+        )
+    copy = _copied(stream, name) if again else None
+
+    def read(unchanged: _Unchanged, only: str | None) -> Iterator[_Row]:
+        with _named_errors(name):
+            start = io.BufferedReader(_Reader(copy), _BUFFER) if copy else stream
+            yield from _rows_of_stream(start, name, kind, encoding, only)
+
+    return _Source(name, read, is_lasting=again)
+
+
+def _copied(stream: BinaryIO, name: str) -> BinaryIO:
+    """Return a temporary file with the bytes of a pipe; the system removes it when it is closed."""
+    try:
+        copy = tempfile.TemporaryFile()  # noqa: SIM115
+        shutil.copyfileobj(stream, copy, 2**20)
+        copy.flush()
+    except OSError as error:
+        raise DataError(
+            f"Cannot copy {name} to a temporary file: {error.strerror or error}. Save it to a file, or set "
+            "TMPDIR to a folder with more space."
+        ) from error
+    return copy
+
+
+class _Reader(io.RawIOBase):
+    """Reads an open file from its start, also while others read it."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._position = file, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._file.seek(self._position)
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
+def _capitalized(name: str) -> str:
+    return name.capitalize() if name == _STDIN_NAME else name
+
+
+def _is_packed(file: Path) -> bool:
+    return file.suffix.lower() == ".gz"
+
+
+def _is_parquet(file: Path) -> bool:
+    return file.suffix.lower() == ".parquet"
 
 
 def _kind_of(file: Path) -> str:
-    if file.is_dir():
-        return "folder"
-    suffix = file.suffix.lower().removeprefix(".")
+    inner = file.with_suffix("") if _is_packed(file) else file
+    suffix = inner.suffix.lower().removeprefix(".")
     kind = _OTHER_SUFFIXES.get(suffix, suffix)
     if kind not in _KINDS or kind == "folder":
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(_KINDS)}."
         )
     return kind
+
+
+def _kind_of_folder(names: Sequence[Path]) -> str:
+    data = list(filter(_is_data, names))
+    return "parquet" if data and all(map(_is_parquet, data)) else "folder"
+
+
+def _is_data(name: Path) -> bool:
+    """Return whether a file is part of a table; Spark writes others that begin with ``_`` beside it."""
+    return not any(part.startswith("_") for part in name.parts)
 
 
 def _check_encoding(encoding: str) -> None:
@@ -166,26 +321,64 @@ def _check_encoding(encoding: str) -> None:
 
 
 @contextmanager
-def _named_errors(file: Path) -> Iterator[None]:
+def _named_errors(file: Path | str) -> Iterator[None]:
     try:
         yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(f"{file} is not a gzip file, or is damaged: {error}.") from error
     except OSError as error:
-        raise DataError(f"Cannot read {file}: {error.strerror or error}.") from error
+        reason = one_line(error.strerror or str(error)).rstrip(".")
+        raise DataError(f"Cannot read {file}: {reason}.") from error
 
 
-def _rows_of_file(file: Path, kind: str, encoding: str) -> Iterator[_Row]:
-    with _named_errors(file), file.open("rb") as stream:
-        yield from _rows_of_stream(stream, file.name, kind, encoding)
+class _Unchanged:
+    """Files that are read several times: none may change after it was opened first."""
+
+    def __init__(self) -> None:
+        self._states: dict[Path, tuple[int, int]] = {}
+
+    @contextmanager
+    def reading(self, file: Path) -> Iterator[None]:
+        """Name the file in errors of the block; raise DataError if it has changed, or does during the block.
+
+        The first time it may grow, as a log does.
+        """
+        is_first = file not in self._states
+        with _named_errors(file):
+            self._check(file)
+            yield
+            if not is_first:
+                self._check(file)
+
+    @contextmanager
+    def opened(self, file: Path) -> Iterator[BinaryIO]:
+        """Yield the bytes of a file, which are unpacked if its name ends in .gz."""
+        with self.reading(file), file.open("rb") as stream:
+            yield io.BufferedReader(gzip.GzipFile(fileobj=stream), _BUFFER) if _is_packed(file) else stream
+
+    def _check(self, file: Path) -> None:
+        status = file.stat()
+        state = status.st_size, status.st_mtime_ns
+        if self._states.setdefault(file, state) != state:
+            raise DataError(
+                f"{file} has changed while it was in use. Start again when no program writes to it, or copy "
+                "it first."
+            )
 
 
-def _rows_of_stream(stream: BinaryIO, name: str, kind: str | None, encoding: str) -> Iterator[_Row]:
+def _rows_of_file(
+    file: Path, kind: str, encoding: str, unchanged: _Unchanged, only: str | None
+) -> Iterator[_Row]:
+    with unchanged.opened(file) as stream:
+        yield from _rows_of_stream(stream, file.name, kind, encoding, only)
+
+
+def _rows_of_stream(
+    stream: BinaryIO, name: str, kind: str | None, encoding: str, only: str | None
+) -> Iterator[_Row]:
     lines = _Lines(stream, name, encoding)
     kind = kind or ("jsonl" if lines.first.lstrip().startswith("{") else "lines")
-    if kind not in _PARSERS:
-        raise InvalidValueError(
-            f"Standard input cannot be read as {kind}; give --format: {', '.join(_PARSERS)}."
-        )
-    return _PARSERS[kind](lines)
+    return _PARSERS[kind](lines, only)
 
 
 class _Lines:
@@ -193,44 +386,47 @@ class _Lines:
 
     def __init__(self, stream: BinaryIO, name: str, encoding: str) -> None:
         self.name = name
+        self.source = f"{name}, line"  # of rows
         self.number = 0
         self._stream = stream
         self._encoding = codecs.lookup(encoding).name.removesuffix("-sig")
-        self.first = self._next()
+        line = stream.readline(_LONGEST_LINE)
+        if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+            raise DataError(f"{name} is in UTF-16; convert it: iconv -f utf-16 -t utf-8.")
+        if line.startswith(_GZIP):
+            raise DataError(f"{name} is compressed by gzip; unpack it, or end its name in .gz.")
+        if line and self._encoding == "utf-8":
+            line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
+        self.first = self._text(line)
 
     @property
     def place(self) -> str:
-        return f"{self.name}, line {self.number:,}"
+        return f"{self.source} {self.number:,}"
 
     def __iter__(self) -> Iterator[str]:
         line = self.first
         while line:
+            self.number += 1
             yield line
-            line = self._next()
+            line = self._text(self._stream.readline(_LONGEST_LINE))
 
-    def _next(self) -> str:
-        line = self._stream.readline(_LONGEST_LINE)
-        if not line:
-            return ""
-        self.number += 1
+    def _text(self, line: bytes) -> str:
         if len(line) == _LONGEST_LINE:
-            raise DataError(f"{self.place} is longer than {_LONGEST_LINE // 10**6} MB; split the document.")
-        if line.startswith((b"\xff\xfe", b"\xfe\xff")) and self.number == 1:
-            raise DataError(f"{self.name} is in UTF-16; convert it: iconv -f utf-16 -t utf-8.")
-        if b"\0" in line:
-            raise DataError(f"{self.place} has a NUL byte: this is not a text file.")
-        if self.number == 1 and self._encoding == "utf-8":
-            line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
-        try:
-            return line.decode(self._encoding)
-        except UnicodeDecodeError as error:
-            raise DataError(
-                f"{self.place} is not in {self._encoding}: byte 0x{line[error.start]:02x} at position "
-                f"{error.start + 1}. Give --encoding, for example latin-1."
-            ) from error
+            problem = f"is longer than {_LONGEST_LINE // 10**6} MB; split the document."
+        elif b"\0" in line:
+            problem = "has a NUL byte: this is not a text file."
+        else:
+            try:
+                return line.decode(self._encoding)
+            except UnicodeDecodeError as error:
+                problem = (
+                    f"is not in {self._encoding}: byte 0x{line[error.start]:02x} at position "
+                    f"{error.start + 1}. Give --encoding, for example latin-1."
+                )
+        raise DataError(f"{self.source} {self.number + 1:,} {problem}")
 
 
-def _json(lines: _Lines) -> Iterator[_Row]:
+def _json(lines: _Lines, only: str | None) -> Iterator[_Row]:
     for line in lines:
         if line.isspace():
             continue
@@ -240,15 +436,15 @@ def _json(lines: _Lines) -> Iterator[_Row]:
             raise DataError(f"{lines.place} is not JSON: {error}. Each line must be one object.") from error
         if not isinstance(values, dict):
             raise DataError(f"{lines.place} is JSON, but not an object: {line.strip():.40}")
-        yield _Row(values, lines.place)
+        yield _Row(values, lines.source, lines.number)
 
 
-def _plain(lines: _Lines) -> Iterator[_Row]:
+def _plain(lines: _Lines, only: str | None) -> Iterator[_Row]:
     for line in lines:
-        yield _Row({_TEXT: line.rstrip("\r\n")}, lines.place)
+        yield _Row({_TEXT: line.rstrip("\r\n")}, lines.source, lines.number)
 
 
-def _separated(lines: _Lines, delimiter: str | None = None) -> Iterator[_Row]:
+def _separated(lines: _Lines, only: str | None, delimiter: str | None = None) -> Iterator[_Row]:
     if delimiter is None:
         delimiter = max(_DELIMITERS, key=lines.first.count)  # the first of equals: a comma
     csv.field_size_limit(_LONGEST_LINE)
@@ -256,54 +452,67 @@ def _separated(lines: _Lines, delimiter: str | None = None) -> Iterator[_Row]:
     start = 1
     try:
         header = next(reader, [])
-        if doubled := {name for name in header if header.count(name) > 1}:
-            raise DataError(f"{lines.name} has two columns named {min(doubled)!r}; rename one.")
-        while True:
-            start = lines.number + 1  # a quoted field may run over several lines
-            values = next(reader, None)
-            if values is None:
-                return
-            place = f"{lines.name}, line {start:,}"
-            if not values:
-                continue
-            if len(values) != len(header):
+        _check_header(header, lines.name)
+        column = header.index(only) if only in header else None
+        start = lines.number + 1  # a quoted field may run over several lines
+        for fields in reader:
+            if fields and len(fields) != len(header):
                 raise DataError(
-                    f"{place} has {len(values)} fields, but the header has {len(header)}. A field with a "
-                    f"{delimiter!r} or a line break in it must be in double quotes."
+                    f"{lines.source} {start:,} has {len(fields)} fields, but the header has {len(header)}. A "
+                    f"field with a {delimiter!r} or a line break in it must be in double quotes."
                 )
-            yield _Row(dict(zip(header, values, strict=True)), place)
+            if fields:
+                values = (
+                    dict(zip(header, fields, strict=True))
+                    if column is None
+                    else {header[column]: fields[column]}
+                )
+                yield _Row(values, lines.source, start)
+            start = lines.number + 1
     except csv.Error as error:
-        raise DataError(f"{lines.name}, line {start:,}: {error}.") from error
+        raise DataError(f"{lines.source} {start:,}: {error}.") from error
 
 
-_PARSERS: dict[str, Callable[[_Lines], Iterator[_Row]]] = {
+def _check_header(header: Sequence[str], name: str) -> None:
+    if doubled := {column for column in header if header.count(column) > 1}:
+        raise DataError(f"{name} has two columns named {min(doubled)!r}; rename one.")
+
+
+_PARSERS: dict[str, Callable[[_Lines, str | None], Iterator[_Row]]] = {
     "csv": _separated,
-    "tsv": lambda lines: _separated(lines, "\t"),
+    "tsv": partial(_separated, delimiter="\t"),
     "jsonl": _json,
     "lines": _plain,
 }
 _KINDS = (*_PARSERS, "parquet", "folder")
 
 
-def _rows_of_parquet(file: Path) -> Iterator[_Row]:
+def _rows_of_parquet(tables: Mapping[str, Path], unchanged: _Unchanged, only: str | None) -> Iterator[_Row]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
-    with _named_errors(file):
-        try:
-            number = 0
-            for batch in ParquetFile(file).iter_batches(batch_size=1000):
-                for values in batch.to_pylist():
-                    number += 1
-                    yield _Row(values, f"{file.name}, row {number:,}")
-        except ArrowException as error:
-            raise DataError(f"{file} is not a Parquet file, or is damaged: {error}") from error
+    columns = None if only is None else [only]
+    for name, file in tables.items():
+        source, number = f"{name}, row", 0
+        with unchanged.reading(file):
+            try:
+                with ParquetFile(file, buffer_size=_BUFFER, pre_buffer=False) as table:
+                    _check_header(table.schema_arrow.names, name)
+                    for batch in table.iter_batches(batch_size=1000, columns=columns):
+                        for values in batch.to_pylist():
+                            number += 1
+                            yield _Row(values, source, number)
+            except (ArrowException, OverflowError, ValueError) as error:  # also of UTF-8, and of dates
+                raise DataError(
+                    f"{file} is not a Parquet file, or is damaged: {one_line(str(error))}"
+                ) from error
 
 
-def _rows_of_folder(folder: Path, encoding: str, notes: list[str]) -> Iterator[_Row]:
-    """Yield one document for each file in a folder and its folders, in the order of their paths.
+def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
+    """Return the visible files of a folder and of its folders, in the order of their paths.
 
-    A link may be anybody's, and lead to any file of this machine: one that leaves the folder is left out.
+    A link may be anybody's, and lead to any file of this machine: one that leaves the folder is left out, and
+    noted.
     """
     names = [file.relative_to(folder) for file in sorted(folder.rglob("*"))]
     visible = [name for name in names if not any(part.startswith(".") for part in name.parts)]
@@ -318,7 +527,13 @@ def _rows_of_folder(folder: Path, encoding: str, notes: list[str]) -> Iterator[_
         notes.append(
             f"{n_links:,} links of {folder} are left out: they lead out of it, to a folder, or nowhere."
         )
-    for name in files:
-        with _named_errors(folder / name), (folder / name).open("rb") as stream:
+    return files
+
+
+def _rows_of_folder(
+    folder: Path, names: Sequence[Path], encoding: str, unchanged: _Unchanged, only: str | None
+) -> Iterator[_Row]:
+    for name in names:
+        with unchanged.opened(folder / name) as stream:
             text = "".join(_Lines(stream, str(name), encoding))
         yield _Row({"file": str(name), _TEXT: text}, str(name))

@@ -1,10 +1,14 @@
 """Files of documents: formats, columns, and everything that can be wrong with them."""
 
+import gzip
 import io
 import json
 import sys
+from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
@@ -22,6 +26,8 @@ def write(folder, name):
         frame.to_csv(path, index=False)
     elif name == "tsv":
         frame.to_csv(path, index=False, sep="\t")
+    elif name == "txt":
+        path.write_text("one\ntwo\nthree\n")
     elif name == "jsonl":
         frame.to_json(path, orient="records", lines=True)
     else:
@@ -36,6 +42,77 @@ def test_every_format_gives_the_same_documents(tmp_path, name):
     read = list(documents)
     assert [(document.id, document.text) for document in read] == list(zip("abc", TEXTS, strict=True))
     assert [int(document.fields["size"]) for document in read] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "txt"])
+def test_a_compressed_file_is_read_like_its_content(tmp_path, name):
+    path = write(tmp_path, name)
+    plain = list(DocumentFile(path))
+    packed = tmp_path / f"tickets.{name}.GZ"
+    packed.write_bytes(gzip.compress(Path(path).read_bytes()))
+    documents = DocumentFile(str(packed))
+    assert [each.place for each in documents] == [
+        each.place.replace(f".{name},", f".{name}.GZ,") for each in plain
+    ]
+    assert [each[:3] for each in documents] == [each[:3] for each in plain]
+    assert list(documents.texts()) == [each.text for each in plain]
+    packed.rename(tmp_path / "b.gz")
+    kind = {"txt": "lines"}.get(name, name)
+    assert [each[:3] for each in DocumentFile(str(tmp_path / "b.gz"), kind=kind)] == [e[:3] for e in plain]
+
+
+def test_the_parquet_files_of_a_folder_are_one_table(tmp_path):
+    table = tmp_path / "table"
+    (table / "z").mkdir(parents=True)
+    for name, frame in {
+        "part-1": {"id": ["c"], "text": ["three"]},
+        "part-0": {"id": ["a", "b"], "text": ["one", "two"]},
+        "z/part-0": {"text": ["four"], "id": ["d"]},
+        ".hidden": {"id": ["x"], "text": ["no"]},
+        "_temporary": {"id": ["y"], "text": ["no"]},
+    }.items():
+        pd.DataFrame(frame).to_parquet(table / f"{name}.parquet")
+    (table / "_SUCCESS").touch()
+    (tmp_path / "outside.parquet").write_bytes((table / "part-0.parquet").read_bytes())
+    (table / "link.parquet").symlink_to("../outside.parquet")
+    documents = DocumentFile(str(table))
+    assert [(document.id, document.text, document.place) for document in documents] == [
+        ("a", "one", "part-0.parquet, row 1"),
+        ("b", "two", "part-0.parquet, row 2"),
+        ("c", "three", "part-1.parquet, row 1"),
+        ("d", "four", "z/part-0.parquet, row 1"),
+    ]
+    assert list(documents.texts()) == ["one", "two", "three", "four"]
+    assert documents.notes == [
+        f"1 links of {table} are left out: they lead out of it, to a folder, or nowhere."
+    ]
+    (table / "README.txt").write_text("a table")
+    with pytest.raises(DataError, match="NUL byte"):  # in a folder of other files, each file is a text
+        list(DocumentFile(str(table)))
+    assert len(list(DocumentFile(str(table), kind="parquet"))) == 4
+
+
+def test_a_column_must_be_in_all_parquet_files_of_a_folder(tmp_path):
+    pd.DataFrame({"text": ["one", "two"], "id": [1, 2]}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"body": ["three"], "text.x": ["no"], "id": [3]}).to_parquet(tmp_path / "b.parquet")
+    documents = DocumentFile(str(tmp_path))
+    for read in (documents, documents.texts()):
+        with pytest.raises(DataError, match=r"^b\.parquet, row 1 has no 'text'\.$"):
+            list(read)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="empty has no documents"):
+        DocumentFile(str(tmp_path / "empty"), kind="parquet")
+
+
+def test_parquet_that_a_table_cannot_be(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table([pa.array(["one"]), pa.array(["two"])], ["text", "text"]), path)
+    with pytest.raises(DataError, match=r"^a\.parquet has two columns named 'text'; rename one\.$"):
+        DocumentFile(str(path))
+    broken = pa.array([b"caf\xe9"]).view(pa.string())
+    pq.write_table(pa.table([broken], ["text"]), path)
+    with pytest.raises(DataError, match="is not a Parquet file, or is damaged: 'utf-8' codec can't decode"):
+        DocumentFile(str(path))
 
 
 def test_a_place_is_the_line_where_the_row_begins(tmp_path):
@@ -129,6 +206,34 @@ BAD = {
     ),
     "an open quote": ("a.csv", b'a,b\n1,"2\n3,4\n5,6\n', {"text": "b"}, "line 2: unexpected end of data"),
     "two columns of one name": ("a.csv", b"a,a\n1,2\n", {}, "two columns named 'a'"),
+    "gzip by another name": (
+        "a.csv",
+        gzip.compress(b"text\none\n"),
+        {},
+        "a.csv is compressed by gzip; unpack",
+    ),
+    "no gzip": ("a.csv.gz", b"text\none\n", {}, "a.csv.gz is not a gzip file, or is damaged: Not a gzipped"),
+    "an empty gzip": ("a.csv.gz", b"", {}, "has no documents"),
+    "a truncated gzip": (
+        "a.csv.gz",
+        gzip.compress(b"text\none\n")[:-9],
+        {},
+        "a.csv.gz is not a gzip file, or is damaged: Compressed file ended",
+    ),
+    "a damaged gzip": (
+        "a.csv.gz",
+        gzip.compress(b"text\n")[:10] + b"\xff" * 20,
+        {},
+        "a.csv.gz is not a gzip file, or is damaged: Error -3",
+    ),
+    "gzip of another encoding": (
+        "a.jsonl.gz",
+        gzip.compress(b'{"text": "one"}\n' * 900 + b'{"text": "caf\xe9"}\n'),
+        {},
+        "a.jsonl.gz, line 901 is not in utf-8: byte 0xe9 at position 14",
+    ),
+    "Parquet in gzip": ("a.parquet.gz", b"", {}, "a.parquet.gz is Parquet in gzip; unpack it: gunzip"),
+    "gzip of an unknown format": ("a.gz", b"", {}, "Cannot guess the format of a.gz from its suffix; give"),
     "no Parquet": ("a.parquet", b"text", {}, "not a Parquet file"),
     "an unknown suffix": ("a.docx", b"text", {}, "Cannot guess the format of a.docx"),
     "an unknown format": ("a.csv", b"text", {"kind": "xls"}, "No format of documents named 'xls'"),
@@ -141,10 +246,11 @@ BAD = {
 def test_bad_files_get_one_clear_line(tmp_path, case):
     name, data, options, message = BAD[case]
     (tmp_path / name).write_bytes(data)
-    with pytest.raises((DataError, InvalidValueError)) as error:
-        list(DocumentFile(str(tmp_path / name), **options))
-    assert message in str(error.value)
-    assert "\n" not in str(error.value)
+    for read in (list, lambda documents: list(documents.texts())):
+        with pytest.raises((DataError, InvalidValueError)) as error:
+            read(DocumentFile(str(tmp_path / name), **options))
+        assert message in str(error.value)
+        assert "\n" not in str(error.value)
 
 
 def test_a_missing_file_and_an_unreadable_one(tmp_path):
@@ -155,12 +261,15 @@ def test_a_missing_file_and_an_unreadable_one(tmp_path):
         DocumentFile(str(tmp_path / "folder.csv"), kind="csv")
 
 
-def test_huge_documents_are_refused(tmp_path, monkeypatch):
-    path = tmp_path / "a.jsonl"
-    path.write_text(json.dumps({"text": "x" * 1000}) + "\n")
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_huge_documents_are_refused(tmp_path, monkeypatch, name):
+    path, data = tmp_path / name, json.dumps({"text": "x" * 1000}).encode() + b"\n"
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     monkeypatch.setattr(reading, "_LONGEST", 999)
-    with pytest.raises(DataError, match=r"line 1: a document of 1,000 characters; at most 999"):
-        list(DocumentFile(str(path)))
+    documents = DocumentFile(str(path))
+    for read in (documents, documents.texts()):
+        with pytest.raises(DataError, match=r"line 1: a document of 1,000 characters; at most 999"):
+            list(read)
     monkeypatch.setattr(reading, "_LONGEST_LINE", 500)
     with pytest.raises(DataError, match="line 1 is longer than"):
         list(DocumentFile(str(path)))

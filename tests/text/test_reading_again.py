@@ -1,0 +1,237 @@
+"""A file of documents that is read several times: files that change, pipes, and identifiers."""
+
+import gzip
+import io
+import os
+import sys
+import tempfile
+import threading
+import weakref
+from contextlib import contextmanager
+from functools import partial
+from itertools import count
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pyarrow.parquet import ParquetFile
+
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.text import reading
+from adbench_text.text.reading import DocumentFile
+
+ROWS = [(f"T{number}", f"the text of ticket {number}", number) for number in range(300)]
+TEXTS = [text for _, text, _ in ROWS]
+
+
+def write(folder, name):
+    frame = pd.DataFrame(ROWS, columns=["id", "body", "size"])
+    path = folder / name
+    if name == "folder":
+        path.mkdir()
+        for number, text in enumerate(TEXTS):
+            (path / f"{number:03}").write_text(text)
+    elif name == "table":
+        path.mkdir()
+        for number in range(3):
+            frame[100 * number : 100 * number + 100].to_parquet(path / f"{number}.parquet")
+    elif name.endswith(".parquet"):
+        frame.to_parquet(path)
+    elif ".jsonl" in name:
+        frame.to_json(path, orient="records", lines=True)
+    elif name.endswith(".txt"):
+        path.write_text("\n".join(TEXTS))
+    else:
+        frame.to_csv(path, index=False)
+    return str(path)
+
+
+NAMES = ["a.csv", "a.csv.gz", "a.jsonl", "a.jsonl.gz", "a.txt", "a.parquet", "folder", "table"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_file_is_read_from_its_start_each_time(tmp_path, name):
+    documents = DocumentFile(write(tmp_path, name))
+    first = list(documents)
+    assert [document.text for document in first] == TEXTS
+    assert list(documents.texts()) == TEXTS
+    assert list(documents) == list(documents.checked()) == documents.all() == first
+    pairs = zip(documents, documents.texts(), documents.texts(), strict=True)  # at the same time
+    assert all(document.text == one == other for document, one, other in pairs)
+
+
+def pipe(monkeypatch, data):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
+@contextmanager
+def named_pipe(path, data):
+    """A named pipe to which data is written once."""
+    os.mkfifo(path)
+    writer = threading.Thread(target=path.write_bytes, args=[data], daemon=True)
+    writer.start()
+    yield str(path)
+    writer.join(20)
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_pipe_is_read_again_only_if_asked_for(tmp_path, monkeypatch, again):
+    data = b"".join(b'{"id": "%d", "text": "the text %d"}\n' % (n, n) for n in range(300))
+    with named_pipe(tmp_path / "fifo", data) as path:
+        pipe(monkeypatch, data)
+        for documents in (DocumentFile("-", again=again), DocumentFile(path, kind="jsonl", again=again)):
+            first = list(documents.checked())
+            assert [document.text for document in first] == [f"the text {n}" for n in range(300)]
+            if again:
+                assert list(documents) == first
+                pairs = zip(documents, documents.texts(), strict=True)
+                assert all(document.text == text for document, text in pairs)
+            else:
+                for read in (documents, documents.texts(), documents.checked()):
+                    with pytest.raises(DataError, match=r" can be read once only; save it to a file\.$"):
+                        list(read)
+
+
+def test_the_copy_of_a_pipe_goes_with_the_documents(tmp_path, monkeypatch):
+    copies, make = [], tempfile.TemporaryFile
+
+    def temporary():
+        copy = make(dir=tmp_path)
+        copies.append(weakref.ref(copy))
+        return copy
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", temporary)
+    pipe(monkeypatch, b"one\ntwo\n")
+    documents = DocumentFile("-", again=True)
+    assert list(documents.texts()) == ["one", "two"]
+    del documents
+    assert [copy() for copy in copies] == [None]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_is_one_line(monkeypatch):
+    monkeypatch.setattr(tempfile, "TemporaryFile", partial(Path("/dev/full").open, "wb"))
+    pipe(monkeypatch, b"one\ntwo\n")
+    with pytest.raises(DataError) as error:
+        DocumentFile("-", again=True)
+    assert str(error.value) == (
+        "Cannot copy standard input to a temporary file: No space left on device. Save it to a file, or set "
+        "TMPDIR to a folder with more space."
+    )
+
+
+def test_a_pipe_has_no_format_that_needs_a_file(tmp_path, monkeypatch):
+    pipe(monkeypatch, b"PAR1")
+    for again in (False, True):
+        with pytest.raises(
+            InvalidValueError, match="Standard input cannot be read as parquet; give --format"
+        ):
+            DocumentFile("-", kind="parquet", again=again)
+    with named_pipe(tmp_path / "fifo", b"") as path, pytest.raises(DataError, match="fifo has no documents"):
+        DocumentFile(path, kind="csv")
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("change", ["size", "time"])
+def test_a_file_that_has_changed_is_not_read_again(tmp_path, name, change):
+    path = Path(write(tmp_path, name))
+    documents = DocumentFile(str(path))
+    list(documents)
+    changed = sorted(path.iterdir())[1] if path.is_dir() else path
+    if change == "size":
+        changed.write_bytes(changed.read_bytes() + b"\n")
+    else:
+        status = changed.stat()
+        os.utime(changed, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+    for read in (documents, documents.texts(), documents.checked()):
+        with pytest.raises(DataError) as error:
+            list(read)
+        assert str(error.value) == (
+            f"{changed} has changed while it was in use. Start again when no program writes to it, or copy "
+            "it first."
+        )
+    changed.unlink()
+    with pytest.raises(DataError, match=r"Cannot read .*: No such file"):
+        list(documents)
+
+
+def test_a_log_may_grow_until_its_first_reading_ends_but_not_later(tmp_path):
+    path = Path(write(tmp_path, "a.txt"))
+    documents = DocumentFile(str(path))
+
+    def read():
+        for n, text in enumerate(documents.texts()):
+            if n == 200:
+                with path.open("a") as log:
+                    log.write("\none more")
+            yield text
+
+    with path.open("a") as log:
+        log.write("\none more")
+    assert list(read()) == [*TEXTS, "one more", "one more"]
+    with pytest.raises(DataError, match=r"a\.txt has changed while it was in use"):
+        list(documents)
+    documents = DocumentFile(str(path))
+    assert len(list(documents)) == 302
+    with pytest.raises(DataError, match=r"a\.txt has changed while it was in use"):
+        list(read())
+
+
+@pytest.mark.parametrize("place", [0, 600, 1100, 2999])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_two_documents_of_one_identifier_are_found_while_they_are_read(tmp_path, place, name):
+    ids = [*map(str, range(3000)), "end"]
+    ids[place + 1] = ids[place]
+    data = "\n".join(["id,text", *(f"{each},text" for each in ids)]).encode()
+    (tmp_path / name).write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    documents = DocumentFile(str(tmp_path / name), "text")
+    message = (
+        f"Two documents have the id '{place}': {name}, line {place + 2:,} and {name}, line {place + 3:,}. "
+        "Give another --id, or --id '' to number them."
+    )
+    n_read = count()
+    with pytest.raises(DataError) as error:
+        list(zip(documents.checked(), n_read, strict=False))
+    assert str(error.value) == message
+    assert next(n_read) <= max(2 * place, 1024)
+    with pytest.raises(DataError) as error:
+        documents.all()
+    assert str(error.value) == message
+    assert len(list(DocumentFile(str(tmp_path / name), "text", id="").checked())) == 3001
+
+
+def test_of_a_pipe_that_is_read_once_the_identifier_is_not_known(monkeypatch):
+    data = b"id,text\na,one\na,two\n"
+    pipe(monkeypatch, data)
+    with pytest.raises(
+        DataError, match=r"^Two documents of standard input have the same id\. Give another --id"
+    ):
+        list(DocumentFile("-", kind="csv").checked())
+    for again, read in ((True, lambda each: list(each.checked())), (False, DocumentFile.all)):
+        pipe(monkeypatch, data)
+        with pytest.raises(DataError, match="the id 'a': standard input, line 2 and standard input, line 3"):
+            read(DocumentFile("-", kind="csv", again=again))
+
+
+def test_identifiers_that_only_have_the_same_hash_differ(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "hash", lambda _: 7, raising=False)
+    documents = DocumentFile(write(tmp_path, "a.csv"))
+    assert len(documents.all()) == len(list(documents.checked())) == 300
+
+
+def test_the_texts_of_parquet_are_read_without_the_other_columns(tmp_path, monkeypatch):
+    documents = DocumentFile(write(tmp_path, "a.parquet"))
+    asked = []
+    read = ParquetFile.iter_batches
+
+    def iter_batches(self, *args, columns, **options):
+        asked.append(columns)
+        return read(self, *args, columns=columns, **options)
+
+    monkeypatch.setattr(ParquetFile, "iter_batches", iter_batches)
+    assert list(documents.texts()) == TEXTS
+    assert [document.fields for document in documents][:1] == [
+        dict(zip(documents.columns, ROWS[0], strict=True))
+    ]
+    assert asked == [["body"], None]
