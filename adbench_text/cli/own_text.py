@@ -35,7 +35,7 @@ DOCUMENTS = [
     click.Option(
         ["--format", "kind"],
         metavar="FORMAT",
-        help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]",
+        help="csv, tsv, jsonl, parquet (a file or a folder), lines or folder.  [default: by the suffix]",
     ),
     click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
 ]
