@@ -294,7 +294,7 @@ def _write_table(
         for each in first:
             is_written[each.place] = True
             yield each.place, cells(each, each.rank, int(each.is_odd))
-        for each in last if last is not first else ():
+        for each in last if len(last) > len(first) else ():
             if not is_written[each.place]:
                 is_written[each.place] = True
                 yield each.place, cells(each, "", "")

@@ -13,9 +13,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from functools import cache
 from itertools import chain
 from multiprocessing import active_children, connection, get_context, parent_process
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
 from joblib import cpu_count
@@ -78,11 +79,14 @@ class Processes:
         end = time.monotonic() + _PATIENCE
         for chunk in chunks:
             if self._jobs > 1 and time.monotonic() >= end:
-                yield from self._by_others(pickle.dumps(function), chain([chunk], chunks))
+                with TemporaryDirectory() as folder:
+                    file = Path(folder, "function.pickle")
+                    file.write_bytes(pickle.dumps(function))
+                    yield from self._by_others(file, chain([chunk], chunks))
                 return
             yield function(chunk)
 
-    def _by_others(self, function: bytes, chunks: Iterable[Any]) -> Generator[Any]:
+    def _by_others(self, function: Path, chunks: Iterable[Any]) -> Generator[Any]:
         others = set(active_children())
         context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
         if _HAS_FORKSERVER:
@@ -118,15 +122,16 @@ def in_order(submit: Callable[[Any], Any], chunks: Iterable[Any], n_ahead: int) 
         yield waiting.popleft().result()
 
 
-_installed: list[bytes] = []
+_installed: list[Callable[[Any], Any]] = []
 
 
-def _begin(function: bytes, n_threads: int) -> None:
+def _begin(function: Path, n_threads: int) -> None:
     """Prepare a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(n_threads)
-    _installed[:] = [function]
+    with function.open("rb") as stream:
+        _installed[:] = [pickle.load(stream)]
 
 
 def _end_with_parent() -> None:
@@ -137,11 +142,4 @@ def _end_with_parent() -> None:
 
 
 def _call_installed(chunk: Any) -> Any:
-    return loaded(_installed[0])(chunk)
-
-
-@cache
-def loaded(function: bytes) -> Callable[[Any], Any]:
-    """Return a function that was pickled by the process that asks for the work."""
-    found: Callable[[Any], Any] = pickle.loads(function)
-    return found
+    return _installed[0](chunk)

@@ -3,11 +3,12 @@
 import pickle
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
+from functools import lru_cache
 from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from adbench_text.documents.chunks import in_order, loaded
+from adbench_text.documents.chunks import in_order
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.places import described
@@ -66,6 +67,12 @@ class Cluster:
 _lock = Lock()
 
 
+@lru_cache(maxsize=1)
+def _loaded(function: bytes) -> Callable[[Any], Any]:
+    found: Callable[[Any], Any] = pickle.loads(function)
+    return found
+
+
 def _call(function: bytes, chunk: Any) -> Any:
     with _lock:  # detectors are not made for several threads
-        return loaded(function)(chunk)
+        return _loaded(function)(chunk)

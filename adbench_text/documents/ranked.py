@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,9 @@ from adbench_text.plugins.scores import N_WHY, TokenScore, odd_words, original_w
 from adbench_text.text.cleaning import Cleaner
 
 Array = NDArray[np.float64]
+
+_BLOCK = 10_000  # documents that are made at a time
+_NONE: Any = None
 
 
 class RankedDocument(NamedTuple):
@@ -78,41 +81,51 @@ class OddDocuments:
         return len(self._places)
 
     def __iter__(self) -> Iterator[RankedDocument]:
-        rows = self._survey.row_of[self._places]
-        ranks = np.cumsum(np.diff(rows, prepend=-1) != 0)
-        return map(self._document, self._places.tolist(), rows.tolist(), ranks.tolist())
+        positions = np.arange(len(self))
+        for begin in range(0, len(self), _BLOCK):
+            yield from self._at(positions[begin : begin + _BLOCK])
 
     @cached_property
     def _places(self) -> NDArray[np.int64]:
         """The places of the documents in their order; a document comes before its copies."""
-        places = self._places_with_p()
-        rows = self._survey.row_of[places]
-        is_copy = self._survey.place_of[rows] != places
-        return places[np.lexsort((places, is_copy, rows, self._p[self.by][rows]))]
-
-    def _places_with_p(self) -> NDArray[np.int64]:
-        row_of = self._survey.row_of
-        return np.flatnonzero((row_of >= 0) & (row_of < len(self._p[self.by])))
+        row_of, place_of = self._survey.row_of, self._survey.place_of
+        places = np.flatnonzero((row_of >= 0) & (row_of < self.n_different))
+        rows = row_of[places]
+        return places[np.lexsort((places, place_of[rows] != places, rows, self._p[self.by][rows]))]
 
     @cached_property
-    def _n_of_row(self) -> list[int]:
-        row_of = self._survey.row_of
-        numbers: list[int] = np.bincount(row_of[row_of >= 0]).tolist()
-        return numbers
+    def _ranks(self) -> NDArray[np.int64]:
+        return np.cumsum(np.diff(self._survey.row_of[self._places], prepend=-1) != 0)
 
-    def _document(self, place: int, row: int, rank: int) -> RankedDocument:
-        scored = self._survey.place_of.item(row)
-        p_of = {by: p.item(row) for by, p in self._p.items() if row < len(p)}
-        return RankedDocument(
-            place,
-            rank,
-            self._of_words.scores.item(row) if "words" in p_of else None,
-            p_of.get("words"),
-            p_of[self.by] <= self.alpha,
-            None if place == scored else scored,
-            self._n_of_row[row] - 1 if place == scored else 0,
-            p_of.get("form"),
-            p_of.get("both"),
+    @cached_property
+    def _n_of_row(self) -> NDArray[np.int64]:
+        row_of = self._survey.row_of
+        return np.bincount(row_of[row_of >= 0])
+
+    def _at(self, positions: NDArray[np.int64]) -> Iterator[RankedDocument]:
+        """Return the documents at positions of the order."""
+        places = self._places[positions]
+        rows = self._survey.row_of[places]
+        scored = self._survey.place_of[rows]
+        is_copy = scored != places
+
+        def values(of_rows: Array | None) -> Iterable[Any]:
+            if of_rows is None:
+                return repeat(None)
+            has = rows < len(of_rows)
+            return np.where(has, of_rows[np.where(has, rows, 0)].astype(object), _NONE).tolist()
+
+        return map(
+            RankedDocument,
+            places.tolist(),
+            self._ranks[positions].tolist(),
+            values(self._of_words.scores if "words" in self._p else None),
+            values(self._p.get("words")),
+            (self._p[self.by][rows] <= self.alpha).tolist(),
+            np.where(is_copy, scored.astype(object), _NONE).tolist(),
+            np.where(is_copy, 0, self._n_of_row[rows] - 1).tolist(),
+            values(self._p.get("form")),
+            values(self._p.get("both")),
         )
 
     @property
@@ -148,17 +161,18 @@ class OddDocuments:
     @property
     def odd(self) -> list[RankedDocument]:
         """The documents with a p-value of at most alpha."""
-        n_odd = int((self._p[self.by][self._survey.row_of[self._places]] <= self.alpha).sum())
-        return list(islice(self, n_odd))
+        p = self._p[self.by][self._survey.row_of[self._places]]
+        return list(self._at(np.flatnonzero(p <= self.alpha)))
 
     @property
     def different(self) -> list[RankedDocument]:
         """The documents without the copies of others."""
-        return [document for document in self if document.copy_of is None]
+        return self.first(self.n_different)
 
     def first(self, n: int) -> list[RankedDocument]:
         """Return the first n documents without the copies of others."""
-        return list(islice((document for document in self if document.copy_of is None), n))
+        own = self._survey.place_of[self._survey.row_of[self._places]] == self._places
+        return list(self._at(np.flatnonzero(own)[:n]))
 
     @property
     def n_different(self) -> int:
@@ -186,8 +200,8 @@ class OddDocuments:
         n_near = np.bincount(found.row_of[found.is_near], minlength=len(found.place_of))
         largest = np.argsort(-n_near, kind="stable")[:n]
         wanted = found.place_of[largest[n_near[largest] > 0]].tolist()
-        of_place = {document.place: document for document in self if document.place in set(wanted)}
-        return [of_place[place] for place in wanted if place in of_place]
+        listed = self._at(np.flatnonzero(np.isin(self._places, wanted)))
+        return sorted(listed, key=lambda document: wanted.index(document.place))
 
     def words(self, document: RankedDocument) -> list[TokenScore]:
         """Return the words of a document as it was written, with their scores; none if there are none.
