@@ -1,6 +1,7 @@
 """``adbench-text odd``: rank the documents of a file against each other."""
 
 import csv
+from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -139,7 +140,8 @@ class _Rows:
         self.columns: dict[str, None] = {}
         self.fields: list[dict[str, Any]] | None = []
         self._texts: list[str] = []
-        self._ids: list[str] = []
+        self._ids = bytearray()
+        self._ends = array("q", [0])
 
     @property
     def id_name(self) -> str:
@@ -148,7 +150,9 @@ class _Rows:
 
     def id(self, place: int) -> str:
         """Return the identifier of a document."""
-        return self._ids[place] if self._source.id_column else str(place + 1)
+        if self._source.id_column is None:
+            return str(place + 1)
+        return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
 
     def texts(self) -> Iterator[str]:
         """Yield the documents; those of a large file are read each time."""
@@ -159,7 +163,8 @@ class _Rows:
     def _first_texts(self) -> Iterator[str]:
         for n, document in enumerate(self._source.checked()):
             if self._source.id_column:
-                self._ids.append(document.id)
+                self._ids += document.id.encode(errors="surrogatepass")
+                self._ends.append(len(self._ids))
             if n == _MOST_WRITTEN and not self._keep_all:
                 self.fields, self._texts = None, []
             if self.fields is not None:

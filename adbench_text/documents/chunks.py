@@ -61,12 +61,12 @@ def in_chunks(documents: Iterable[T], length: Callable[[T], int] = len) -> Itera
 
 
 class Processes:
-    """Processes on this machine; the first seconds of work are done in this one.
+    """Processes on this machine, of which this is one; the first seconds of work are done in this one alone.
 
     Parameters
     ----------
     jobs : int
-        Number of processes; with one, all work is done in this one.
+        Number of processes.
     """
 
     def __init__(self, jobs: int = 1) -> None:
@@ -74,49 +74,63 @@ class Processes:
         self._jobs = jobs
 
     def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
-        """Yield the results in the order of the chunks; closing the generator ends the processes."""
+        """Yield the results in the order of the chunks; closing the generator ends the other processes."""
         chunks = iter(chunks)
         end = time.monotonic() + _PATIENCE
         for chunk in chunks:
             if self._jobs > 1 and time.monotonic() >= end:
-                with TemporaryDirectory() as folder:
-                    file = Path(folder, "function.pickle")
-                    file.write_bytes(pickle.dumps(function))
-                    yield from self._by_others(file, chain([chunk], chunks))
+                yield from self._with_others(function, chain([chunk], chunks))
                 return
             yield function(chunk)
 
-    def _by_others(self, function: Path, chunks: Iterable[Any]) -> Generator[Any]:
+    def _with_others(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
         others = set(active_children())
         context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
         if _HAS_FORKSERVER:
             context.set_forkserver_preload([_PRELOADED])
         n_threads = max(1, cpu_count() // self._jobs)
-        pool = ProcessPoolExecutor(self._jobs, context, _begin, (function, n_threads))
+        with TemporaryDirectory() as folder, threadpool_limits(n_threads):
+            file = Path(folder, "function.pickle")
+            file.write_bytes(pickle.dumps(function))
+            pool = ProcessPoolExecutor(self._jobs - 1, context, _begin, (file, n_threads))
 
-        def submit(chunk: Any) -> Future[Any]:
-            with interrupts.ignored(), without_main():  # a process may be started
-                return pool.submit(_call_installed, chunk)
+            def submit(chunk: Any) -> Future[Any]:
+                with interrupts.ignored(), without_main():  # a process may be started
+                    return pool.submit(_call_installed, chunk)
 
-        try:
-            yield from in_order(submit, chunks, _AHEAD * self._jobs)
-        except BrokenProcessPool as error:
-            raise AdbenchTextError(
-                f"One of the {self._jobs} worker processes has ended, perhaps for lack of memory. With "
-                "--jobs 1 there are none."
-            ) from error
-        finally:
-            for process in set(active_children()) - others:
-                process.kill()
-            pool.shutdown(wait=False, cancel_futures=True)
+            try:
+                yield from in_order(submit, chunks, _AHEAD * (self._jobs - 1), function)
+            except BrokenProcessPool as error:
+                raise AdbenchTextError(
+                    f"One of the {self._jobs} processes has ended, perhaps for lack of memory. With --jobs 1 "
+                    "there is only one."
+                ) from error
+            finally:
+                for process in set(active_children()) - others:
+                    process.kill()
+                pool.shutdown(wait=False, cancel_futures=True)
 
 
-def in_order(submit: Callable[[Any], Any], chunks: Iterable[Any], n_ahead: int) -> Generator[Any]:
-    """Yield the results of futures in the order of their chunks; `n_ahead` wait at a time."""
+def in_order(
+    submit: Callable[[Any], Any],
+    chunks: Iterable[Any],
+    n_ahead: int,
+    here: Callable[[Any], Any] | None = None,
+) -> Generator[Any]:
+    """Yield the results of chunks in their order, while `n_ahead` of them wait elsewhere.
+
+    With `here`, this process does not only wait for them.
+    """
     waiting: deque[Any] = deque()
     for chunk in chunks:
-        waiting.append(submit(chunk))
-        if len(waiting) > n_ahead:
+        n_unfinished = sum(not future.done() for future in waiting)
+        if here and n_unfinished >= n_ahead:
+            future: Any = Future()
+            future.set_result(here(chunk))
+        else:
+            future = submit(chunk)
+        waiting.append(future)
+        while waiting and (waiting[0].done() or (len(waiting) > n_ahead and not here)):
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()

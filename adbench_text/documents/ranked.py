@@ -113,7 +113,8 @@ class OddDocuments:
             if of_rows is None:
                 return repeat(None)
             has = rows < len(of_rows)
-            return np.where(has, of_rows[np.where(has, rows, 0)].astype(object), _NONE).tolist()
+            found: list[Any] = np.where(has, of_rows[np.where(has, rows, 0)].astype(object), _NONE).tolist()
+            return found
 
         return map(
             RankedDocument,

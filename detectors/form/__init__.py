@@ -48,6 +48,7 @@ _RIDGE = 0.1  # added to the variance of each fact
 _LEAST_SPREAD = 0.3  # of a fact
 _LEAST_UPPER = 1e-3  # share of the letters that are upper case, below which it is no fact
 _LEAST_REASON = 1.0  # standard deviations of a fact that is a reason
+_MOST_REFERENCES = 10_000  # whose neighbours are looked for: half of all time of a large file is spent here
 
 
 class _Language(Range):
@@ -130,7 +131,7 @@ class Form(TextDetector):
         self._n, self._mean = len(texts), standard.mean(axis=0)
         centred = standard - self._mean
         self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
-        places = drawn(self._n, self.random_state)
+        places = drawn(self._n, self.random_state)[:_MOST_REFERENCES]
         self._references = standard[places]
         distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]

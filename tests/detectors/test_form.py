@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from adbench_text.detectors import _neighbours, form
+from adbench_text.detectors import form
 from adbench_text.detectors.form import facts
 from adbench_text.errors import InvalidValueError
 from adbench_text.models import Model, Training, load, save
@@ -126,7 +126,7 @@ def test_distances_of_training_documents_are_those_of_a_fit_without_them(k):
 
 
 def test_references_that_are_a_sample_leave_out_the_document_itself(monkeypatch):
-    monkeypatch.setattr(_neighbours, "MOST_REFERENCES", 50)
+    monkeypatch.setattr(form, "_MOST_REFERENCES", 50)
     detector = Form(neighbours=5, random_state=3).fit(TRAIN)
     points = detector._standard(facts.numbers(TRAIN, "en"))
     drawn = np.random.default_rng(3).permutation(len(TRAIN))[:50]
