@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from threadpoolctl import threadpool_limits
 
 from adbench_text.checks import check_shapes
 from adbench_text.detectors.llr.mixture import Counts, Mask, cap_of
@@ -165,5 +166,7 @@ def _clusters(counts: Counts, n: int, seed: int | None) -> Groups:
 
     tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(counts.matrix[:, np.flatnonzero(is_shared)])
     reduction = TruncatedSVD(min(_DIMENSIONS, min(tfidf.shape) - 1), random_state=seed)
-    clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(normalize(reduction.fit_transform(tfidf)))
+    with threadpool_limits(1):  # their number would change the rounding, and with it the clusters
+        reduced = normalize(reduction.fit_transform(tfidf))
+        clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(reduced)
     return np.asarray(clusters, dtype=np.int64)

@@ -1,9 +1,12 @@
 """Documents ranked against each other, and the words that make them odd."""
 
+import numpy as np
 import pytest
 
+from adbench_text.calibration import p_values_within
 from adbench_text.documents.ranking import fit_model, odd_documents
-from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.documents.survey import FileTexts
+from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_words
@@ -243,3 +246,94 @@ def test_a_model_of_form_alone_looks_at_no_words():
     assert result.why[0].startswith("75 % digits")
     with pytest.raises(InvalidValueError, match=r"nothing is odd by 'both'\. Leave out by"):
         Scorer(model, by="both")
+
+
+def cooking(n, seed=0):
+    """Documents that share few words."""
+    rng = np.random.default_rng(seed)
+    words = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+    return [" ".join(words[i] for i in rng.zipf(1.3, 15) % len(words)) for _ in range(n)]
+
+
+@pytest.mark.parametrize("detector", ["llr", "mean", "knn-words", "form"])
+def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(detector):
+    texts = [*cooking(300), ODD]
+    result = odd_documents(texts, detector, sample=100, alpha=0.05)
+    assert result.n_learned < 101
+    found = result._survey
+    learner = result._of_words
+    cleaned = [result._cleaner(texts[place]) for place in found.place_of.tolist()]
+    rest = found.rest.tolist()
+    assert len(rest) > 150
+    expected = learner.detector.decision_function([cleaned[row] for row in rest])
+    np.testing.assert_array_equal(learner.scores[rest], expected)
+    np.testing.assert_array_equal(learner.scores[found.sample], learner.left_out.scores)
+    p_of_row = p_values_within(learner.scores)
+    assert [each.p for each in result.different] == [
+        p_of_row[found.row_of[each.place]] for each in result.different
+    ]
+    if detector in ("llr", "mean"):  # a form may be odd without a single fact that is
+        assert all(result.why(document) for document in result.odd)
+
+
+@pytest.mark.parametrize("detector", ["llr", "mean", "pyod-knn"])
+def test_documents_of_a_file_are_ranked_as_those_in_memory(detector):
+    texts = ["", *cooking(200), "12 34 56 78 90", ODD, ODD]
+    settings = {"encoder": "svd", "n_neighbors": 5} if detector == "pyod-knn" else {}
+    in_memory, of_file = (
+        odd_documents(each, detector, settings=settings, sample=150)
+        for each in (texts, FileTexts(lambda: iter(texts)))
+    )
+    for by in ("words", "form", "both"):
+        one, other = in_memory.ordered(by), of_file.ordered(by)
+        assert one.documents == other.documents
+        assert [one.why(document) for document in one.odd] == [other.why(document) for document in other.odd]
+        assert one.words(one.first(1)[0]) == other.words(other.first(1)[0])
+    assert in_memory.empty == of_file.empty == [0, 201]
+
+
+def test_the_documents_of_a_family_share_the_score_of_one(home):
+    spam = (
+        "claim your guaranteed cash prize today by calling our free number {} before midnight or send the "
+        "word winner to the lottery office, terms and conditions apply, operator charges may vary"
+    )
+    texts = [*cooking(100), *(spam.format(name) for name in ("anna", "berta", "carla", "dora"))]
+    result = odd_documents(texts, "knn-words", by="words")
+    assert (result.n_near_copies, result.n_copies, result.n_different) == (3, 3, 101)
+    (family,) = result.families(5)
+    assert (family.n_copies, family.copy_of) == (3, None)
+    copies = [document for document in result.documents if document.copy_of == family.place]
+    assert {(each.rank, each.score, each.p) for each in copies} == {(family.rank, family.score, family.p)}
+    assert {family.place, *(each.place for each in copies)} == {100, 101, 102, 103}
+    own = [texts[each.place].split()[11] for each in copies]
+    explained = odd_documents(texts, "llr", settings={"background": "uniform", "coherence": 0}, by="words")
+    for each, name in zip(copies, own, strict=True):
+        assert name in {word.token for word in explained.words(each)}
+    kept = odd_documents(texts, "knn-words", by="words", keep_copies=True)
+    assert (kept.n_near_copies, kept.n_different, kept.families(5)) == (0, 104, [])
+
+
+def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
+    texts = cooking(200)
+    reads = iter([texts, texts[:120]])
+    with pytest.raises(DataError, match="have changed while they were read: some are missing"):
+        odd_documents(FileTexts(lambda: iter(next(reads))), "llr", sample=50, settings={"coherence": 0})
+
+
+def test_scores_of_a_batch_need_all_documents():
+    with pytest.raises(InvalidValueError, match=r"give sample=\d+ \(--sample\) or more, got 50"):
+        odd_documents(cooking(100), "llr:batch", sample=50)
+
+
+def test_a_model_learns_from_a_sample():
+    texts = [*cooking(300), "12 34"]
+    model = fit_model(texts, "llr", settings={"coherence": 0}, sample=100)
+    assert len(model.calibration) == model.training.n_documents < 101
+    assert model.training.options["n_documents"] == 301
+    assert fit_model(texts, "llr", settings={"coherence": 0}).training.n_documents == 300
+
+
+@pytest.mark.parametrize("sample", [1, 0, "x"])
+def test_a_sample_has_two_documents_at_least(sample):
+    with pytest.raises(InvalidValueError, match="sample must be"):
+        odd_documents(SEA, sample=sample)

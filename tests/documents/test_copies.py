@@ -1,0 +1,58 @@
+"""Near-copies: documents that share most of their words."""
+
+import numpy as np
+import pytest
+
+from adbench_text.documents.copies import families, sketches
+
+WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+
+
+def text(*numbers: int) -> str:
+    return " ".join(WORDS[number] for number in numbers)
+
+
+def found(*texts: str) -> list[int]:
+    return families(sketches(texts)).tolist()
+
+
+def test_the_first_of_a_family_speaks_for_it():
+    base = list(range(20))
+    changed = text(*base[:19], 500)  # 19 of 21 words shared
+    assert found(text(*range(100, 120)), text(*base), changed, text(*range(200, 220))) == [0, 1, 1, 3]
+    assert found(text(*base), text(*reversed(base)), text(*base, *base)) == [0, 0, 0]
+
+
+def test_documents_that_share_less_are_no_near_copies():
+    rng = np.random.default_rng(0)
+    texts = []
+    for _ in range(200):
+        own = rng.permutation(len(WORDS))[:30].tolist()
+        texts += [text(*own), text(*own[:24], *rng.integers(0, len(WORDS), 6).tolist())]  # 24 of 36: 0.67
+    assert found(*texts) == list(range(400))
+
+
+@pytest.mark.parametrize("n_words", [8, 20, 100])
+def test_the_share_of_near_copies_that_is_found(n_words):
+    rng = np.random.default_rng(n_words)
+    texts = []
+    for _ in range(100):
+        own = rng.permutation(len(WORDS))[: n_words + 1].tolist()
+        texts += [text(*own[:-1]), text(*own)]  # 8 of 9 words at least: 0.89
+    assert np.mean(np.array(found(*texts)[1::2]) == np.arange(0, 200, 2)) > 0.95
+
+
+def test_short_documents_are_alike_by_chance_only():
+    assert found("thank you", "thank you all", "thank you", "", "a a a a a") == [0, 1, 2, 3, 4]
+    assert families(sketches([])).tolist() == []
+
+
+def test_a_family_of_many_is_one_however_they_are_ordered():
+    rng = np.random.default_rng(1)
+    family = [text(*range(40), number) for number in range(100, 400)]
+    others = [text(*rng.permutation(len(WORDS))[:30].tolist()) for _ in range(300)]
+    order = rng.permutation(600)
+    speaker = np.array(found(*(np.array(family + others, dtype=object)[order])))
+    of_family = np.flatnonzero(order < 300)
+    assert set(speaker[of_family]) == {of_family[0]}
+    assert (speaker[order >= 300] == np.flatnonzero(order >= 300)).all()

@@ -1,0 +1,89 @@
+"""One look at all documents: which are different, and a sample of them."""
+
+import numpy as np
+import pytest
+
+from adbench_text.documents import chunks
+from adbench_text.documents.chunks import Processes
+from adbench_text.documents.progress import no_progress
+from adbench_text.documents.survey import FileTexts, Look, survey
+from adbench_text.text.cleaning import Cleaner
+
+WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+
+
+def different(n: int, seed: int = 0) -> list[str]:
+    rng = np.random.default_rng(seed)
+    return [" ".join(WORDS[i] for i in rng.permutation(len(WORDS))[:12]) for _ in range(n)]
+
+
+def surveyed(texts, n_sample=20, seed=0, near=True):
+    return survey(texts, Look(Cleaner(), seed, near), n_sample, Processes(), no_progress)
+
+
+def test_rows_are_the_different_documents_in_their_order():
+    texts = ["12 34", "The storm", "", "a storm!", "the crew", " 12 34", "56", "Storm 2"]
+    found = surveyed(texts)
+    assert found.place_of.tolist() == [1, 4, 0, 6]  # with words first
+    assert found.n_with_words == 2
+    assert found.row_of.tolist() == [2, 0, -1, 0, 1, 2, 3, 0]
+    assert (found.written, found.cleaned_with_words) == (
+        ["The storm", "the crew", "12 34", "56"],
+        ["storm", "crew"],
+    )
+    assert found.sample.tolist() == [0, 1, 2, 3]
+    assert not found.is_near.any()
+
+
+def test_a_sample_depends_on_the_seed_and_neither_on_the_order_nor_on_copies():
+    texts = different(300)
+    first = set(surveyed(texts).written)
+    assert len(first) == 20
+    assert set(surveyed(texts[::-1]).written) == set(surveyed(texts * 3).written) == first
+    assert set(surveyed(texts, seed=1).written) != first
+
+
+def test_a_sample_is_drawn_evenly(monkeypatch):
+    monkeypatch.setattr(chunks, "_SIZE", 50)
+    texts = different(1000)
+    place_of = {text: place for place, text in enumerate(texts)}
+    places = [place_of[text] for seed in range(40) for text in surveyed(texts, 50, seed, near=False).written]
+    assert len(places) == 2000
+    # 200 +- 13 in each tenth of the file
+    assert all(140 < n < 260 for n in np.histogram(places, bins=10, range=(0, 1000))[0])
+
+
+@pytest.mark.parametrize("n_sample", [20, 1000])
+def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
+    base = " ".join(WORDS[:40])
+    family = [f"{base} {word}" for word in WORDS[100:200]]
+    texts = [*different(200), *family, family[0]]
+    found = surveyed(texts, n_sample)
+    assert found.is_near.sum() in (99, 100)  # the copy of the first may be one of a near-copy
+    assert len(found.place_of) == 201
+    (row,) = set(found.row_of[200:].tolist())
+    speaker = texts[found.place_of[row]]
+    in_sample = set(found.written) & set(family)
+    assert in_sample <= {speaker}
+    assert (row in found.sample) == bool(in_sample)
+    assert n_sample == 20 or in_sample == {speaker}
+    kept = surveyed(texts, n_sample, near=False)
+    assert (len(kept.place_of), kept.is_near.sum()) == (300, 0)
+
+
+def test_the_rest_is_what_is_not_in_the_sample_in_order_of_place():
+    texts = ["12", *different(100), "34 56"]
+    found = surveyed(texts, 30)
+    assert sorted([*found.rest.tolist(), *found.sample.tolist()]) == list(range(102))
+    assert (np.diff(found.place_of[found.rest]) > 0).all()
+
+
+def test_texts_of_a_file_are_read_each_time():
+    reads = []
+
+    def read():
+        reads.append(1)
+        return iter(["a", "b"])
+
+    texts = FileTexts(read)
+    assert [list(texts), list(texts), len(reads)] == [["a", "b"], ["a", "b"], 2]
