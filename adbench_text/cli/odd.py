@@ -43,6 +43,7 @@ _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on th
 
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
+_OF_PRINTED_FAMILY = 2  # copies at least
 _N_CHARACTERS_OF_FAMILY = 60
 
 
@@ -78,11 +79,11 @@ def command(
 ) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
-    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), a folder of text files, or - for
-    standard input. Each document is scored by what a detector learned from the others: by its words once
-    cleaned, and by its form as it was written (length, characters, kinds of words). p is the share of the
-    different documents (copies count once) that score at least as high. A document is called odd if p is at
-    most --alpha, so that about this share is odd in any file, with or without outliers.
+    FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), also compressed (.csv.gz), a folder of text or
+    Parquet files, or - for standard input. Each document is scored by what a detector learned from the
+    others: by its words once cleaned, and by its form as it was written (length, characters, kinds of words).
+    p is the share of the different documents (copies count once) that score at least as high. A document is
+    called odd if p is at most --alpha, so that about this share is odd in any file, with or without outliers.
 
     Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
     """
@@ -115,7 +116,8 @@ def command(
         for name, each in lists.items():
             each.explain(explained[name])
     summary = [_summary(ranked), *_families(ranked, families, rows)]
-    click.echo("\n".join(summary[: 1 + _N_FAMILIES_PRINTED]))
+    n_printed = sum(each.n_copies >= _OF_PRINTED_FAMILY for each in families[:_N_FAMILIES_PRINTED])
+    click.echo("\n".join(summary[: 1 + n_printed]))
     for name, each in lists.items() if top else ():
         if name:
             click.echo(f"Odd{name}:")

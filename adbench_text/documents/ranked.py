@@ -225,7 +225,7 @@ class OddDocuments:
         return self._read([document.place for document in documents])
 
     def _read(self, places: Sequence[int]) -> dict[int, str]:
-        wanted = set(places) - self._written.keys()
+        wanted = {place for place in places if place not in self._written}
         if isinstance(self._texts, Sequence):
             self._written.update((place, self._texts[place]) for place in wanted)
         elif wanted:

@@ -1,72 +1,102 @@
-"""Benchmarks of the commands for own documents, on short documents made of the words of pydocs."""
+"""Benchmarks of the commands for own documents, on files made of the words of pydocs.
 
-import json
+With ADBENCH_TEXT_BENCH=large there are also files of a million long rows and of three million rows.
+"""
+
+import csv
+import os
 import random
 import subprocess
 import sys
+import time
 
+import psutil
 import pytest
 
 from adbench_text.plugins import registry
 
 pytestmark = pytest.mark.bench
 
-_N_WORDS = 12
-_WITH_USAGE = """
-import resource, sys
-from pathlib import Path
-from adbench_text.cli.main import main
-try:
-    main()
-finally:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = usage.ru_utime + usage.ru_stime
-    # not ru_maxrss, which begins with the memory of the process that started this one
-    peak = next(line for line in Path("/proc/self/status").open() if line.startswith("VmHWM"))
-    print(f"{cpu:.1f} CPU seconds, peak memory {int(peak.split()[1]) // 1024} MiB", file=sys.stderr)
-"""
+_SIZES = [(10_000, 20), (100_000, 20), (1_000_000, 20), (100_000, 100)]
+if os.environ.get("ADBENCH_TEXT_BENCH") == "large":
+    _SIZES += [(1_000_000, 100), (3_000_000, 20)]
+_OF_A_PIECE = 7  # words that follow each other; the pieces of a row are of any documents
+_LOOK_SECONDS = 0.1
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with a model, and files of 20,000, 100,000 and 1,000,000 documents."""
+    """A folder with a model."""
     folder = tmp_path_factory.mktemp("documents")
-    words = [word for text in registry.dataset("pydocs").read()[0].texts for word in text.split()]
-    draw = random.Random(0)
-    for n in (20_000, 100_000, 1_000_000):
-        with (folder / f"{n}.jsonl").open("w") as stream:
-            for number in range(n):
-                start = draw.randrange(len(words) - _N_WORDS)
-                text = " ".join(words[start : start + _N_WORDS])
-                stream.write(json.dumps({"id": number, "text": text}) + "\n")
-    for preset in ("default", "robust"):
-        run(folder, "fit", "20000.jsonl", "--model", preset, "--preset", preset)
+    run(folder, "fit", written(folder, 20_000, 12), "--model", "default", "-d", "llr:default")
+    run(folder, "fit", written(folder, 20_000, 12), "--model", "mean")
     return folder
 
 
+def written(folder, n, n_words):
+    """Return the name of a file of n rows, written when it is first asked for."""
+    path = folder / f"{n}x{n_words}.csv"
+    if not path.exists():
+        words = [word for text in registry.dataset("pydocs").read()[0].texts for word in text.split()]
+        draw = random.Random(0)
+        with path.open("w", newline="") as stream:
+            rows = csv.writer(stream)
+            rows.writerow(["id", "text"])
+            for number in range(n):
+                starts = [draw.randrange(len(words) - _OF_A_PIECE) for _ in range(0, n_words, _OF_A_PIECE)]
+                text = [word for start in starts for word in words[start : start + _OF_A_PIECE]]
+                rows.writerow([number, " ".join(text[:n_words])])
+    return path.name
+
+
 def run(folder, *arguments):
-    """Run a command in a process of its own; return its last line of standard error, what it used."""
-    result = subprocess.run(
-        [sys.executable, "-c", _WITH_USAGE, *arguments],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
+    """Run a command in a process of its own; return what it and its own processes used."""
+    begin = time.perf_counter()
+    command = [sys.executable, "-m", "adbench_text.cli", *map(str, arguments)]
+    process = psutil.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak, cpu, n_written = 0, {}, {}
+    while process.poll() is None:
+        memory = 0
+        for each in [process, *children(process)]:
+            try:
+                memory += each.memory_full_info().pss  # memory that processes share counts once
+                cpu[each.pid] = sum(each.cpu_times()[:2])
+                n_written[each.pid] = each.io_counters().write_bytes
+            except psutil.Error:
+                continue
+        peak = max(peak, memory)
+        time.sleep(_LOOK_SECONDS)
+    assert process.returncode == 0
+    return (
+        f"{time.perf_counter() - begin:.1f} s, {sum(cpu.values()):.1f} CPU seconds, peak memory of all "
+        f"processes {peak // 2**20:,} MiB, {sum(n_written.values()) / 1e6:.0f} MB written"
     )
-    return result.stderr.splitlines()[-1]
 
 
-@pytest.mark.benchmark(group="odd on 20,000 documents, with table and page")
-def test_odd(benchmark, folder, capsys):
-    usage = benchmark.pedantic(run, (folder, "odd", "20000.jsonl"), rounds=1)
+def children(process):
+    try:
+        return process.children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(("n", "n_words"), _SIZES)
+@pytest.mark.benchmark(group="odd, with table and page, start included")
+@pytest.mark.timeout(1800)
+def test_odd(benchmark, folder, n, n_words, jobs, capsys):
+    arguments = "odd", written(folder, n, n_words), "--jobs", jobs
+    usage = benchmark.pedantic(run, (folder, *arguments), rounds=1)
     with capsys.disabled():
-        print(f"\nodd, 20,000 documents: {usage}")
+        print(f"\nodd, {n:,} documents of {n_words} words, {jobs} jobs: {usage}")
 
 
 @pytest.mark.parametrize("n", [100_000, 1_000_000])
-@pytest.mark.parametrize("model", ["default", "robust"])
-@pytest.mark.benchmark(group="score with llr, start included")
+@pytest.mark.parametrize("model", ["default", "mean"])
+@pytest.mark.benchmark(group="score, start included")
+@pytest.mark.timeout(1800)
 def test_score(benchmark, folder, model, n, capsys):
-    usage = benchmark.pedantic(run, (folder, "score", model, f"{n}.jsonl"), rounds=1)
+    by = "words" if model == "default" else "both"
+    usage = benchmark.pedantic(run, (folder, "score", model, written(folder, n, 20), "--by", by), rounds=1)
     with capsys.disabled():
-        print(f"\nscore, {model}, {n:,} documents: {usage}")
+        print(f"\nscore, {model}, by {by}, {n:,} documents of 20 words: {usage}")
