@@ -43,7 +43,7 @@ _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on th
 
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
-_OF_PRINTED_FAMILY = 2  # copies at least
+_OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
@@ -111,13 +111,12 @@ def command(
             lists = {" by words": ranked, " by form": ranked.ordered("form")}
         progress("explaining", 0, None)
         explained = {name: _explained(each, top) for name, each in lists.items()}
-        families = ranked.families(_N_FAMILIES)
+        families = [each for each in ranked.families(_N_FAMILIES) if each.n_copies >= _OF_FAMILY]
         ranked.read([*chain(*explained.values()), *families])
         for name, each in lists.items():
             each.explain(explained[name])
     summary = [_summary(ranked), *_families(ranked, families, rows)]
-    n_printed = sum(each.n_copies >= _OF_PRINTED_FAMILY for each in families[:_N_FAMILIES_PRINTED])
-    click.echo("\n".join(summary[: 1 + n_printed]))
+    click.echo("\n".join(summary[: 1 + _N_FAMILIES_PRINTED]))
     for name, each in lists.items() if top else ():
         if name:
             click.echo(f"Odd{name}:")
