@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from adbench_text import __version__
+from adbench_text import __version__, interrupts
 from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
@@ -75,7 +75,8 @@ class Group(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""
         try:
-            return super().invoke(ctx)
+            with interrupts.raised():
+                return super().invoke(ctx)
         except AdbenchTextError as error:
             if is_debugging():
                 traceback.print_exc()

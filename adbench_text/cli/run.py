@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text import interrupts, storage
+from adbench_text import storage
 from adbench_text.cli.names import DEVICES, Name, number_of_jobs
 from adbench_text.cli.options import (
     TRACKING,
@@ -178,16 +178,15 @@ def _run(sweep: "Sweep", options: Mapping[str, Any], progress: Shown) -> "Sequen
             _log_reports(store, corpora, cells, progress)
 
     try:
-        with interrupts.raised():
-            store = Store(options["tracking_uri"], options["experiment"])
-            results = run_sweep(
-                *(sweep, cells, store, progress, engine),
-                rerun=options["rerun"],
-                retry_failed=options["retry"] is not None,
-                limits=Limits(options["cell_timeout"], options["cell_memory"]),
-                trace_every=options["trace_every"],
-                report=log,
-            )
+        store = Store(options["tracking_uri"], options["experiment"])
+        results = run_sweep(
+            *(sweep, cells, store, progress, engine),
+            rerun=options["rerun"],
+            retry_failed=options["retry"] is not None,
+            limits=Limits(options["cell_timeout"], options["cell_memory"]),
+            trace_every=options["trace_every"],
+            report=log,
+        )
     except KeyboardInterrupt:
         message = "Interrupted. Finished cells are kept; run the same command again to continue."
         progress.message(message, "error")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text import interrupts
 from adbench_text.cli.options import TRACKING, adding
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
@@ -43,19 +42,18 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
     # one process is enough for one reader; MLflow would start four
     server = ["mlflow", "server", "--backend-store-uri", mlflow_uri(tracking_uri), "--workers", "1"]
     click.echo("Starting MLflow ...")
-    with interrupts.raised():
-        process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
-        try:
-            while process.poll() is None and not _is_used(port):
-                time.sleep(_SECONDS)
-            if process.returncode is None:
-                click.echo("Open in a browser (press Ctrl-C to stop):")
-                _print_links(store, f"http://{_HOST}:{port}")
-                sys.stdout.flush()
-            code = process.wait()
-        finally:
-            _terminate(process)
-            process.wait()
+    process = subprocess.Popen([sys.executable, "-m", *server, "--host", _HOST, "--port", str(port)])
+    try:
+        while process.poll() is None and not _is_used(port):
+            time.sleep(_SECONDS)
+        if process.returncode is None:
+            click.echo("Open in a browser (press Ctrl-C to stop):")
+            _print_links(store, f"http://{_HOST}:{port}")
+            sys.stdout.flush()
+        code = process.wait()
+    finally:
+        _terminate(process)
+        process.wait()
     if code:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
 

@@ -11,11 +11,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from itertools import chain
-from multiprocessing import active_children, connection, get_context, parent_process
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol, TypeVar
 
@@ -26,6 +29,7 @@ from adbench_text import interrupts
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
 from adbench_text.isolation import without_main
+from adbench_text.places import FAILURES, described
 
 _SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
 _LONGEST = 4_000_000  # characters of a chunk
@@ -84,31 +88,103 @@ class Processes:
             yield function(chunk)
 
     def _with_others(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
-        others = set(active_children())
-        context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
-        if _HAS_FORKSERVER:
-            context.set_forkserver_preload([_PRELOADED])
+        n_others = self._jobs - 1
         n_threads = max(1, cpu_count() // self._jobs)
-        with TemporaryDirectory() as folder, threadpool_limits(n_threads):
-            file = Path(folder, "function.pickle")
-            file.write_bytes(pickle.dumps(function))
-            pool = ProcessPoolExecutor(self._jobs - 1, context, _begin, (file, n_threads))
+        others: list[_Other] = []
+        idle: SimpleQueue[_Other] = SimpleQueue()
 
-            def submit(chunk: Any) -> Future[Any]:
-                with interrupts.ignored(), without_main():  # a process may be started
-                    return pool.submit(_call_installed, chunk)
-
+        def call(chunk: Any) -> Any:
+            other = idle.get()
             try:
-                yield from in_order(submit, chunks, _AHEAD * (self._jobs - 1), function)
-            except BrokenProcessPool as error:
+                return other.call(chunk)
+            except (EOFError, OSError) as error:
                 raise AdbenchTextError(
                     f"One of the {self._jobs} processes has ended, perhaps for lack of memory. With --jobs 1 "
                     "there is only one."
                 ) from error
             finally:
-                for process in set(active_children()) - others:
-                    process.kill()
-                pool.shutdown(wait=False, cancel_futures=True)
+                idle.put(other)
+
+        with ExitStack() as stack:
+            with _starting():
+                file = Path(stack.enter_context(TemporaryDirectory()), "function.pickle")
+                file.write_bytes(pickled(function))
+            stack.enter_context(threadpool_limits(n_threads))
+            threads = stack.enter_context(ThreadPoolExecutor(n_others))  # each waits for a process
+
+            def submit(chunk: Any) -> Future[Any]:
+                if len(others) < n_others:
+                    others.append(_Other(file, n_threads))
+                    idle.put(others[-1])
+                return threads.submit(call, chunk)
+
+            try:
+                yield from in_order(submit, chunks, _AHEAD * n_others, function)
+            finally:
+                threads.shutdown(wait=False, cancel_futures=True)
+                for other in others:
+                    other.end()
+
+
+class _Other:
+    """Another process, which calls a function."""
+
+    def __init__(self, function: Path, n_threads: int) -> None:
+        with _starting() as context:
+            self._connection, far = context.Pipe()
+            self._process = context.Process(target=_work, args=(far, function, n_threads), daemon=True)
+            self._process.start()
+        far.close()  # so that the end of the process is the end of what it sends
+
+    def call(self, chunk: Any) -> Any:
+        """Return the result for a chunk; raise EOFError or OSError if the process has ended."""
+        self._connection.send(chunk)
+        result, error = self._connection.recv()
+        if error is not None:
+            raise error
+        return result
+
+    def end(self) -> None:
+        """End the process, whatever it does."""
+        self._process.kill()
+        self._process.join()
+
+
+def pickled(function: Callable[[Any], Any]) -> bytes:
+    """Return a function for another process; raise AdbenchTextError if it cannot be pickled."""
+    try:
+        return pickle.dumps(function)
+    except Exception as error:  # of many kinds, also those of plug-ins
+        raise _not_sent(error) from error
+
+
+def _not_sent(error: Exception) -> AdbenchTextError:
+    return AdbenchTextError(
+        f"The detector cannot be sent to another process: {described(error)}. Give --jobs 1 and no --address."
+    )
+
+
+@contextmanager
+def _starting() -> Iterator[Any]:
+    """Yield how processes are started; turn errors of the system in the block into one line."""
+    context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+    guard = interrupts.ignored()
+    try:
+        with without_main():
+            if _HAS_FORKSERVER:
+                from multiprocessing import forkserver
+
+                context.set_forkserver_preload([_PRELOADED])
+                with guard:  # it ignores Ctrl-C all its life, and so do those that it forks
+                    forkserver.ensure_running()
+                guard = interrupts.held_back()  # it takes a second to load the libraries
+            with guard:
+                yield context
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or described(error)
+        raise AdbenchTextError(
+            f"Cannot start other processes: {reason}. With --jobs 1 there are none."
+        ) from error
 
 
 def in_order(
@@ -136,24 +212,33 @@ def in_order(
         yield waiting.popleft().result()
 
 
-_installed: list[Callable[[Any], Any]] = []
-
-
-def _begin(function: Path, n_threads: int) -> None:
-    """Prepare a worker process."""
+def _work(connection: Connection, function: Path, n_threads: int) -> None:
+    """Call a function with chunks, in another process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(n_threads)
-    with function.open("rb") as stream:
-        _installed[:] = [pickle.load(stream)]
+    while True:
+        chunk = connection.recv()
+        try:
+            answer = pickle.dumps((_loaded(function)(chunk), None))
+        except AdbenchTextError as error:
+            answer = pickle.dumps((None, error))
+        except FAILURES as error:  # a plug-in's own exception may not survive the way
+            answer = pickle.dumps((None, AdbenchTextError(f"Another process failed: {described(error)}")))
+        connection.send_bytes(answer)
 
 
 def _end_with_parent() -> None:
     parent = parent_process()
     if parent is not None:
-        connection.wait([parent.sentinel])
+        wait([parent.sentinel])
         os._exit(1)
 
 
-def _call_installed(chunk: Any) -> Any:
-    return _installed[0](chunk)
+@lru_cache(maxsize=1)
+def _loaded(function: Path) -> Callable[[Any], Any]:
+    try:
+        found: Callable[[Any], Any] = pickle.loads(function.read_bytes())
+    except Exception as error:  # of many kinds, also those of plug-ins
+        raise _not_sent(error) from error
+    return found

@@ -8,7 +8,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from adbench_text.documents.chunks import in_order
+from adbench_text.documents.chunks import in_order, pickled
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.places import described
@@ -40,7 +40,7 @@ class Cluster:
             client.wait_for_workers(1, timeout=_PATIENCE)
             self._check_versions(client.run(version, _PACKAGE, on_error="return"))
             state = client.scatter(  # type: ignore[no-untyped-call]
-                pickle.dumps(function), broadcast=True, hash=False
+                pickled(function), broadcast=True, hash=False
             )
             n_ahead = _AHEAD * len(client.scheduler_info(n_workers=-1)["workers"])
             yield from in_order(lambda chunk: client.submit(_call, state, chunk, pure=False), chunks, n_ahead)

@@ -22,7 +22,6 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
 
@@ -137,9 +136,7 @@ def odd_documents(
     if form:
         learned = _learned(form, found.written, for_others=True)
         of_form = Part(learned, form.detector, _spread(learned, found.sample, len(found.place_of)))
-    judge = _Judge(cleaner, own.detector, form.detector if form else None)
-    with own.errors():
-        _score(texts, judge, rest, found, (of_words, of_form), mapper, progress)
+    _score(texts, _Judge(cleaner, own, form), rest, found, (of_words, of_form), mapper, progress)
     return OddDocuments(
         detector=own.label,
         method=of_words.left_out.method,
@@ -207,15 +204,16 @@ class _Judge:
     """Scores documents by words and form; a worker process may do it."""
 
     cleaner: Cleaner
-    words: TextDetector
-    form: TextDetector | None
+    words: OwnDetector
+    form: OwnDetector | None
 
     def __call__(self, chunk: tuple[list[str], NDArray[np.bool_]]) -> tuple[Array, Array]:
         """Return the scores by words of the documents with words, and those by form of all, if asked for."""
         texts, has_words = chunk
         cleaned = [self.cleaner(text) for text, has in zip(texts, has_words, strict=True) if has]
-        by_words = self.words.decision_function(cleaned) if cleaned else np.empty(0)
-        return by_words, self.form.decision_function(texts) if self.form else np.empty(len(texts))
+        with self.words.errors():
+            by_words = self.words.detector.decision_function(cleaned) if cleaned else np.empty(0)
+        return by_words, self.form.detector.decision_function(texts) if self.form else np.empty(len(texts))
 
 
 def _score(

@@ -7,6 +7,7 @@ near-copies is in the sample if any of it is: the one with the smallest key spea
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -98,12 +99,13 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, mapper: Mapper, prog
     sample = _Sample(n_sample)
     keys, has_words, of_texts = bytearray(), bytearray(), bytearray()
     chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
-    for seen in mapper.map(look, chunks):
-        keys += seen.keys.tobytes()
-        has_words += seen.has_words.tobytes()
-        of_texts += seen.sketches.tobytes()
-        sample.add(seen.sampled)
-        progress("reading", len(has_words), None)
+    with closing(mapper.map(look, chunks)) as looked:
+        for seen in looked:
+            keys += seen.keys.tobytes()
+            has_words += seen.has_words.tobytes()
+            of_texts += seen.sketches.tobytes()
+            sample.add(seen.sampled)
+            progress("reading", len(has_words), None)
     return _joined(
         np.frombuffer(keys, dtype=np.uint64),
         np.frombuffer(has_words, dtype=np.bool_),
