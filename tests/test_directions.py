@@ -21,7 +21,15 @@ ALLOWED["cli"] |= {"documents", "models", "reports", "testing"}
 ALLOWED["store"] |= {"models"}  # which it registers
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
-FORM = "cli/explain", "cli/odd", "documents/ranking", "models/folder", "models/model", "orders"
+FORM = (
+    "cli/explain",
+    "cli/odd",
+    "documents/ranked",
+    "documents/ranking",
+    "models/folder",
+    "models/model",
+    "orders",
+)
 LIBRARIES = {"mlflow": ("adbench_text/store/",), "torch": ("detectors/",)}
 
 
