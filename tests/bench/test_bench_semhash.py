@@ -1,0 +1,144 @@
+"""The outlier filter of SemHash beside `odd`: measures the tables of reports/results/semhash.md again.
+
+``pytest -m bench -s tests/bench/test_bench_semhash.py`` prints them. It needs the package semhash, the extra
+[encoders] and the real data, and takes half an hour on one core.
+"""
+
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache, partial
+from math import ceil
+from pathlib import Path
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from sklearn.metrics import average_precision_score
+
+from adbench_text import odd_documents
+from adbench_text.metrics import auroc
+from adbench_text.plugins import registry
+from adbench_text.text import pretrained
+
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(3600)]
+semhash = pytest.importorskip("semhash")
+
+PAGE = Path(__file__).parents[2] / "reports" / "results" / "semhash.md"
+TAD = ["tad-email", "tad-sms", "tad-covid", "tad-liar2", "tad-hate", "tad-olid"]
+N_TIMED = 20_000  # documents of AG News
+
+
+class Ranking(NamedTuple):
+    scores: np.ndarray  # of each document; higher is more abnormal
+    tenth: Sequence[int]  # places of the most abnormal tenth of the documents
+
+
+def filtered(texts: list[str], encoder: str) -> Ranking:
+    """Rank documents by SemHash: the mean cosine similarity to the 100 nearest others."""
+    model = pretrained.locate(encoder, None, "cpu", "fp32")
+    records = [{"place": place, "text": text} for place, text in enumerate(texts)]
+    index = semhash.SemHash.from_records(records, columns=["text"], model=model)
+    result = index.self_filter_outliers()
+    scores = np.empty(len(texts))
+    for kept, similarities in (
+        (result.selected, result.scores_selected),
+        (result.filtered, result.scores_filtered),
+    ):
+        scores[[record["place"] for record in kept]] = -np.array(similarities, dtype=float)
+    return Ranking(scores, [record["place"] for record in result.filtered])
+
+
+def ranked(texts: list[str], by: str = "words", **choice: Any) -> Ranking:
+    """Rank documents by a p-value of `odd`; a document without it is the least odd."""
+    name = "p" if by == "words" else f"p_{by}"
+    p = np.ones(len(texts))
+    for document in odd_documents(texts, by=by, keep_copies=True, **choice).documents:
+        p[document.place] = getattr(document, name)
+    order = np.argsort(p, kind="stable")
+    return Ranking(-p, order[: ceil(len(texts) / 10)])
+
+
+def nearest(encoder: str) -> Callable[[list[str]], Ranking]:
+    """Return the ranking by the 20 nearest vectors of an encoder."""
+    settings = {"encoder": encoder, "n_neighbors": 20}
+    return partial(ranked, detector="pyod-knn", settings=settings)
+
+
+WAYS: dict[str, Callable[[list[str]], Ranking]] = {
+    "SemHash, `wordllama`": partial(filtered, encoder="wordllama"),
+    "SemHash, `minilm`": partial(filtered, encoder="minilm"),
+    "`odd -d pyod-knn`, `wordllama`": nearest("wordllama"),
+    "`odd -d pyod-knn`, `minilm`": nearest("minilm"),
+    "`odd`, by words": ranked,
+    "`odd`, by form": partial(ranked, by="form"),
+    "`odd`, by both": partial(ranked, by="both"),
+}
+
+
+@cache
+def file_of(name: str) -> tuple[list[str], np.ndarray]:
+    """Return all documents of a corpus, and which are odd; those of two parts follow each other."""
+    parts = registry.dataset(name).read()
+    texts = [text for part in parts for text in part.texts]
+    return texts, np.concatenate([np.asarray(part.labels) for part in parts]) > 0
+
+
+def figures(way: str) -> dict[str, list[float]]:
+    """Return the figures of each table: the corpora of TAD-Bench, their mean, BBC."""
+    found: dict[str, list[float]] = {"AUROC": [], "Average precision": [], "Odd in the tenth": []}
+    for name in [*TAD, "nlpad-bbc"]:
+        texts, is_odd = file_of(name)
+        scores, tenth = WAYS[way](texts)
+        found["AUROC"].append(100 * auroc(is_odd, scores))
+        found["Average precision"].append(100 * average_precision_score(is_odd, scores))
+        found["Odd in the tenth"].append(100 * is_odd[tenth].mean())
+    return {title: [*row[:-1], fmean(row[:-1]), row[-1]] for title, row in found.items()}
+
+
+def shown(title: str, way: str) -> list[float]:
+    """Return the figures of a row of a table of the page."""
+    table = PAGE.read_text(encoding="utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+    row = re.search(rf"^\| {re.escape(way)} \|(.+)\|$", table, re.MULTILINE)
+    assert row, f"the table {title!r} of {PAGE.name} has no row {way!r}"
+    return [float(figure) for figure in row[1].replace("*", "").split("|")]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_page_shows_what_is_measured(way, data_dir, monkeypatch, capsys):
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    measured = figures(way)
+    with capsys.disabled():
+        for title, row in measured.items():
+            print(f"\n{title}\n| {way} | {' | '.join(f'{figure:.1f}' for figure in row)} |")
+    # SemHash's figures differ from run to run: with wordllama by up to 0.6 points in eight runs
+    tolerance = 1 if way.startswith("SemHash") else 0.3
+    for title, row in measured.items():
+        assert shown(title, way) == pytest.approx(row, abs=tolerance)
+
+
+_TIMED = """
+import sys, time
+sys.path.insert(0, {folder!r})
+from test_bench_semhash import N_TIMED, WAYS, file_of
+texts = file_of("agnews")[0][:N_TIMED]
+rank = WAYS[{way!r}]
+rank(texts[:200])  # loads models and libraries
+begin = time.process_time()
+rank(texts)
+print(time.process_time() - begin)
+"""
+
+
+@pytest.mark.parametrize("way", [way for way in WAYS if way != "`odd`, by form"])
+def test_seconds(way, data_dir, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path))  # without the vectors of an earlier sweep
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    code = _TIMED.format(folder=str(Path(__file__).parent), way=way)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    seconds = float(done.stdout.split()[-1])
+    with capsys.disabled():
+        print(f"\n| {way} | {1000 * seconds / N_TIMED:.2f} | {N_TIMED / seconds:,.0f} |")
