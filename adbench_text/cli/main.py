@@ -3,8 +3,11 @@
 These files import click and little else at their top. Slow imports are inside the functions.
 """
 
+import errno
 import os
+import sys
 import traceback
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -82,6 +85,13 @@ class Group(click.Group):
                 traceback.print_exc()
             click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            click.echo(f"Error: Cannot write what is printed: {error.strerror}.", err=True)
+            with suppress(OSError, ValueError):  # the rest would fail once more at the end; a test has no file
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(1)
         except KeyboardInterrupt as error:  # click itself would exit with 1
             ctx.exit(getattr(error, "exit_code", 130))
 

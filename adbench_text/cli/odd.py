@@ -192,10 +192,14 @@ def _families(ranked: "OddDocuments", families: "Sequence[RankedDocument]", rows
     """Return a line for each of the largest families of near-copies."""
     texts = ranked.read(families)
     return [
-        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {rows.id(each.place)}: "
-        f"{one_line(texts[each.place][:_N_CHARACTERS_OF_FAMILY])}"
+        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.place))}: "
+        f"{_start(texts[each.place])}"
         for each in families
     ]
+
+
+def _start(text: str) -> str:
+    return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
 def _explained(ranked: "OddDocuments", top: int) -> "list[RankedDocument]":
