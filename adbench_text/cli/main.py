@@ -89,7 +89,8 @@ class Group(click.Group):
             if error.errno != errno.ENOSPC:
                 raise
             click.echo(f"Error: Cannot write what is printed: {error.strerror}.", err=True)
-            with suppress(OSError, ValueError):  # the rest would fail once more at the end; a test has no file
+            # the rest would fail once more at the end; a test has no file
+            with suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(1)
         except KeyboardInterrupt as error:  # click itself would exit with 1
