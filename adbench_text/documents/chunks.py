@@ -65,7 +65,7 @@ def in_chunks(documents: Iterable[T], length: Callable[[T], int] = len) -> Itera
 
 
 class Processes:
-    """Processes on this machine, of which this is one; the first seconds of work are done in this one alone.
+    """Processes on this machine, this one included; the first seconds of work are done here alone.
 
     Parameters
     ----------
