@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import psutil
+import pytest
 import requests
 from servers import Handler, Server
 
@@ -160,3 +161,43 @@ def postgres(folder: Path, port: int):
             yield f"postgresql+psycopg2://mlflow@127.0.0.1:{port}/postgres"
         finally:
             subprocess.run([*control, "-m", "immediate", "stop"], **shared)
+
+
+def worker_process(nanny: subprocess.Popen) -> psutil.Process:
+    """The process below a nanny that runs cells; it is started anew when it dies."""
+    return next(each for each in psutil.Process(nanny.pid).children() if "spawn_main" in str(each.cmdline()))
+
+
+FULL = "No space left on device"
+
+
+@contextmanager
+def disk(folder, megabytes=8):
+    """A small disk at a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
+    try:
+        done = subprocess.run(mount, capture_output=True, text=True, check=False)
+    except FileNotFoundError:
+        pytest.skip("there is no command mount")
+    if done.returncode:
+        pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def filled(folder, left=0):
+    """Fill a disk, except for some bytes, until the block ends."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as stream:
+        try:
+            while stream.write(bytes(4096)):
+                pass
+        except OSError:
+            pass
+        stream.truncate(stream.tell() - left)
+    yield
+    filler.unlink()

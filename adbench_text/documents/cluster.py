@@ -1,7 +1,9 @@
 """Work on many documents by the workers of a Dask cluster."""
 
+import logging
 import pickle
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import CancelledError
 from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
@@ -12,9 +14,11 @@ from adbench_text.documents.chunks import in_order, pickled
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.places import described
+from adbench_text.plugins import registry
+from adbench_text.run.engine import Limits
 
 _AHEAD = 3  # chunks that wait for each worker
-_PATIENCE = 30  # seconds to wait for the scheduler and for a first worker
+_PATIENCE = 30  # seconds to wait for a first worker
 _PACKAGE = "adbench-text"
 
 
@@ -32,8 +36,11 @@ class Cluster:
 
     def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
         """Yield the results in the order of the chunks; closing the generator ends the work."""
+        # The client itself would wait for a minute at the end, for a scheduler that it never found.
+        registry.load("engines", "dask")(self._address).check(Limits())
         from distributed import Client
 
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
         client = None
         try:
             client = Client(self._address, set_as_default=False, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
@@ -46,6 +53,11 @@ class Cluster:
             yield from in_order(lambda chunk: client.submit(_call, state, chunk, pure=False), chunks, n_ahead)
         except (AdbenchTextError, GeneratorExit):
             raise
+        except CancelledError as error:
+            raise AdbenchTextError(
+                f"The Dask cluster at {without_password(self._address)} has lost its scheduler, or all workers "
+                "that had the detector, perhaps for lack of memory."
+            ) from error
         except Exception as error:  # of many kinds: no scheduler, no worker, one that was lost several times
             reason = without_password(f"{self._address}: {described(error)}")
             raise AdbenchTextError(f"The Dask cluster failed at {reason}") from error

@@ -1,8 +1,11 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+FULL = Path("/dev/full")
 
 
 def spin_count_of_a_child(**variables: str) -> str:
@@ -29,3 +32,12 @@ def spin_count_of_a_child(**variables: str) -> str:
 )
 def test_openmp_spins_briefly_in_processes_that_a_command_starts_or_as_the_user_chose(variables, expected):
     assert spin_count_of_a_child(**variables) == expected
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
+def test_a_full_disk_of_standard_output_is_one_line():
+    command = [sys.executable, "-m", "adbench_text.cli", "list", "datasets"]
+    with FULL.open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: Cannot write what is printed: No space left on device.\n"

@@ -1,9 +1,7 @@
 """Sweeps on a real Dask cluster: a scheduler and its workers on 127.0.0.1."""
 
-import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -12,14 +10,13 @@ import psutil
 import pytest
 from sweep_processes import (
     CELLS,
-    PLUGINS,
     assert_complete,
-    free_port,
     kill,
     printed,
     query,
     start,
     wait_for,
+    worker_process,
 )
 
 from adbench_text.corpora import corpus
@@ -38,71 +35,11 @@ from adbench_text.run.engines.dask import Dask
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-class Cluster:
-    """A scheduler, and workers that a test adds."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.processes = folder, []
-        self.address = f"tcp://127.0.0.1:{free_port()}"
-        self.options = ["--engine=dask", f"--address={self.address}"]
-        self.scheduler = self._start("scheduler", "--host", self.address)
-        wait_for(folder, "Scheduler at")
-
-    def _start(self, kind: str, *options: str, **variables: str) -> subprocess.Popen:
-        path = os.pathsep.join([variables.pop("PYTHONPATH", ""), str(PLUGINS)]).strip(os.pathsep)
-        with (self.folder / "log").open("a") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "distributed.cli.dask_" + kind, "--no-dashboard", *options],
-                cwd=self.folder,
-                env=os.environ | {"PYTHONPATH": path, "TOY_SECONDS": "0.05"} | variables,
-                stdout=log,
-                stderr=log,
-            )
-        self.processes.append(process)
-        return process
-
-    def add_worker(self, *options: str, **variables: str) -> subprocess.Popen:
-        n_before = printed(self.folder).count("Registered to")
-        process = self._start(
-            "worker",
-            self.address,
-            "--nthreads=1",
-            "--local-directory",
-            str(self.folder),
-            *options,
-            **variables,
-        )
-        while printed(self.folder).count("Registered to") == n_before:
-            time.sleep(0.1)
-        return process
-
-    def close(self) -> None:
-        for process in self.processes:
-            children = psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []
-            for each in (*children, process):
-                each.kill()
-            process.wait()
-
-
-@pytest.fixture
-def cluster(tmp_path):
-    folder = tmp_path / "cluster"
-    folder.mkdir()
-    made = Cluster(folder)
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def here(tmp_path) -> Path:
     folder = tmp_path / "here"
     folder.mkdir()
     return folder
-
-
-def worker_process(nanny: subprocess.Popen) -> psutil.Process:
-    """The process below a nanny that runs cells; it is started anew when it dies."""
-    return next(each for each in psutil.Process(nanny.pid).children() if "spawn_main" in str(each.cmdline()))
 
 
 def cells_of(nanny: subprocess.Popen) -> list[psutil.Process]:

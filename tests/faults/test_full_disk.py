@@ -1,46 +1,9 @@
 """Sweeps by real processes that meet a full disk."""
 
-import subprocess
-from contextlib import contextmanager
-
 import pytest
-from sweep_processes import assert_complete, printed, start, wait_for
+from sweep_processes import FULL, assert_complete, disk, filled, printed, start, wait_for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
-
-FULL = "No space left on device"
-
-
-@contextmanager
-def disk(folder, megabytes=8):
-    """A small disk at a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", str(folder)]
-    try:
-        done = subprocess.run(mount, capture_output=True, text=True, check=False)
-    except FileNotFoundError:
-        pytest.skip("there is no command mount")
-    if done.returncode:
-        pytest.skip(f"a file system cannot be mounted here: {done.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-@contextmanager
-def filled(folder, left=0):
-    """Fill a disk, except for some bytes, until the block ends."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as stream:
-        try:
-            while stream.write(bytes(4096)):
-                pass
-        except OSError:
-            pass
-        stream.truncate(stream.tell() - left)
-    yield
-    filler.unlink()
 
 
 @pytest.mark.parametrize("left", [0, 40_000, 90_000])

@@ -9,6 +9,7 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
 import warnings
 from multiprocessing import parent_process
@@ -142,6 +143,24 @@ class Faulty(Counting):
             "text": ["high"] * len(texts),
             "nothing": None,
         }.get(self.fault, scores)
+
+
+class Sent(Counting):
+    """Cannot be sent to another process, or fails there."""
+
+    def __init__(self, *, fault="lock", random_state=None):
+        super().__init__(random_state=random_state)
+        self.fault = fault
+
+    def fit(self, texts, y=None):
+        if self.fault == "lock":
+            self.lock = threading.Lock()
+        return super().fit(texts)
+
+    def decision_function(self, texts):
+        if self.fault == "raises" and parent_process():
+            raise RuntimeError("no luck\nhere")
+        return super().decision_function(texts)
 
 
 class Vandal(Counting):

@@ -1,0 +1,141 @@
+"""Chunks of documents, and the processes that work on them."""
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from contextlib import closing
+from itertools import count
+from multiprocessing import active_children
+
+import pytest
+import sent_functions
+
+from adbench_text.documents import chunks
+from adbench_text.documents.chunks import Processes, in_chunks, in_order
+from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+
+
+@pytest.fixture
+def at_once(monkeypatch):
+    """Other processes work from the first chunk on."""
+    monkeypatch.setattr(chunks, "_PATIENCE", 0)
+
+
+@pytest.fixture(autouse=True)
+def _no_process_remains():
+    yield
+    assert active_children() == []
+
+
+def test_chunks_have_about_the_same_work():
+    short, long = ["a"] * (chunks._SIZE + 1), ["a" * (chunks._LONGEST // 2 + 1)] * 3
+    assert list(map(len, in_chunks(short))) == [chunks._SIZE, 1]
+    assert list(map(len, in_chunks(long))) == [2, 1]
+    assert list(map(len, in_chunks(range(3), lambda number: chunks._LONGEST))) == [2, 1]
+    assert list(in_chunks([])) == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 3])
+def test_any_number_of_processes_gives_the_same_results_in_their_order(at_once, jobs):
+    results = list(Processes(jobs).map(sent_functions.square, iter(range(50))))
+    assert [square for square, _ in results] == [number * number for number in range(50)]
+    processes = {process for _, process in results}
+    assert os.getpid() in processes
+    assert 2 <= len(processes) <= jobs if jobs > 1 else len(processes) == 1
+
+
+def test_the_first_seconds_of_work_need_no_other_process(monkeypatch):
+    monkeypatch.setattr(chunks, "_PATIENCE", 60)
+    assert list(Processes(2).map(lambda chunk: -chunk, range(3))) == [0, -1, -2]
+
+
+@pytest.mark.parametrize("jobs", [0, -1, 1.5])
+def test_the_number_of_processes_is_positive(jobs):
+    with pytest.raises(InvalidValueError, match="jobs"):
+        Processes(jobs)
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        (sent_functions.complain, DataError, "^not here$"),
+        (sent_functions.fail, AdbenchTextError, "^Another process failed: UnequalError: this is not that$"),
+        (sent_functions.end, AdbenchTextError, "^One of the 2 processes has ended, .* With --jobs 1 "),
+        (lambda chunk: chunk, AdbenchTextError, "^The detector cannot be sent .*pickle.* Give --jobs 1 "),
+        (sent_functions.Unloadable(), AdbenchTextError, "^The detector cannot be .*: not in .* --jobs 1 "),
+    ],
+)
+def test_what_fails_elsewhere_is_one_error_of_one_line(at_once, function, kind, message):
+    with pytest.raises(kind, match=message) as error:
+        list(Processes(2).map(function, range(9)))
+    assert "\n" not in str(error.value)
+
+
+def test_processes_that_cannot_be_started_are_one_line(at_once, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    with pytest.raises(
+        AdbenchTextError, match=r"^Cannot start other processes: No such file or d.* --jobs 1 "
+    ):
+        list(Processes(2).map(abs, range(9)))
+
+
+def test_the_end_of_the_results_is_the_end_of_the_processes(at_once):
+    begin = time.monotonic()
+    with closing(Processes(3).map(sent_functions.hang, count())) as results:
+        assert next(results) == 0
+        busy = active_children()
+        assert len(busy) == 2
+    assert not any(process.is_alive() for process in busy)
+    assert time.monotonic() - begin < 60
+
+
+def test_an_error_among_the_chunks_ends_the_processes(at_once):
+    def read():
+        yield from range(9)
+        raise DataError("line 10 is damaged")
+
+    with pytest.raises(DataError, match="line 10"):
+        list(Processes(2).map(abs, read()))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes start at once, and it is ignored")
+def test_ctrl_c_waits_until_a_process_has_started():
+    done = []
+
+    def start():
+        with chunks._starting():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("started")
+        done.append("not reached")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert done == ["started"]
+
+
+class Elsewhere:
+    """Work that is done when it is waited for."""
+
+    def __init__(self, chunk: int) -> None:
+        self.chunk = chunk
+
+    def done(self) -> bool:
+        return False
+
+    def result(self) -> int:
+        return self.chunk
+
+
+@pytest.mark.parametrize("n_ahead", [1, 4])
+def test_no_more_chunks_are_read_than_wait(n_ahead):
+    numbers = iter(range(20))
+    results = in_order(Elsewhere, numbers, n_ahead)
+    assert next(results) == 0
+    assert next(numbers) == n_ahead + 1
+    assert len(list(results)) == 18
+
+
+def test_this_process_works_while_enough_wait():
+    assert list(in_order(Elsewhere, range(5), 2, here=lambda chunk: -chunk)) == [0, 1, -2, -3, -4]

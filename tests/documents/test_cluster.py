@@ -1,0 +1,52 @@
+"""Chunks that a Dask cluster works on; tests/faults has those of lost workers and of other versions."""
+
+import pytest
+import sent_functions
+
+from adbench_text.documents.cluster import Cluster
+from adbench_text.errors import AdbenchTextError, DataError
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A scheduler and a worker, in threads of this process."""
+    options = {"processes": False, "protocol": "tcp", "dashboard_address": None}
+    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, **options) as cluster:
+        yield cluster.scheduler_address
+
+
+def test_the_results_come_in_the_order_of_the_chunks(address):
+    results = Cluster(address).map(sent_functions.square, iter(range(20)))
+    assert [square for square, _ in results] == [number * number for number in range(20)]
+
+
+def test_closing_the_results_ends_the_work(address):
+    numbers = iter(range(1000))
+    results = Cluster(address).map(abs, numbers)
+    assert next(results) == 0
+    results.close()
+    assert next(numbers) < 100
+    assert list(results) == []
+
+
+@pytest.mark.parametrize(
+    ("function", "kind", "message"),
+    [
+        (sent_functions.dislike, DataError, "^1 is odd$"),
+        (sent_functions.divide, AdbenchTextError, "^The Dask cluster failed at tcp:.*: ZeroDivisionError: "),
+        (lambda chunk: chunk, AdbenchTextError, "^The detector cannot be sent .*pickle.* and no --address"),
+    ],
+)
+def test_what_fails_there_is_one_error_of_one_line(address, function, kind, message):
+    with pytest.raises(kind, match=message) as error:
+        list(Cluster(address).map(function, range(9)))
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9"])
+def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
+    monkeypatch.setattr("adbench_text.run.engines.dask._PATIENCE", 1)
+    with pytest.raises(AdbenchTextError, match=f"^No Dask scheduler answers at {address}: "):
+        list(Cluster(address).map(abs, range(9)))

@@ -1,0 +1,65 @@
+"""Functions that tests send to other processes, which import them by name."""
+
+import os
+import signal
+import time
+from multiprocessing import parent_process
+
+from adbench_text.errors import DataError
+
+
+def square(number: int) -> tuple[int, int]:
+    """Return the square, later for some numbers than for others, and the process."""
+    time.sleep(number % 3 / 200)
+    return number * number, os.getpid()
+
+
+class UnequalError(Exception):
+    """Cannot be unpickled."""
+
+    def __init__(self, one: str, other: str) -> None:
+        super().__init__(f"{one} is not {other}")
+
+
+def complain(number: int) -> None:
+    if parent_process():
+        raise DataError("not here")
+
+
+def fail(number: int) -> None:
+    if parent_process():
+        raise UnequalError("this", "that")
+
+
+def end(number: int) -> None:
+    if parent_process():
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def hang(number: int) -> int:
+    if parent_process() and number:
+        time.sleep(600)
+    return number
+
+
+def dislike(number: int) -> None:
+    if number % 2:
+        raise DataError(f"{number} is odd")
+
+
+def divide(number: int) -> float:
+    return 1 / number
+
+
+def refuse() -> None:
+    raise RuntimeError("not in this process")
+
+
+class Unloadable:
+    """Can be pickled, but not unpickled."""
+
+    def __reduce__(self) -> tuple:
+        return refuse, ()
+
+    def __call__(self, number: int) -> int:
+        return number
