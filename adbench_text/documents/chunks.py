@@ -65,7 +65,7 @@ def in_chunks(documents: Iterable[T], length: Callable[[T], int] = len) -> Itera
 
 
 class Processes:
-    """Processes on this machine, this one included; the first seconds of work are done here alone.
+    """Processes on this machine, this one included; its first seconds of work are done here alone.
 
     Parameters
     ----------

@@ -55,8 +55,8 @@ class Cluster:
             raise
         except CancelledError as error:
             raise AdbenchTextError(
-                f"The Dask cluster at {without_password(self._address)} has lost its scheduler, or all workers "
-                "that had the detector, perhaps for lack of memory."
+                f"The Dask cluster at {without_password(self._address)} has lost its scheduler, or all "
+                "workers that had the detector, perhaps for lack of memory."
             ) from error
         except Exception as error:  # of many kinds: no scheduler, no worker, one that was lost several times
             reason = without_password(f"{self._address}: {described(error)}")
