@@ -166,7 +166,7 @@ def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
             assert odd(folder, "-", "--format=csv", stdin=stream).wait() == 1
         (line,) = errors(folder)
         assert line.startswith(f"Error: Cannot copy standard input to a temporary file: {FULL}. Save it to ")
-        with filled(folder / "temporary", left=100):
+        with filled(folder / "temporary", left=20_000):  # less than a detector needs
             assert odd(folder, rows).wait() == 1
         assert errors(folder) == [
             f"Error: Cannot start other processes: {FULL}. With --jobs 1 there are none."
@@ -210,7 +210,6 @@ def write(path: Path, number: int, row: bytes, n: int = 1_000_000) -> Path:
     [
         (900_000, b"x,caf\xe9", "line 900,002 is not in utf-8: byte 0xe9 at position 6. Give --encoding"),
         (900_000, b"d5,ship", "Two documents have the id 'd5': odd.csv, line 7 and odd.csv, line 900,002."),
-        (900_000, b"x,", ""),
         (
             5_000,
             b"x," + b"word " * 10_000_000,
@@ -224,9 +223,6 @@ def test_a_bad_row_among_a_million_is_one_line(folder, number, row, message):
     file = write(folder / "many" / "odd.csv", number, row)
     code = odd(folder, file, "--sample=100").wait()
     shutil.rmtree(folder / "many")
-    if not message:
-        assert code == 0, printed(folder)
-        return
     (line,) = errors(folder)
     assert code == 1
     assert message in line
@@ -273,7 +269,9 @@ def test_a_million_documents_of_other_words_are_ranked(folder):
 
 @pytest.mark.parametrize("when", ["reading 20000", "scoring 10000"])
 def test_a_file_that_changes_is_one_line(folder, rows, when):
-    file = Path(shutil.copy(rows, folder / "changing.csv"))
+    file = folder / "changing.csv"
+    header, *lines = rows.read_text().splitlines(keepends=True)
+    file.write_text("".join([header, *lines, *(f"more-{line}" for line in lines)]))  # too many to be kept
     process = odd(folder, file)
     wait_until_done(folder, when, process)
     with file.open("a") as stream:
