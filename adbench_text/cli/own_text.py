@@ -92,7 +92,11 @@ def mapper_of(options: Mapping[str, Any]) -> "Mapper":
     """Return where the work is done, given the values of `WORK`."""
     if options["address"]:
         from adbench_text.documents.cluster import Cluster
+        from adbench_text.plugins import registry
+        from adbench_text.run.engine import Limits
 
+        # the client of the cluster would wait for a minute for a scheduler that is not there
+        registry.load("engines", "dask")(options["address"]).check(Limits())
         return Cluster(options["address"])
     from adbench_text.documents.chunks import Processes
 

@@ -14,8 +14,6 @@ from adbench_text.documents.chunks import in_order, pickled
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.places import described
-from adbench_text.plugins import registry
-from adbench_text.run.engine import Limits
 
 _AHEAD = 3  # chunks that wait for each worker
 _PATIENCE = 30  # seconds to wait for a first worker
@@ -36,8 +34,6 @@ class Cluster:
 
     def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
         """Yield the results in the order of the chunks; closing the generator ends the work."""
-        # The client itself would wait for a minute at the end, for a scheduler that it never found.
-        registry.load("engines", "dask")(self._address).check(Limits())
         from distributed import Client
 
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here

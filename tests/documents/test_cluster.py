@@ -3,6 +3,7 @@
 import pytest
 import sent_functions
 
+from adbench_text.cli.own_text import mapper_of
 from adbench_text.documents.cluster import Cluster
 from adbench_text.errors import AdbenchTextError, DataError
 
@@ -49,4 +50,4 @@ def test_what_fails_there_is_one_error_of_one_line(address, function, kind, mess
 def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
     monkeypatch.setattr("adbench_text.run.engines.dask._PATIENCE", 1)
     with pytest.raises(AdbenchTextError, match=f"^No Dask scheduler answers at {address}: "):
-        list(Cluster(address).map(abs, range(9)))
+        mapper_of({"address": address, "jobs": 1})
