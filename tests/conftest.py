@@ -11,6 +11,7 @@ import pytest
 from filelock import FileLock
 from servers import Server, serving
 
+import adbench_text.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets.pydocs import PyDocs
