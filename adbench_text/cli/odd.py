@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 _OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
 _WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
-
-
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
 _OF_FAMILY = 2  # copies at least of one that is named
@@ -204,14 +202,20 @@ def _start(text: str) -> str:
 
 def _explained(ranked: "OddDocuments", top: int) -> "list[RankedDocument]":
     """Return the different documents that are odd or printed, at least one."""
-    return ranked.first(max(sum(document.copy_of is None for document in ranked.odd), top, 1))
+    return ranked.first(max(_n_odd(ranked)[0], top, 1))
+
+
+def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
+    """Return how many different documents are odd, and how many copies of them."""
+    odd = ranked.odd
+    n_different = sum(document.copy_of is None for document in odd)
+    return n_different, len(odd) - n_different
 
 
 def _called_odd(name: str, ranked: "OddDocuments") -> str:
     """Return how many documents of a list are odd."""
-    n_all = len(ranked.odd)
-    n_odd = sum(document.copy_of is None for document in ranked.odd)
-    copies = f" and {count(n_all - n_odd, 'copy', 'copies')} of them" if n_all > n_odd else ""
+    n_odd, n_copies = _n_odd(ranked)
+    copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
     return (
         f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
         f"of at most {ranked.alpha:g} (--alpha)."
@@ -316,9 +320,8 @@ def _write_table(
     columns = list(rows.columns) if fields is not None else [rows.id_name]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
-        writer.writerow(
-            no_formula([*_OURS, *(f"input_{name}" if name in _OURS else name for name in columns)])
-        )
+        titles = [f"input_{name}" if name in _OURS else name for name in columns]
+        writer.writerow([*_OURS, *map(no_formula, titles)])
         for n, (place, own) in enumerate(ours(), start=1):
             theirs = [rows.id(place)] if fields is None else [fields[place].get(name) for name in columns]
             writer.writerow([*own, *map(no_formula, theirs)])

@@ -136,6 +136,8 @@ def test_hostile_texts_reach_neither_terminal_nor_spreadsheet(odd, tmp_path):
     assert result.exit_code == 0, result.output
     assert not set("\x1b\x07\u202e") & set(result.output)
     assert {row["note"] for row in table(tmp_path / "odd.csv")} == {"'=1+1", "'@evil"}
+    odd(write(tmp_path / "b.csv", rows, ("=2+2", "text")))
+    assert list(table(tmp_path / "odd.csv")[0])[-2:] == ["'=2+2", "text"]
     assert "\x1b" not in (tmp_path / "odd.html").read_text()
 
 
