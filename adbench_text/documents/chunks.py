@@ -187,6 +187,11 @@ def _starting() -> Iterator[Any]:
         ) from error
 
 
+def mapper_of(jobs: int | Mapper) -> Mapper:
+    """Return where work is done, given a number of processes or that itself."""
+    return jobs if hasattr(jobs, "map") else Processes(jobs)
+
+
 def in_order(
     submit: Callable[[Any], Any],
     chunks: Iterable[Any],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.checks import Number, Whole, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
-from adbench_text.documents.chunks import Mapper, Processes, in_chunks
+from adbench_text.documents.chunks import Mapper, in_chunks, mapper_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.progress import OnProgress, no_progress
@@ -115,7 +115,7 @@ def odd_documents(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts, mapper = _checked(texts), Processes(jobs) if isinstance(jobs, int) else jobs
+    texts, mapper = _checked(texts), mapper_of(jobs)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
     found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
     progress("learning", 0, None)
@@ -331,10 +331,9 @@ def fit_model(
             "with those of earlier documents. Choose another --detector or --preset."
         )
     clean = clean and not own.detector.reads_raw
-    mapper = Processes(jobs) if isinstance(jobs, int) else jobs
     # Without copies, or else they would take part in each other's score: all would look too normal.
     look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
-    found = _surveyed(_checked(texts), look, sample, mapper, progress, "for a model")
+    found = _surveyed(_checked(texts), look, sample, mapper_of(jobs), progress, "for a model")
     progress("learning", 0, None)
     learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
     form = None

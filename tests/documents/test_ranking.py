@@ -337,3 +337,11 @@ def test_a_model_learns_from_a_sample():
 def test_a_sample_has_two_documents_at_least(sample):
     with pytest.raises(InvalidValueError, match="sample must be"):
         odd_documents(SEA, sample=sample)
+
+
+@pytest.mark.parametrize("jobs", [0, -1, "2", None])
+def test_jobs_are_a_number_of_processes(jobs):
+    with pytest.raises(InvalidValueError, match="jobs must be"):
+        odd_documents(SEA, jobs=jobs)
+    with pytest.raises(InvalidValueError, match="jobs must be"):
+        fit_model(SEA, jobs=jobs)
