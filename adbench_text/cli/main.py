@@ -88,7 +88,8 @@ class Group(click.Group):
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-            click.echo(f"Error: Cannot write what is printed: {error.strerror}.", err=True)
+            what = error.filename or "what is printed"
+            click.echo(f"Error: Cannot write {what}: {error.strerror}.", err=True)
             # the rest would fail once more at the end; a test has no file
             with suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
