@@ -3,6 +3,7 @@
 The chunks are the same wherever the work is done, and their results come in their order.
 """
 
+import gc
 import os
 import pickle
 import signal
@@ -220,6 +221,7 @@ def in_order(
 def _work(connection: Connection, function: Path, n_threads: int) -> None:
     """Call a function with chunks, in another process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
+    gc.freeze()  # a collection would copy the memory that it shares with what it was forked from
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(n_threads)
     while True:
