@@ -37,7 +37,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
         for word in words.split()
         for i, other in enumerate(words.split())
     ]
-    for name in ("posts", "normal", "new", "labelled"):
+    for name in ("posts", "normal", "new", "first", "labelled"):
         with (folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("queue", "body"), *texts])
     with pytest.MonkeyPatch.context() as patch:

@@ -89,8 +89,8 @@ def without_seconds(line):
 
 
 def test_a_model_scores_and_explains_new_posts(folder):
-    run(folder, command("adbench-text fit"))
-    run(folder, command("adbench-text score"))
+    run(folder, command("adbench-text fit normal.csv"))
+    run(folder, command("adbench-text score posts-model new.csv"))
     scored = [json.loads(line) for line in (folder / "scored.jsonl").read_text().splitlines()]
     shown = json.loads(command('{"id"'))
     same = next(document for document in scored if document["id"] == shown["id"])
