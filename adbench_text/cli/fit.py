@@ -79,7 +79,7 @@ def command(
     click.echo(
         f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}, "
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
-        f"calibrated by {fitted.calibrated_by} scores; {time.perf_counter() - begin:.1f} s"
+        f"calibrated by its scores ({fitted.calibrated_by}); {time.perf_counter() - begin:.1f} s"
     )
     thresholds = [
         f"{100 * float(alpha):g} %: {'too few documents' if score is None else f'{score:.3g}'}"

@@ -129,7 +129,7 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
         f"{TAG}detector": detector["name"],
         f"{TAG}training": f"{source}, digest {training.digest}",
         DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
-        f"{calibration['by']} scores.",
+        f"its scores ({calibration['by']}).",
     }
     file, size = json.dumps({"file": training.source}), json.dumps({"num_rows": training.n_documents})
     return Payload(
