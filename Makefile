@@ -31,14 +31,15 @@ faults: .venv/installed-for-tests
 bench: .venv/installed-for-tests
 	$(BIN)/python -m pytest -m bench --benchmark-columns=median,iqr,rounds --benchmark-sort=name
 
-# The pages of docs/, the measured results and CONTRIBUTING.md as a site in build/site.
+# README, the pages of docs/, the measured results and CONTRIBUTING.md as a site in build/site.
 docs: .venv/installed-for-docs
 	rm -rf build/docs build/site
 	mkdir -p build
 	cp -r docs build/docs
-	cp -r reports/results CONTRIBUTING.md CHANGELOG.md build/docs/
+	cp -r reports/results CONTRIBUTING.md CHANGELOG.md CITATION.cff build/docs/
+	cat README.md docs/index.md > build/docs/index.md
 	sed -i 's#](../reports/results/#](results/#g; s#](../CONTRIBUTING.md#](CONTRIBUTING.md#g' build/docs/*.md
-	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' build/docs/CONTRIBUTING.md build/docs/CHANGELOG.md
+	sed -i 's#](docs/#](#g; s#](reports/results/#](results/#g' $(addprefix build/docs/,index.md CONTRIBUTING.md CHANGELOG.md)
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
 	@echo "Open build/site/index.html"
 

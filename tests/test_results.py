@@ -55,8 +55,8 @@ def means() -> dict[tuple[str, str, float], float]:
 PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,]+) documents", re.MULTILINE)
 
 
-def test_the_readme_marks_the_dataset_that_is_not_that_of_the_published_figures():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_results_marks_the_dataset_that_is_not_that_of_the_published_figures():
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     (header,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| detector |")]
     cells = [record for sweep in SWEEPS for record in records(sweep) if record.contamination == 0]
     published = {
@@ -69,22 +69,18 @@ def test_the_readme_marks_the_dataset_that_is_not_that_of_the_published_figures(
     assert theirs == f"{fmean(n_training_documents('agnews').values()):,.0f}"
 
 
-ROW = re.compile(r"^\| (.+?) \| [^|]+ \|(.+)\|$", re.MULTILINE)
 COLUMNS = [("20news", 0.0), ("20news", 0.1), ("agnews", 0.0), ("agnews", 0.1)]
+ROW = re.compile(r"^\| `([^`]+)`.* \|$", re.MULTILINE)
 
 
-def name_of(words: str) -> str:
-    """The name of a record in the words of README: ``"`llr`, preset `robust`"`` is ``"llr robust"``."""
-    names = re.findall(r"`([^`]+)`", words)
-    return " ".join(names)
-
-
-def test_the_figures_of_the_readme_are_those_of_the_cells():
+@pytest.mark.parametrize(("page", "first_column", "n_rows"), [("README.md", 1, 4), ("docs/results.md", 2, 13)])
+def test_the_figures_of_a_page_are_those_of_the_cells(page, first_column, n_rows):
     measured = means()
-    shown = {}
-    for words, figures in ROW.findall((ROOT / "README.md").read_text(encoding="utf-8")):
-        for column, figure in zip(COLUMNS, figures.split("|"), strict=False):
-            if (name := name_of(words)) and (figure := figure.strip(" *")):
-                shown[name, *column] = figure
-    assert len(shown) > 20
-    assert shown == {key: f"{measured[key]:.1f}" for key in shown}
+    rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
+    assert len(rows) == n_rows
+    for row in rows:
+        name = row[1].replace(":", " ")
+        figures = row[0].strip("|").split("|")[first_column:]
+        shown = {column: figure.strip("* ") for column, figure in zip(COLUMNS, figures, strict=False)}
+        expected = {key: f"{measured[name, *key]:.1f}" for key, figure in shown.items() if figure}
+        assert {key: figure for key, figure in shown.items() if figure} == expected
