@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from itertools import pairwise
 from pathlib import Path
 
 import click
@@ -40,6 +41,13 @@ def test_links_lead_to_a_page_and_to_a_heading_of_it(name):
         if not target.exists() or (anchor and anchor not in anchors(target)):
             dead.append(link)
     assert dead == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_headings_leave_out_no_level(name):  # or else Sphinx warns
+    text = re.sub(r"^```.*?^```", "", NAMES[name].read_text(), flags=re.MULTILINE | re.DOTALL)
+    levels = [len(marks) for marks in re.findall(r"^(#+) ", text, re.MULTILINE)]
+    assert all(below - above <= 1 for above, below in pairwise(levels))
 
 
 def commands(page: Path) -> list[str]:

@@ -73,14 +73,14 @@ COLUMNS = [("20news", 0.0), ("20news", 0.1), ("agnews", 0.0), ("agnews", 0.1)]
 ROW = re.compile(r"^\| `([^`]+)`.* \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("page", "first_column", "n_rows"), [("README.md", 1, 4), ("docs/results.md", 2, 13)])
-def test_the_figures_of_a_page_are_those_of_the_cells(page, first_column, n_rows):
+@pytest.mark.parametrize(("page", "first", "n_rows"), [("README.md", 1, 4), ("docs/results.md", 2, 13)])
+def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
     measured = means()
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     assert len(rows) == n_rows
     for row in rows:
         name = row[1].replace(":", " ")
-        figures = row[0].strip("|").split("|")[first_column:]
+        figures = row[0].strip("|").split("|")[first:]
         shown = {column: figure.strip("* ") for column, figure in zip(COLUMNS, figures, strict=False)}
         expected = {key: f"{measured[name, *key]:.1f}" for key, figure in shown.items() if figure}
         assert {key: figure for key, figure in shown.items() if figure} == expected
