@@ -28,6 +28,7 @@ if not (_here / "detectors").is_dir():
 
 _PLACES = {  # of each public name: its module, and its name there if it is another
     "ADBenchDetector": "adbench_text.plugins.adbench",
+    "Cleaner": "adbench_text.plugins.cleaner",
     "Dataset": "adbench_text.plugins.dataset",
     "Documents": "adbench_text.plugins.dataset",
     "Edition": "adbench_text.plugins.dataset",
@@ -35,7 +36,7 @@ _PLACES = {  # of each public name: its module, and its name there if it is anot
     "Scorer": "adbench_text.models.model",
     "TextDetector": "adbench_text.plugins.detector",
     "VectorDetector": "adbench_text.plugins.vector_detector",
-    "detector": "adbench_text.plugins.registry",
+    "detector": "adbench_text.sweep.names",
     "fit_model": "adbench_text.documents.ranking",
     "load_model": "adbench_text.models.folder:load",
     "odd_documents": "adbench_text.documents.ranking",
@@ -56,7 +57,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, *_detectors()})
+    return sorted({*__all__, *_detectors()})
 
 
 def _detectors() -> dict[str, str]:

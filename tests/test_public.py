@@ -1,5 +1,7 @@
 """The public face of the library, and other people's loops around our detectors."""
 
+import pickle
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -8,6 +10,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
 
 import adbench_text
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 
@@ -19,6 +22,7 @@ def test_every_public_name_can_be_imported(name):
     value = getattr(adbench_text, name)
     assert getattr(value, "__name__", name) in (name, name.removesuffix("_model"))
     assert name in dir(adbench_text)
+    assert value.__doc__
 
 
 @pytest.mark.parametrize("plugin", [p for p in registry.plugins("detectors").values() if p.class_name])
@@ -27,9 +31,59 @@ def test_the_class_of_every_detector_of_ours_can_be_imported(plugin):
     assert plugin.class_name in dir(adbench_text)
 
 
-def test_other_names_are_errors():
+def test_other_names_are_errors_and_not_listed():
     with pytest.raises(AttributeError, match="no attribute 'LRR'"):
         adbench_text.LRR  # noqa: B018
+    listed = set(dir(adbench_text)) - set(adbench_text.__all__)
+    assert listed == {plugin.class_name for plugin in registry.plugins("detectors").values()} - {""}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [adbench_text.detector("llr:robust"), lambda **given: adbench_text.LLR.from_preset("robust", **given)],
+)
+def test_a_preset_makes_an_unfitted_detector(make):
+    robust, (settings,) = make(topics=4), adbench_text.LLR.presets("")["robust"]
+    assert type(robust) is adbench_text.LLR
+    expected = adbench_text.LLR(**{**settings, "topics": 4})
+    assert robust.get_params() == expected.get_params() != adbench_text.LLR(topics=4).get_params()
+    assert clone(robust).get_params() == robust.get_params()
+    assert not robust.__sklearn_is_fitted__()
+
+
+def test_without_a_preset_a_name_is_that_of_a_class():
+    assert adbench_text.detector("llr") is adbench_text.LLR
+    assert adbench_text.LLR.from_preset("default").get_params() == adbench_text.LLR.default_params()
+
+
+def test_a_preset_may_depend_on_the_dataset_and_foreign_detectors_have_one():
+    lengths = [adbench_text.DATE.from_preset("paper", name).max_length for name in ("20news", "agnews")]
+    assert lengths == [498, 128]
+    assert adbench_text.detector("date:paper")(dataset="20news").max_length == 498
+    foreign = adbench_text.detector("pyod-knn:default")(n_neighbors=3)
+    assert foreign.get_params()["n_neighbors"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "llr:robbust",
+            "No preset of LLR named 'robbust'. Did you mean 'robust'? Known: batch, default, robu",
+        ),
+        ("lrr:robust", "No detector named 'lrr'. Did you mean 'llr'?"),
+        (
+            "ocsvm:paper-grid",
+            "The preset 'paper-grid' of OCSVM has 16 configurations; give the settings of one, for example "
+            "OCSVM(kernel='rbf', nu=0.05, encoder='mean').",
+        ),
+    ],
+)
+def test_a_preset_that_makes_no_detector_is_an_error_in_one_line(name, message):
+    with pytest.raises(InvalidValueError) as error:
+        adbench_text.detector(name)
+    assert str(error.value).startswith(message)
+    assert "\n" not in str(error.value)
 
 
 def test_a_detector_ends_a_pipeline():
@@ -41,6 +95,33 @@ def test_a_detector_ends_a_pipeline():
     assert scores[1] > scores[0]
     assert pipeline.set_params(detector__k=5).get_params()["detector__k"] == 5
     assert clone(pipeline).get_params()["detector__k"] == 5
+
+
+def test_a_cleaner_begins_a_pipeline():
+    loud = [f"THE {text.upper()}, 12!" for text in SEA]
+    steps = [("clean", adbench_text.Cleaner()), ("detect", adbench_text.KNNWords(k=3))]
+    pipeline = Pipeline(steps).fit(np.array(loud))
+    check_is_fitted(pipeline)
+    expected = adbench_text.KNNWords(k=3).fit(SEA).decision_function([SEA[0], "judge witness"])
+    new = [loud[0], "the judge (and a witness)"]
+    assert pipeline.decision_function(new) == pytest.approx(expected)
+    assert pickle.loads(pickle.dumps(pipeline)).decision_function(new) == pytest.approx(expected)
+    german = clone(pipeline.set_params(clean__language="de"))
+    assert german["clean"].transform(["Der Sturm und die 3 Schiffe."]) == ["sturm schiffe"]
+    assert repr(german["clean"]) == "Cleaner(language='de')"
+
+
+@pytest.mark.parametrize(
+    ("language", "texts", "message"),
+    [
+        ("en", "a text", "texts must be a sequence of strings, got one bare string"),
+        ("en", ["a text", 1], "texts must be strings, got int at position 1"),
+        ("German", ["ein Text"], "language must be a code such as 'en', 'de' or 'fr', got 'German'"),
+    ],
+)
+def test_what_a_cleaner_cannot_clean(language, texts, message):
+    with pytest.raises(InvalidValueError, match=message):
+        adbench_text.Cleaner(language).fit_transform(texts)
 
 
 def test_predictions_of_an_iterator():

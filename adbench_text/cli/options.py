@@ -82,7 +82,12 @@ _SPLITS = (
         help="Datasets: names with commas between them, a pattern such as '20*', or all; or files:PATH for "
         "labelled documents of your own.",
     ),
-    click.option("--text", metavar="COLUMN", help="For files: column of the text.  [default: guessed]"),
+    click.option(
+        "--text",
+        multiple=True,
+        metavar="COLUMN",
+        help="For files: column of the text; several are joined in this order.  [default: guessed]",
+    ),
     click.option(
         "--label", metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
     ),
@@ -276,11 +281,12 @@ def _chosen(
     return chosen
 
 
-def _with_own(names: Sequence[str], columns: Mapping[str, str | None]) -> list[str]:
+def _with_own(names: Sequence[str], columns: Mapping[str, Any]) -> list[str]:
     """Return the names of datasets; labelled documents of the user, ``files:tickets.csv``, are read."""
     if not any(name.startswith(registry.OWN) for name in names):
-        for option, column in columns.items():
-            if column:
+        for option, given in columns.items():
+            if given:
+                column = given if isinstance(given, str) else given[0]
                 raise click.UsageError(
                     f"--{option} {column} names a column of your own documents: "
                     f"give these as --dataset {registry.OWN}PATH."

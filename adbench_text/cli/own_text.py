@@ -26,7 +26,12 @@ _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Jap
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
-    click.Option(["--text"], metavar="COLUMN", help="Column of the text.  [default: the only one with text]"),
+    click.Option(
+        ["--text"],
+        multiple=True,
+        metavar="COLUMN",
+        help="Column of the text; several are joined in this order.  [default: the only one with text]",
+    ),
     click.Option(
         ["--id"],
         metavar="COLUMN",

@@ -1,6 +1,7 @@
 """A user's own labelled documents as a dataset: ``files:labelled.csv``."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -40,7 +41,7 @@ class LabelledFiles(Dataset):
     """
 
     path: str  # see `DocumentFile`
-    text: str | None = None  # column of the text; by default guessed
+    text: str | Sequence[str] | None = None  # column of the text, or several; by default guessed
     label: str | None = None  # column of the classes; by default one of `_LABELS`
     split: str | None = None  # column with train or test
     name: str = field(init=False)  # type: ignore[misc]  # a constant of the class in other datasets
@@ -106,7 +107,7 @@ class LabelledFiles(Dataset):
                 f"Without classes, rank the documents: adbench-text odd {self.path}",
                 "label",
             )
-        if label == file.text_column:
+        if label in file.text_columns:
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
         return label
 

@@ -14,9 +14,9 @@ from adbench_text.documents.left_out import LeftOut
 from adbench_text.documents.survey import Survey
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.orders import ORDERS
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, odd_words, original_words
-from adbench_text.text.cleaning import Cleaner
 
 Array = NDArray[np.float64]
 

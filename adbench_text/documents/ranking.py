@@ -22,8 +22,9 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM, FormPart, Model, Training
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
-from adbench_text.text.cleaning import Cleaner, likely_language, share_of_common_words
+from adbench_text.text.cleaning import likely_language, share_of_common_words
 
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 

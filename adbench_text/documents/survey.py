@@ -18,7 +18,7 @@ from adbench_text.documents.chunks import Mapper, in_chunks
 from adbench_text.documents.copies import N_HASHES, families, sketches
 from adbench_text.documents.progress import OnProgress
 from adbench_text.escaping import utf8
-from adbench_text.text.cleaning import Cleaner
+from adbench_text.plugins.cleaner import Cleaner
 
 _WITHOUT_WORDS = b"without words"
 

@@ -11,9 +11,9 @@ from adbench_text.calibration import joined, p_values, threshold
 from adbench_text.checks import Number, check_choice
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.orders import ORDERS
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
-from adbench_text.text.cleaning import Cleaner
 from adbench_text.text.words import digest
 
 #: Shares of normal documents that the thresholds of a model call odd.

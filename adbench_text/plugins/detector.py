@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, State, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
@@ -165,6 +165,35 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         ``"default"`` always exists and need not be listed.
         """
         return {}
+
+    @classmethod
+    def from_preset(cls, preset: str, /, dataset: str = "", **settings: Any) -> Self:
+        """Return an unfitted detector with the settings of a preset.
+
+        Parameters
+        ----------
+        preset : str
+            Name of a preset of one configuration, such as ``"robust"`` of `LLR`; see `presets`.
+        dataset : str, optional
+            Name of the dataset that the preset is for, if it differs between datasets.
+        **settings
+            Hyper-parameters that override those of the preset.
+
+        Raises
+        ------
+        InvalidValueError
+            If there is no such preset, or it has several configurations.
+        """
+        grids = {"default": [{}], **cls.presets(dataset)}
+        if preset not in grids:
+            raise UnknownNameError(f"preset of {cls.__name__}", preset, grids)
+        if len(grids[preset]) > 1:
+            first = ", ".join(f"{name}={value!r}" for name, value in grids[preset][0].items())
+            raise InvalidValueError(
+                f"The preset {preset!r} of {cls.__name__} has {len(grids[preset])} configurations; give the "
+                f"settings of one, for example {cls.__name__}({first})."
+            )
+        return cls(**{**grids[preset][0], **settings})
 
     @classmethod
     def for_documents(

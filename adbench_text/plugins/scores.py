@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adbench_text.errors import DetectorError, InvalidValueError
 
 if TYPE_CHECKING:
-    from adbench_text.text.cleaning import Cleaner
+    from adbench_text.plugins.cleaner import Cleaner
 
 Scores = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from adbench_text.corpora.split import Split
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins.scores import Scores, TokenScore, original_words
 from adbench_text.run.result import Example
-from adbench_text.text.cleaning import Cleaner
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -51,6 +50,8 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
         token_scores = detector.token_scores([texts[place] for _, place in chosen])
     except AdbenchTextError:  # for example because its score is not a sum over words
         return []
+    from adbench_text.plugins.cleaner import Cleaner  # slow to import, and reports import this module
+
     examples = []
     for (why, place), tokens in zip(chosen, token_scores, strict=True):
         document = int(split.places[place])

@@ -37,13 +37,13 @@ _LISTS: dict[str, tuple[type, ...]] = {
     "inlier": (str,),
     "contamination": (int, float),
     "seed": (int,),
+    "text": (str,),
 }
 _SINGLES: dict[str, tuple[type, ...]] = {
     "preset": (str,),
     "limit": (int,),
     "test_outliers": (int, float),
     "protocol": (str,),
-    "text": (str,),
     "label": (str,),
     "split": (str,),
     "set": (dict,),

@@ -4,11 +4,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
 from adbench_text.sweep.sweep import DetectorChoice
+
+if TYPE_CHECKING:
+    from adbench_text.plugins.detector import TextDetector
 
 ALL = "all"
 _PATTERN = re.compile(r"[*?\[]")
@@ -104,6 +109,28 @@ def with_preset(choice: DetectorChoice) -> DetectorChoice:
     if not preset or choice.preset or is_one:
         return choice
     return replace(choice, name=name, preset=preset)
+
+
+def detector(name: str) -> "Callable[..., TextDetector]":
+    """Return what makes the detector of a name, given hyper-parameters: its class.
+
+    For a name with a preset, ``"llr:robust"``, it is `TextDetector.from_preset` of the class, with this
+    preset.
+
+    Examples
+    --------
+    >>> detector("llr")(cap=3).get_params()["cap"]
+    3
+    >>> robust = detector("llr:robust")(topics=4)
+    >>> type(robust).__name__, robust.topics, robust.em_rounds
+    ('LLR', 4, 5)
+    """
+    choice = with_preset(DetectorChoice(name))
+    kind = registry.detector(choice.name)
+    if choice.preset is None:
+        return kind
+    kind.from_preset(choice.preset)  # an error at once
+    return partial(kind.from_preset, choice.preset)
 
 
 def _loadable(text: str, names: Sequence[str], note: Callable[[str], object]) -> list[str]:

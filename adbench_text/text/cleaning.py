@@ -11,7 +11,6 @@ import string
 import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.words import word_pattern, words
@@ -64,47 +63,12 @@ def clean(text: str) -> str:
 
 
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
-_WORDS = re.compile(r"\S+")
 _N_LOOKED_AT = 200  # documents from which the language is guessed
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
-class Place(NamedTuple):
-    """A word of the cleaned document, ``cleaned[start:end]``, and where it comes from in the original."""
-
-    start: int
-    end: int
-    original_start: int
-    original_end: int
-
-
-class Cleaner:
-    """Cleans documents of one language; None leaves them as they are."""
-
-    def __init__(self, language: str | None = "en") -> None:
-        self.language = language
-
-    def __call__(self, text: str) -> str:
-        """Return the words that are left, joined by single spaces; may be empty."""
-        if self.language is None:
-            return text
-        if self.language == "en":
-            return clean(text)
-        return " ".join([word for word, _, _ in _foreign(text, self.language)])
-
-    def places(self, text: str) -> list[Place]:
-        """Return the place of each word of the cleaned document, in its order."""
-        if self.language is None:
-            return [Place(m.start(), m.end(), m.start(), m.end()) for m in _WORDS.finditer(text)]
-        kept = _english(text) if self.language == "en" else _foreign(text, self.language)
-        places, begin = [], 0
-        for word, start, end in kept:
-            places.append(Place(begin, begin + len(word), start, end))
-            begin += len(word) + 1
-        return places
-
-
-def _foreign(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+def foreign_words(text: str, language: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the words that are left of a document, with their start and end in it."""
     stop_words = frequent_words(language)
     # Python's lower case of this letter is two, an i and a combining dot, which would move all places.
     for match in word_pattern(r"\d_").finditer(text.replace("\u0130", "i").lower()):
@@ -113,7 +77,7 @@ def _foreign(text: str, language: str) -> Iterator[tuple[str, int, int]]:
             yield word, match.start(), match.end()
 
 
-def _english(text: str) -> Iterator[tuple[str, int, int]]:
+def english_words(text: str) -> Iterator[tuple[str, int, int]]:
     """Yield the words of `clean`; digits within a word lie between its start and its end."""
     letters = text.lower().translate(_DELETIONS)
     # lower case may be longer

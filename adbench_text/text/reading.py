@@ -34,6 +34,8 @@ _DELIMITERS = ",;\t|"
 _GZIP = b"\x1f\x8b"  # the first bytes
 _BUFFER = 2**18  # bytes of a compressed file, or of a column of Parquet
 _OTHER_SUFFIXES = {"tab": "tsv", "ndjson": "jsonl", "txt": "lines"}  # the others are names of formats
+_SPREADSHEETS = ("xlsx", "xls", "xlsm", "xlsb", "ods", "numbers")
+_UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class Document(NamedTuple):
@@ -48,49 +50,50 @@ class Document(NamedTuple):
 class DocumentFile:
     """A file of documents, a folder of text files or of Parquet files, or ``"-"`` for standard input.
 
-    Columns and kind that are not given are guessed; an empty `id` numbers the documents. Each iteration reads
-    the file from its start, and raises DataError if it has changed since the first one. Standard input and
-    other pipes are read once, unless `again` copies them to a temporary file first.
+    Columns and kind that are not given are guessed; an empty `id` numbers the documents. Several columns of
+    `text` are joined by line breaks; those that are missing or empty in a row are left out. Each iteration
+    reads the file from its start, and raises DataError if it has changed since the first one. Standard input
+    and other pipes are read once, unless `again` copies them to a temporary file first.
     """
 
     def __init__(
         self,
         path: str,
-        text: str | None = None,
+        text: str | Sequence[str] | None = None,
         id: str | None = None,
         kind: str | None = None,
         encoding: str = "utf-8",
         again: bool = False,
     ) -> None:
         self.notes: list[str] = []  # about files of a folder that are left out
-        self._source = _source(path, kind, encoding, again, self.notes)
+        given = list(filter(None, [text] if isinstance(text, str) else text or ()))
+        self._source = _source(path, kind, given, encoding, again, self.notes)
         rows = self._source.read(_Unchanged(), None)
         # A given column needs no look ahead: a pipe gets its first answer with its first document.
-        first = list(islice(rows, 1 if text else _N_LOOKED_AT))
+        first = list(islice(rows, 1 if given else _N_LOOKED_AT))
         if not first:
             raise DataError(" ".join([f"{_capitalized(self._source.name)} has no documents.", *self.notes]))
         self._only_reading = None if self._source.is_lasting else chain(first, rows)
         self._unchanged = _Unchanged()
         self.columns = list(first[0].values)
-        for column in (text, id):
+        for column in (*given, id):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns)
-        self.text_column = text or _text_column(self.columns, first)
-        others = [name for name in self.columns if name != self.text_column]
+        self.text_columns = given or [_text_column(self.columns, first)]
+        others = [name for name in self.columns if name not in self.text_columns]
         guessed = next((name for name in ("id", "file") if name in others), None) if id is None else None
         self.id_column = id or guessed
 
     def __iter__(self) -> Iterator[Document]:
         for number, row in enumerate(self._rows(), start=1):
-            text = _as_document(row, self.text_column)
+            text = _as_document(row, self.text_columns)
             name = _as_text(row, self.id_column) if self.id_column else str(number)
             yield Document(name, text, row.values, row.place)
 
     def texts(self) -> Iterator[str]:
         """Yield the texts alone; this is faster."""
-        column = self.text_column
-        for row in self._rows(column):
-            yield _as_document(row, column)
+        for row in self._rows(self.text_columns):
+            yield _as_document(row, self.text_columns)
 
     def checked(self) -> Iterator[Document]:
         """Yield all documents; raise DataError if two have the same identifier, at the end at the latest.
@@ -114,8 +117,8 @@ class DocumentFile:
             self._check(array("q", [hash(document.id) for document in documents]), documents)
         return documents
 
-    def _rows(self, only: str | None = None) -> "Iterator[_Row]":
-        """Return the rows from the first on; their other columns may be missing if `only` one is needed."""
+    def _rows(self, only: Sequence[str] | None = None) -> "Iterator[_Row]":
+        """Return the rows from the first on; their other columns may be missing if `only` some are needed."""
         if self._source.is_lasting:
             return self._source.read(self._unchanged, only)
         rows, self._only_reading = self._only_reading, None
@@ -154,8 +157,13 @@ class _Row(NamedTuple):
         return self.source if self.number is None else f"{self.source} {self.number:,}"
 
 
-def _as_document(row: _Row, column: str) -> str:
-    text = _as_text(row, column)
+def _as_document(row: _Row, columns: Sequence[str]) -> str:
+    first, *others = columns
+    if others:
+        present = [column for column in columns if column in row.values] or [first]
+        text = "\n".join(filter(None, [_as_text(row, column) for column in present]))
+    else:
+        text = _as_text(row, first)
     if len(text) > _LONGEST:
         raise DataError(
             f"{row.place}: a document of {len(text):,} characters; at most {_LONGEST:,} are allowed. "
@@ -199,16 +207,18 @@ class _Source(NamedTuple):
     """Where rows are read from."""
 
     name: str
-    read: "Callable[[_Unchanged, str | None], Iterator[_Row]]"  # from the first row on
+    read: "Callable[[_Unchanged, Sequence[str] | None], Iterator[_Row]]"  # from the first row on
     is_lasting: bool = True  # `read` may be called again
 
 
-def _source(path: str, kind: str | None, encoding: str, again: bool, notes: list[str]) -> _Source:
+def _source(
+    path: str, kind: str | None, text: Sequence[str], encoding: str, again: bool, notes: list[str]
+) -> _Source:
     _check_encoding(encoding)
     if not path:  # of an unset variable of the shell; as a path it is the current folder
         raise InvalidValueError("The path of the documents is empty (''); give a file, a folder, or - .")
     if path == _STDIN:
-        return _source_of_pipe(sys.stdin.buffer, _STDIN_NAME, kind, encoding, again)
+        return _source_of_pipe(sys.stdin.buffer, _STDIN_NAME, kind, text, encoding, again)
     file = Path(path).expanduser()
     with _named_errors(file):
         is_folder = file.is_dir()
@@ -219,7 +229,7 @@ def _source(path: str, kind: str | None, encoding: str, again: bool, notes: list
         if not file.exists():
             raise DataError(f"There is no file {file}.")
         if not is_folder and not file.is_file():  # a named pipe, or that of <(command) in a shell
-            return _source_of_pipe(file.open("rb"), file.name, kind, encoding, again)
+            return _source_of_pipe(file.open("rb"), file.name, kind, text, encoding, again)
     if kind == "folder":
         return _Source(path, partial(_rows_of_folder, file, names, encoding))
     if kind == "parquet":
@@ -230,17 +240,19 @@ def _source(path: str, kind: str | None, encoding: str, again: bool, notes: list
     return _Source(path, partial(_rows_of_file, file, kind, encoding))
 
 
-def _source_of_pipe(stream: BinaryIO, name: str, kind: str | None, encoding: str, again: bool) -> _Source:
+def _source_of_pipe(
+    stream: BinaryIO, name: str, kind: str | None, text: Sequence[str], encoding: str, again: bool
+) -> _Source:
     if kind is not None and kind not in _PARSERS:
         raise InvalidValueError(
             f"{_capitalized(name)} cannot be read as {kind}; give --format: {', '.join(_PARSERS)}."
         )
     copy = _copied(stream, name) if again else None
 
-    def read(unchanged: _Unchanged, only: str | None) -> Iterator[_Row]:
+    def read(unchanged: _Unchanged, only: Sequence[str] | None) -> Iterator[_Row]:
         with _named_errors(name):
-            start = io.BufferedReader(_Reader(copy), _BUFFER) if copy else stream
-            yield from _rows_of_stream(start, name, kind, encoding, only)
+            lines = _Lines(io.BufferedReader(_Reader(copy), _BUFFER) if copy else stream, name, encoding)
+            yield from _PARSERS[kind or _kind_of_line(lines.first, text)](lines, only)
 
     return _Source(name, read, is_lasting=again)
 
@@ -292,11 +304,22 @@ def _kind_of(file: Path) -> str:
     inner = file.with_suffix("") if _is_packed(file) else file
     suffix = inner.suffix.lower().removeprefix(".")
     kind = _OTHER_SUFFIXES.get(suffix, suffix)
+    if suffix in _SPREADSHEETS:
+        raise InvalidValueError(f"{file.name} is a spreadsheet; export it as CSV, and give that file.")
     if kind not in _KINDS or kind == "folder":
         raise InvalidValueError(
             f"Cannot guess the format of {file.name} from its suffix; give --format: {', '.join(_KINDS)}."
         )
     return kind
+
+
+def _kind_of_line(line: str, text: Sequence[str]) -> str:
+    """Return the format of a pipe that begins with a line; only a column in it shows that it is a header."""
+    if line.lstrip().startswith("{"):
+        return "jsonl"
+    header = next(csv.reader([line], delimiter=_delimiter(line)), [])
+    # plain lines have the column "text" only: another one must be in a header
+    return "csv" if text and (_TEXT in header or [*text] != [_TEXT]) else "lines"
 
 
 def _kind_of_folder(names: Sequence[Path]) -> str:
@@ -311,13 +334,9 @@ def _is_data(name: Path) -> bool:
 
 def _check_encoding(encoding: str) -> None:
     try:
-        is_line_based = "\n".encode(encoding) == b"\n"
+        "\n".encode(encoding)
     except (LookupError, ValueError) as error:
         raise InvalidValueError(f"There is no encoding {encoding!r}; try utf-8 or latin-1.") from error
-    if not is_line_based:
-        raise InvalidValueError(
-            f"Text in {encoding} cannot be read by lines; convert it: iconv -f {encoding} -t utf-8."
-        )
 
 
 @contextmanager
@@ -367,18 +386,10 @@ class _Unchanged:
 
 
 def _rows_of_file(
-    file: Path, kind: str, encoding: str, unchanged: _Unchanged, only: str | None
+    file: Path, kind: str, encoding: str, unchanged: _Unchanged, only: Sequence[str] | None
 ) -> Iterator[_Row]:
     with unchanged.opened(file) as stream:
-        yield from _rows_of_stream(stream, file.name, kind, encoding, only)
-
-
-def _rows_of_stream(
-    stream: BinaryIO, name: str, kind: str | None, encoding: str, only: str | None
-) -> Iterator[_Row]:
-    lines = _Lines(stream, name, encoding)
-    kind = kind or ("jsonl" if lines.first.lstrip().startswith("{") else "lines")
-    return _PARSERS[kind](lines, only)
+        yield from _PARSERS[kind](_Lines(stream, file.name, encoding), only)
 
 
 class _Lines:
@@ -388,14 +399,18 @@ class _Lines:
         self.name = name
         self.source = f"{name}, line"  # of rows
         self.number = 0
-        self._stream = stream
         self._encoding = codecs.lookup(encoding).name.removesuffix("-sig")
-        line = stream.readline(_LONGEST_LINE)
-        if line.startswith((b"\xff\xfe", b"\xfe\xff")):
-            raise DataError(f"{name} is in UTF-16; convert it: iconv -f utf-16 -t utf-8.")
+        self._lines = iter(partial(stream.readline, _LONGEST_LINE), b"")
+        line = next(self._lines, b"")
         if line.startswith(_GZIP):
             raise DataError(f"{name} is compressed by gzip; unpack it, or end its name in .gz.")
-        if line and self._encoding == "utf-8":
+        if line.startswith(_UTF16_MARKS):
+            self._encoding = "utf-16"
+        if "\n".encode(self._encoding) != b"\n":
+            self._lines = self._in_utf8(chain([line], self._lines), self._encoding)
+            self._encoding = "utf-8"
+            line = next(self._lines, b"")
+        elif line and self._encoding == "utf-8":
             line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
         self.first = self._text(line)
 
@@ -404,14 +419,34 @@ class _Lines:
         return f"{self.source} {self.number:,}"
 
     def __iter__(self) -> Iterator[str]:
-        line = self.first
-        while line:
+        if self.first:
             self.number += 1
-            yield line
-            line = self._text(self._stream.readline(_LONGEST_LINE))
+            yield self.first
+        for line in self._lines:
+            text = self._text(line)
+            self.number += 1
+            yield text
+
+    def _in_utf8(self, parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
+        """Yield the lines of a stream, which is in parts that need not be lines, as of UTF-16."""
+        rest = ""
+        try:
+            for text in codecs.iterdecode(parts, encoding):
+                *lines, rest = (rest + text).split("\n")
+                for line in lines:
+                    yield f"{line}\n".encode()
+                if len(rest) >= _LONGEST_LINE:
+                    break
+        except UnicodeError as error:  # also one without a reason: there is no byte order mark
+            reason = getattr(error, "reason", error)
+            raise DataError(
+                f"{self.source} {self.number + 1:,} is not in {encoding}: {reason}. Give another --encoding."
+            ) from error
+        if rest:
+            yield rest.encode()
 
     def _text(self, line: bytes) -> str:
-        if len(line) == _LONGEST_LINE:
+        if len(line) >= _LONGEST_LINE:
             problem = f"is longer than {_LONGEST_LINE // 10**6} MB; split the document."
         elif b"\0" in line:
             problem = "has a NUL byte: this is not a text file."
@@ -426,7 +461,7 @@ class _Lines:
         raise DataError(f"{self.source} {self.number + 1:,} {problem}")
 
 
-def _json(lines: _Lines, only: str | None) -> Iterator[_Row]:
+def _json(lines: _Lines, only: Sequence[str] | None) -> Iterator[_Row]:
     for line in lines:
         if line.isspace():
             continue
@@ -439,21 +474,20 @@ def _json(lines: _Lines, only: str | None) -> Iterator[_Row]:
         yield _Row(values, lines.source, lines.number)
 
 
-def _plain(lines: _Lines, only: str | None) -> Iterator[_Row]:
+def _plain(lines: _Lines, only: Sequence[str] | None) -> Iterator[_Row]:
     for line in lines:
         yield _Row({_TEXT: line.rstrip("\r\n")}, lines.source, lines.number)
 
 
-def _separated(lines: _Lines, only: str | None, delimiter: str | None = None) -> Iterator[_Row]:
-    if delimiter is None:
-        delimiter = max(_DELIMITERS, key=lines.first.count)  # the first of equals: a comma
+def _separated(lines: _Lines, only: Sequence[str] | None, delimiter: str | None = None) -> Iterator[_Row]:
+    delimiter = delimiter or _delimiter(lines.first)
     csv.field_size_limit(_LONGEST_LINE)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     start = 1
     try:
         header = next(reader, [])
         _check_header(header, lines.name)
-        column = header.index(only) if only in header else None
+        kept = [header.index(name) for name in only or () if name in header]
         start = lines.number + 1  # a quoted field may run over several lines
         for fields in reader:
             if fields and len(fields) != len(header):
@@ -464,8 +498,8 @@ def _separated(lines: _Lines, only: str | None, delimiter: str | None = None) ->
             if fields:
                 values = (
                     dict(zip(header, fields, strict=True))
-                    if column is None
-                    else {header[column]: fields[column]}
+                    if only is None
+                    else {header[place]: fields[place] for place in kept}
                 )
                 yield _Row(values, lines.source, start)
             start = lines.number + 1
@@ -473,12 +507,16 @@ def _separated(lines: _Lines, only: str | None, delimiter: str | None = None) ->
         raise DataError(f"{lines.source} {start:,}: {error}.") from error
 
 
+def _delimiter(header: str) -> str:
+    return max(_DELIMITERS, key=header.count)  # the first of equals: a comma
+
+
 def _check_header(header: Sequence[str], name: str) -> None:
     if doubled := {column for column in header if header.count(column) > 1}:
         raise DataError(f"{name} has two columns named {min(doubled)!r}; rename one.")
 
 
-_PARSERS: dict[str, Callable[[_Lines, str | None], Iterator[_Row]]] = {
+_PARSERS: dict[str, Callable[[_Lines, Sequence[str] | None], Iterator[_Row]]] = {
     "csv": _separated,
     "tsv": partial(_separated, delimiter="\t"),
     "jsonl": _json,
@@ -487,11 +525,13 @@ _PARSERS: dict[str, Callable[[_Lines, str | None], Iterator[_Row]]] = {
 _KINDS = (*_PARSERS, "parquet", "folder")
 
 
-def _rows_of_parquet(tables: Mapping[str, Path], unchanged: _Unchanged, only: str | None) -> Iterator[_Row]:
+def _rows_of_parquet(
+    tables: Mapping[str, Path], unchanged: _Unchanged, only: Sequence[str] | None
+) -> Iterator[_Row]:
     from pyarrow import ArrowException
     from pyarrow.parquet import ParquetFile
 
-    columns = None if only is None else [only]
+    columns = None if only is None else [*only]
     for name, file in tables.items():
         source, number = f"{name}, row", 0
         with unchanged.reading(file):
@@ -531,7 +571,7 @@ def _files_of_folder(folder: Path, notes: list[str]) -> list[Path]:
 
 
 def _rows_of_folder(
-    folder: Path, names: Sequence[Path], encoding: str, unchanged: _Unchanged, only: str | None
+    folder: Path, names: Sequence[Path], encoding: str, unchanged: _Unchanged, only: Sequence[str] | None
 ) -> Iterator[_Row]:
     for name in names:
         with unchanged.opened(folder / name) as stream:

@@ -93,6 +93,22 @@ def test_a_session(adbench, tmp_path):
     assert "<b>a witness" not in markup
 
 
+def test_several_columns_are_one_text_in_all_commands(adbench, tmp_path):
+    halves = [("subject", "rest"), *(text.split(maxsplit=1) for text in SEA)]
+    (tmp_path / "halves.csv").write_text("\n".join(map(",".join, halves)))
+    joined = [f"{subject} {rest}" for subject, rest in halves[1:]]
+    (tmp_path / "joined.csv").write_text("\n".join(["body", *joined]))
+    columns = ["--text", "subject", "--text", "rest"]
+    assert adbench("fit", "halves.csv", *columns, "-m", "kept").exit_code == 0
+    assert adbench("fit", "joined.csv", "-m", "expected").exit_code == 0
+    of_halves = adbench("score", "kept", "halves.csv", *columns, "--by", "words")
+    assert lines(of_halves) == lines(adbench("score", "expected", "joined.csv", "--by", "words"))
+    assert len({result["score"] for result in lines(of_halves)}) > 1
+    assert adbench("explain", "kept", "halves.csv", *columns, "--top", "1").exit_code == 0
+    other = adbench("score", "kept", "halves.csv", "--text", "subject", "--by", "words")
+    assert lines(other) != lines(of_halves)
+
+
 def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_path):
     alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
     (tmp_path / "normal.txt").write_text("\n".join([*SEA, *alone]))

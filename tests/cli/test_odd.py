@@ -98,6 +98,25 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
     assert (without_words["score"], without_words["p"]) == ("", "")
 
 
+def test_several_columns_of_csv_on_standard_input(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(f"T{n}", *text.split(maxsplit=1)) for n, text in enumerate(SEA)]
+    write(tmp_path / "a.csv", [*rows, ("X", "beat", "the eggs"), ("Y", "", "")])
+    columns = ["--text", "queue", "--text", "body", "--id", "key"]
+    command = ["odd", "-", *columns, "--top", "1"]
+    data = (tmp_path / "a.csv").read_bytes().decode().encode("utf-16")
+    result = CliRunner().invoke(main, command, input=data)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("152 documents")
+    assert "1 empty" in result.stdout
+    first = table(tmp_path / "odd.csv")[0]
+    assert [first[name] for name in ("key", "queue", "body")] == ["X", "beat", "the eggs"]
+    assert set(first["why"].split(", ")) == {"beat", "eggs"}
+    wrong = CliRunner().invoke(main, [*command, "--text", "boddy"], input=data)
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("Error: No column named 'boddy'. Did you mean 'body'? Known: ")
+
+
 def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "12 34 56"]], ("text",))
     result = odd(tmp_path / "a.csv", "-d", "form", "--top", 1)

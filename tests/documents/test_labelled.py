@@ -8,7 +8,7 @@ from commands import adbench
 
 from adbench_text.corpora.corpus import load
 from adbench_text.documents.labelled import LabelledFiles
-from adbench_text.errors import AdbenchTextError
+from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.testing.topics import texts_about
 
 SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
@@ -100,6 +100,22 @@ def test_a_sweep_file_names_the_columns(home, tmp_path, monkeypatch):
     report = adbench("report --sweep mine.toml --format csv")
     assert report.exit_code == 0, report.output
     assert "files:tickets.csv,0,sea,100.0" in report.output
+
+
+def test_several_columns_are_one_text(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [(*text.split(maxsplit=1), *rest) for text, *rest in ROWS]
+    write(tmp_path / "tickets.csv", rows, ("subject", "body", "queue", "part"))
+    texts = load(LabelledFiles("tickets.csv", ["subject", "body"], "queue")).train.texts
+    assert set(texts) <= set(SEA + LAW)
+    with pytest.raises(InvalidValueError, match="The column 'body' holds the text"):
+        LabelledFiles("tickets.csv", ["subject", "body"], "body").edition()
+    columns = "dataset = 'files:tickets.csv'\ntext = ['subject', 'body']\nlabel = 'queue'\n"
+    Path("mine.toml").write_text(columns)
+    for options in ("--sweep mine.toml", "-s files:tickets.csv --text subject --text body --label queue"):
+        result = adbench(f"run -d knn-words {options} --contamination 0 --jobs 0 --no-report")
+        assert result.exit_code == 0, result.output
+    assert "0 cells to run, 2 finished before" in result.output
 
 
 def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):

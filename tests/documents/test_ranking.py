@@ -9,9 +9,9 @@ from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.scores import TokenScore, centre, odd_words, original_words
 from adbench_text.testing.topics import texts_about
-from adbench_text.text.cleaning import Cleaner
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
 ODD = "The JUDGE (of 2 courts) heard   a witness."

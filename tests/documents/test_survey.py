@@ -7,7 +7,7 @@ from adbench_text.documents import chunks
 from adbench_text.documents.chunks import Processes
 from adbench_text.documents.progress import no_progress
 from adbench_text.documents.survey import FileTexts, Look, survey
-from adbench_text.text.cleaning import Cleaner
+from adbench_text.plugins.cleaner import Cleaner
 
 WORDS = [f"{a}{b}{c}u" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
 

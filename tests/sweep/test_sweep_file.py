@@ -62,7 +62,7 @@ def test_everything_that_options_set_can_be_set_in_a_file(sweep):
         "limit": 50,
         "test_outliers": 0.05,
         "protocol": "leave-one-out",
-        "text": "body",
+        "text": ["body"],
         "label": "queue",
         "split": "fold",
         "set": {"vectors": "glove-wiki-gigaword-300", "normalize": False},

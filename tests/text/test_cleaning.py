@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
-from adbench_text.text.cleaning import STOP_WORDS, Cleaner, clean, likely_language, share_of_common_words
+from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.text.cleaning import STOP_WORDS, clean, likely_language, share_of_common_words
 
 
 def clean_by_the_papers_code(text: str) -> str:

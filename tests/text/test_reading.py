@@ -1,5 +1,6 @@
 """Files of documents: formats, columns, and everything that can be wrong with them."""
 
+import csv
 import gzip
 import io
 import json
@@ -38,7 +39,7 @@ def write(folder, name):
 @pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_documents(tmp_path, name):
     documents = DocumentFile(write(tmp_path, name))
-    assert (documents.text_column, documents.id_column) == ("text", "id")
+    assert (documents.text_columns, documents.id_column) == (["text"], "id")
     read = list(documents)
     assert [(document.id, document.text) for document in read] == list(zip("abc", TEXTS, strict=True))
     assert [int(document.fields["size"]) for document in read] == [1, 2, 3]
@@ -126,6 +127,32 @@ def test_semicolons_and_a_byte_order_mark(tmp_path):
     assert [document.text for document in DocumentFile(str(path), text="text")] == ["first, one", "second"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-16-le"])
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "folder"])
+def test_a_byte_order_mark_of_utf_16_needs_no_option(tmp_path, encoding, name):
+    # in the last two, bytes and characters look like line breaks and are none
+    texts = ["ünï, ✓ \U0001f6a2", "two\r\nlines", "ਊ\u0a0d\u0d0aਊ", "\u2028\x85"]
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        for place, text in enumerate(texts):
+            (path / str(place)).write_bytes(("\ufeff" * (encoding != "utf-16") + text).encode(encoding))
+        assert [document.text for document in DocumentFile(str(path))] == texts
+        return
+    with io.StringIO(newline="") as stream:
+        csv.writer(stream).writerows([("id", "text"), *enumerate(texts)])
+        data = ("\ufeff" * (encoding != "utf-16") + stream.getvalue()).encode(encoding)
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    documents = DocumentFile(str(path))
+    assert [(document.id, document.text) for document in documents] == [
+        (str(place), text) for place, text in enumerate(texts)
+    ]
+    assert [document.place for document in documents][-2:] == [f"{name}, line {n}" for n in (5, 6)]
+    if encoding != "utf-16":
+        path.write_bytes(gzip.compress(data[2:]) if name.endswith(".gz") else data[2:])
+        assert list(DocumentFile(str(path), encoding=encoding).texts()) == texts
+
+
 def test_plain_lines_and_folders(tmp_path):
     (tmp_path / "in" / "deep").mkdir(parents=True)
     (tmp_path / "in" / "deep" / "b").write_text("second\nline")
@@ -167,10 +194,29 @@ def test_links_out_of_a_folder_are_left_out_and_counted(tmp_path):
         DocumentFile(str(folder))
 
 
-@pytest.mark.parametrize(("data", "texts"), [(b'{"text": "one"}\n', ["one"]), (b"one\ntwo", ["one", "two"])])
-def test_standard_input(monkeypatch, data, texts):
+@pytest.mark.parametrize(
+    ("data", "text", "texts"),
+    [
+        (b'{"text": "one"}\n', None, ["one"]),
+        (b"one\ntwo", None, ["one", "two"]),
+        (b"id,text\n1,one", None, ["id,text", "1,one"]),  # nothing says that this is a header
+        (b'id;"text"\n1;one', "text", ["one"]),
+        (b"\xef\xbb\xbftext\tid\none\t1", "text", ["one"]),
+        ("id,text\n1,one".encode("utf-16"), "text", ["one"]),
+        (b"my text, in lines\ntwo", "text", ["my text, in lines", "two"]),
+        (b"id,subject,body\n1,one,two", ("subject", "body"), ["one\ntwo"]),
+    ],
+)
+@pytest.mark.parametrize("again", [False, True])
+def test_standard_input(monkeypatch, data, text, texts, again):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-    assert [document.text for document in DocumentFile("-")] == texts
+    assert [document.text for document in DocumentFile("-", text, again=again)] == texts
+
+
+def test_a_wrong_column_of_standard_input_is_an_error_that_names_those_of_its_header(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"id,body\n1,one\n")))
+    with pytest.raises(UnknownNameError, match=r"No column named 'bdy'\. Did you mean 'body'\?"):
+        DocumentFile("-", "bdy")
 
 
 def test_the_column_of_the_text_is_guessed_only_when_there_is_one_choice(tmp_path):
@@ -179,7 +225,38 @@ def test_the_column_of_the_text_is_guessed_only_when_there_is_one_choice(tmp_pat
     with pytest.raises(InvalidValueError, match="--text with one of: subject, body"):
         DocumentFile(str(path))
     path.write_text("queue,subject,body\nx,login,password was rejected again\n")
-    assert DocumentFile(str(path)).text_column == "body"
+    assert DocumentFile(str(path)).text_columns == ["body"]
+
+
+def test_several_columns_are_joined_in_the_order_given(tmp_path):
+    rows = [("login", "no access"), ("", "no subject"), ("no body", ""), ("", "")]
+    path = tmp_path / "a.csv"
+    with path.open("w", newline="") as stream:
+        csv.writer(stream).writerows([("subject", "body"), *rows])
+    documents = DocumentFile(str(path), text=["subject", "body"])
+    joined = ["login\nno access", "no subject", "no body", ""]
+    assert [each.text for each in documents] == list(documents.texts()) == joined
+    assert next(iter(documents)).fields == {"subject": "login", "body": "no access"}
+    turned = DocumentFile(str(path), text=("body", "subject"))
+    assert next(iter(turned)).text == "no access\nlogin"
+    with pytest.raises(UnknownNameError, match=r"No column named 'bdy'\. Did you mean 'body'"):
+        DocumentFile(str(path), text=["subject", "bdy"])
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "parquet"])
+def test_of_several_columns_some_may_be_missing_in_a_row(tmp_path, kind):
+    path = tmp_path / f"a.{kind}"
+    rows = [{"subject": "one", "body": "two"}, {"body": "three"}, {"subject": None, "body": None}]
+    if kind == "jsonl":
+        path.write_text("\n".join(map(json.dumps, [*rows, {"id": 1}])))
+    else:
+        pd.DataFrame(rows).to_parquet(path)
+    documents = DocumentFile(str(path), text=["subject", "body"])
+    for read in ((each.text for each in documents), documents.texts()):
+        assert [next(read) for _ in rows] == ["one\ntwo", "three", ""]
+        if kind == "jsonl":
+            with pytest.raises(DataError, match=r"line 4 has no 'subject'\."):
+                next(read)
 
 
 BAD = {
@@ -196,7 +273,14 @@ BAD = {
         {},
         "line 3 is not in utf-8: byte 0xe9 at position 4",
     ),
-    "UTF-16": ("a.csv", "text\none\n".encode("utf-16"), {}, "is in UTF-16; convert it"),
+    "half a character": (
+        "a.csv",
+        "text\none\n".encode("utf-16") + b"x",
+        {},
+        "line 3 is not in utf-16: truncated data",
+    ),
+    "UTF-32": ("a.csv", "text\none\n".encode("utf-32"), {}, "has a NUL byte: this is not a text file"),
+    "a spreadsheet": ("a.xlsx", b"PK", {}, "a.xlsx is a spreadsheet; export it as CSV, and give that file."),
     "NUL": ("a.csv", b"text\none\ntw\0o\n", {}, "line 3 has a NUL byte"),
     "too many fields": (
         "a.csv",
@@ -238,7 +322,12 @@ BAD = {
     "an unknown suffix": ("a.docx", b"text", {}, "Cannot guess the format of a.docx"),
     "an unknown format": ("a.csv", b"text", {"kind": "xls"}, "No format of documents named 'xls'"),
     "an unknown encoding": ("a.csv", b"text", {"encoding": "latin-99"}, "There is no encoding 'latin-99'"),
-    "wide characters": ("a.csv", b"text", {"encoding": "utf-16"}, "convert it: iconv"),
+    "no UTF-16": (
+        "a.csv",
+        b"text",
+        {"encoding": "utf-16"},
+        "line 1 is not in utf-16: UTF-16 stream does not start with BOM. Give another --encoding.",
+    ),
 }
 
 
