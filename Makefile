@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test test-data slow faults bench docs gpu clean build/assembled
+.PHONY: demo test test-data slow faults bench docs dist gpu clean build/assembled
 
 demo: .venv/installed-for-demo
 	$(BIN)/adbench-text run --sweep demo --no-report
@@ -43,6 +43,12 @@ docs: .venv/installed-for-docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q build/docs build/site
 	@echo "Open build/site/index.html"
 
+# A release, in dist: build/lib would keep deleted files, and only a wheel of the checkout holds its commit.
+dist: .venv/installed-for-release
+	rm -rf dist build/lib
+	$(BIN)/python -m build --sdist --wheel
+	$(BIN)/python -m twine check --strict dist/*
+
 # Only where there is a GPU: the tests that need one, and the benchmark of DATE.
 gpu: .venv/installed-for-tests
 	@if $(BIN)/python -c "import sys, torch; sys.exit(not torch.cuda.is_available())"; then \
@@ -76,6 +82,10 @@ build/assembled:
 
 .venv/installed-for-docs: .venv/installed
 	$(INSTALL) --editable ".[docs]"
+	@touch $@
+
+.venv/installed-for-release: .venv/installed
+	$(INSTALL) --editable ".[release]"
 	@touch $@
 
 clean:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -101,6 +102,25 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
         assert named == expected
         assert set(registry.names("datasets")) <= set(known.split())
         assert all(Path(file).is_relative_to(folder) for file in files.split())
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="needs a checkout")
+def test_the_sdist_holds_every_file_of_the_checkout(tmp_path):
+    source, tracked = tmp_path / "source", output_of("git", "-C", ROOT, "ls-files").splitlines()
+    for name in tracked:
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, source / name)
+    output_of(sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, source)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    assert set(tracked) <= held
+
+
+def test_the_citation_is_of_this_version():
+    import tomllib
+
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_a_model_gets_a_wheel_as_a_build_makes_it(wheel, tmp_path):

@@ -1,10 +1,12 @@
 """``adbench-text ui``: the web pages of MLflow."""
 
+import os
 import shlex
 import socket
 import subprocess
 import sys
 import time
+import webbrowser
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -26,16 +28,20 @@ _SECONDS = 0.2  # between two attempts to reach the server
 
 @click.command("ui")
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
+@click.option("--no-open", is_flag=True, help="Print the links, but open no browser.")
 @adding(*TRACKING)
-def command(port: int, tracking_uri: str, experiment: str) -> None:
-    """Start MLflow's web interface for the store, and print a link to the comparison of each dataset."""
+def command(port: int, no_open: bool, tracking_uri: str, experiment: str) -> None:
+    """Start MLflow's web interface for the store, and open the comparison of the first dataset.
+
+    The links of all datasets are printed. No browser is opened in a pipe, or where there is no display.
+    """
     from adbench_text.store.store import Store
 
     store = Store(tracking_uri, experiment, create=False)
     check_reachable(tracking_uri)  # MLflow's server writes to its store
     if tracking_uri.startswith(("http://", "https://")):
         click.echo(f"The store is a server; open {without_password(tracking_uri)} in a browser:")
-        _print_links(store, without_password(tracking_uri))
+        _show(store, without_password(tracking_uri), no_open)
         return
     if _is_used(port):
         raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
@@ -48,8 +54,7 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
             time.sleep(_SECONDS)
         if process.returncode is None:
             click.echo("Open in a browser (press Ctrl-C to stop):")
-            _print_links(store, f"http://{_HOST}:{port}")
-            sys.stdout.flush()
+            _show(store, f"http://{_HOST}:{port}", no_open)
         code = process.wait()
     finally:
         _terminate(process)
@@ -58,9 +63,16 @@ def command(port: int, tracking_uri: str, experiment: str) -> None:
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
 
 
-def _print_links(store: "Store", server: str) -> None:
-    for dataset, path in store.comparisons().items():
-        click.echo(f"  {dataset}: {server.rstrip('/')}{path}")
+def _show(store: "Store", server: str, no_open: bool) -> None:
+    """Print the link to the comparison of each dataset, and open the first."""
+    links = {dataset: f"{server.rstrip('/')}{path}" for dataset, path in store.comparisons().items()}
+    for dataset, link in links.items():
+        click.echo(f"  {dataset}: {link}")
+    sys.stdout.flush()
+    # without a display the browser would be one of text, in this terminal
+    is_seen = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"}.intersection(os.environ)
+    if links and not no_open and sys.stdout.isatty() and is_seen:
+        webbrowser.open(next(iter(links.values())))
 
 
 def links(store: "Store", datasets: Iterable[str]) -> list[str]:

@@ -77,7 +77,7 @@ def run_sweep(
         finally:
             store.log_kept()
             changed = definitions if was_killed else [result.cell for result in results]
-            store.summarise(definitions[cell] for cell in changed)
+            store.summarise((definitions[cell] for cell in changed), definitions.values())
     return unusable + results
 
 

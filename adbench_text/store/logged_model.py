@@ -12,12 +12,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from adbench_text import __version__
 from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import printable, without_password
 from adbench_text.isolation import environment_with
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import packages_of, read_description
 from adbench_text.models.model import Training
+from adbench_text.provenance import command_line, git_commit
 from adbench_text.store.client import StoreClient, check_reachable, first_line, mlflow_uri
 from adbench_text.store.own_package import requirements, write_wheel
 from adbench_text.store.payload import DESCRIPTION, Input, Payload, Value, run_tags, write_run
@@ -26,6 +28,7 @@ from adbench_text.store.record import KIND, TAG
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
 _NAME = re.compile(r"[^/:.%\"']+")
+_NEWEST = "Newest version: "  # what our description of a registered model begins with
 
 
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
@@ -97,8 +100,12 @@ def _log(
         ).registered_model_version
     number = str(version)
     client.update_model_version(name, number, logged.tags[DESCRIPTION])
+    page = client.get_registered_model(name)
+    if not page.description or page.description.startswith(_NEWEST):  # otherwise somebody has written it
+        client.update_registered_model(name, f"{_NEWEST}{number}. {logged.tags[DESCRIPTION]}")
     for tag, value in logged.tags.items() - run_tags().items():
         client.set_model_version_tag(name, number, tag, value)
+        client.set_registered_model_tag(name, tag, value)
     if alias is not None:
         client.set_registered_model_alias(name, alias, number)
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
@@ -123,13 +130,28 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
         **counts,
         **{f"threshold_{alpha}": score for alpha, score in calibration["thresholds"].items()},
     }
+    thresholds = [
+        f"{score:.3g} at {100 * float(alpha):g} % of false alarms"
+        for alpha, score in calibration["thresholds"].items()
+        if score is not None
+    ]
     label = training.options.get("configuration", detector["name"])
     tags = {
         KIND: "model",
         f"{TAG}detector": detector["name"],
         f"{TAG}training": f"{source}, digest {training.digest}",
-        DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
-        f"its scores ({calibration['by']}).",
+        DESCRIPTION: "\n".join(
+            [
+                f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
+                f"its scores ({calibration['by']}).",
+                "",
+                f"- Made by `{command_line()}`, adbench-text {__version__}, commit {git_commit()}; "
+                f"the digest of its documents is {training.digest}.",
+                f"- By words, a score is odd above {'; '.join(thresholds) or 'none: too few documents'}.",
+                "- How many odd documents it finds is not known: its training documents have no labels. On "
+                "labelled documents, `adbench-text run -s files:FILE` measures its detector.",
+            ]
+        ),
     }
     file, size = json.dumps({"file": training.source}), json.dumps({"num_rows": training.n_documents})
     return Payload(

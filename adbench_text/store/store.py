@@ -40,6 +40,7 @@ from adbench_text.store.payload import (
     PARENT,
     SUMMARY,
     Payload,
+    log_overview,
     payload,
     run_tags,
     summary_key,
@@ -215,13 +216,20 @@ class Store:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
         self.client.log_artifacts(self._parents[dataset], str(folder))
 
-    def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
+    def summarise(
+        self, definitions: Iterable[Mapping[str, str]], sweep: Iterable[Mapping[str, str]] | None = None
+    ) -> None:
         """Write or renew the summary runs of what these definitions belong to.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
-        the store holds, not over those of one sweep alone.
+        the store holds, not over those of one sweep alone. The open parent runs get an overview of the cells
+        of the `sweep`; the default is those of the definitions.
         """
+        definitions = list(definitions)
         changed = {(each["dataset"], summary_key(each)) for each in definitions}
+        of_sweep = defaultdict(list)
+        for each in definitions if sweep is None else sweep:
+            of_sweep[each["dataset"]].append(each)
         # two sweeps that end at once would write each of them twice
         with self.journal.held("summaries"), interrupts.held_back():
             for dataset in {dataset for dataset, _ in changed}:
@@ -233,6 +241,10 @@ class Store:
                 for key, group in groups.items():
                     if (dataset, key) in changed:
                         self.write(dataset, summary_payload(group), run_id=existing.get(key))
+                if dataset in self._parents:
+                    shown = {summary_key(each) for each in of_sweep[dataset]}
+                    held = [group for key, group in groups.items() if key in shown]
+                    log_overview(self.client, self._parents[dataset], of_sweep[dataset], held)
 
     # Reading
 

@@ -277,6 +277,24 @@ def test_ui_of_a_server_is_its_own(server, monkeypatch):
     assert f"  tiny: {server.url}{LINK}" in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("options", "has_display", "is_terminal", "opened"),
+    [("", True, True, 1), ("--no-open", True, True, 0), ("", False, True, 0), ("", True, False, 0)],
+)
+def test_ui_opens_the_first_comparison(options, has_display, is_terminal, opened, server, monkeypatch):
+    links = []
+    monkeypatch.setattr("webbrowser.open", links.append)
+    monkeypatch.setattr("sys.platform", "linux")
+    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: is_terminal, raising=False)
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.delenv("DISPLAY", raising=False)
+    if has_display:
+        monkeypatch.setenv("DISPLAY", ":0")
+    monkeypatch.setattr(Store, "comparisons", lambda self: {"big": LINK, "tiny": "/other"})
+    assert adbench(f"ui {options} --tracking-uri {server.url}").exit_code == 0
+    assert links == [f"{server.url}{LINK}"] * opened
+
+
 def test_run_ends_with_the_way_to_the_comparison(store):
     result = run("-d counting --inlier sea --no-report")
     assert result.stderr.splitlines()[-1] == (

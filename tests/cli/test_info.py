@@ -5,6 +5,7 @@ import json
 import pytest
 from commands import adbench
 
+from adbench_text import __version__
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.documentation import documented, parameters
@@ -18,7 +19,7 @@ def test_a_detector_is_described():
     text = result.stdout
     assert text.startswith("ocsvm (detector): One-class SVM on document vectors (Schoelkopf et al., 2001).\n")
     assert "Regime:     word frequencies or vectors\n" in text
-    assert "Package:    adbench-text 0.1.0, MIT\n" in text
+    assert f"Package:    adbench-text {__version__}, MIT\n" in text
     assert "Citation:   Schoelkopf et al., 2001\n" in text
     assert "Resources:  Word vectors glove-wiki-gigaword-50 are not in " in text
     assert "  default     the defaults below\n  paper-grid  16 configurations\n" in text

@@ -57,7 +57,7 @@ class Kept:
             self.statuses[cell] = result.status
         self.waiting.clear()
 
-    def summarise(self, definitions):
+    def summarise(self, definitions, sweep):
         self.summarised += definitions
 
 

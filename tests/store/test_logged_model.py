@@ -147,9 +147,33 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
     (logged,) = run.outputs.model_outputs
     assert found.source == f"models:/{logged.model_id}"
     assert found.tags["adbench_text.detector"] == "ocsvm"
-    assert found.description.endswith("documents of sea, calibrated by its scores (leave-one-out).")
-    assert found.description.startswith("ocsvm, fitted on 60 documents")
+    first, _, made, odd, unknown = found.description.splitlines()
+    assert first.startswith("ocsvm, fitted on 60 documents of sea, ")
+    assert first.endswith("calibrated by its scores (leave-one-out).")
+    assert model.training.digest in made
+    assert (
+        odd == f"- By words, a score is odd above {thresholds['threshold_0.05']:.3g} at 5 % of false alarms; "
+        f"{thresholds['threshold_0.1']:.3g} at 10 % of false alarms."
+    )
+    assert "is not known" in unknown
     assert Store(uri).datasets() == []
+
+
+def test_the_page_of_a_model_is_of_the_newest_version_unless_somebody_has_written_it(folder, uri):
+    from mlflow import MlflowClient
+
+    client = MlflowClient()
+    for number in ("1", "2"):
+        log_model(folder, "odd-ships", uri)
+        page, version = (
+            client.get_registered_model("odd-ships"),
+            client.get_model_version("odd-ships", number),
+        )
+        assert page.description == f"Newest version: {number}. {version.description}"
+        assert page.tags == version.tags
+    client.update_registered_model("odd-ships", "Ships.")
+    log_model(folder, "odd-ships", uri)
+    assert client.get_registered_model("odd-ships").description == "Ships."
 
 
 def test_a_model_is_registered_beside_a_run_of_the_user(folder, uri):

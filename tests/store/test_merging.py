@@ -102,9 +102,9 @@ def test_the_summaries_are_those_of_all_cells(new_store):
     log(target, result(0.1, inlier="law", detector="e"))
     merged(target, laptop, node)
     metrics = {run.info.run_name: run.data.metrics for run in runs(target, "summary")}
-    assert metrics.keys() == {"d k=3 | 0% | mean", "e k=3 | 0% | mean"}
-    assert metrics["d k=3 | 0% | mean"]["auroc"] == pytest.approx(0.7)
-    assert metrics["d k=3 | 0% | mean"]["cells"] == 2
+    assert metrics.keys() == {"d k=3 | 0%", "e k=3 | 0%"}
+    assert metrics["d k=3 | 0%"]["auroc"] == pytest.approx(0.7)
+    assert metrics["d k=3 | 0%"]["cells"] == 2
 
 
 def test_of_equal_cells_the_newest_is_copied_and_none_that_the_target_has(new_store):

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from journals import kill_writer
-from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
+from stores import STARTED, corpus, definition, execute, left_out, log, log_one, result, runs
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
@@ -52,7 +52,7 @@ def test_a_sweep_is_a_parent_run_with_its_cells_below_and_summaries_beside_it(st
     assert parents == [None, None, sweep.info.run_id, sweep.info.run_id]
     assert {run.info.status for run in [sweep, *cells, summary]} == {"FINISHED"}
     assert sweep.info.run_name == "sweep: a sweep"
-    assert summary.info.run_name == "d k=3 | 0% | mean"
+    assert summary.info.run_name == "d k=3 | 0%"
     assert {run.info.run_name for run in cells} == {"d k=3 | sea | 0% | seed 0", "d k=3 | law | 0% | seed 0"}
 
 
@@ -143,7 +143,7 @@ def test_a_thinned_test_set_is_named_in_runs_inputs_and_scores(store):
     ]
     testing = {each.tags[0].value: each.dataset for each in cell.inputs.dataset_inputs}["testing"]
     assert (testing.name, testing.profile) == (f"tiny test{suffix}", '{"num_rows": 4.0}')
-    assert runs(store, "summary")[0].info.run_name == f"d k=3 | 0% | mean{suffix}"
+    assert runs(store, "summary")[0].info.run_name == f"d k=3 | 0%{suffix}"
 
 
 def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(store):
@@ -235,8 +235,6 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
     log(store, *(result(figure, inlier=inlier, seed=seed) for (inlier, seed), figure in figures.items()))
     (summary,) = runs(store, "summary")
     metrics = summary.data.metrics
-    first = min(name for name in metrics if "/" in name)  # of MLflow's charts; sections come first
-    assert metrics[first] == metrics["auroc"]
     assert metrics["cells"] == 4
     assert metrics["failed_cells"] == 0
     assert metrics["auroc"] == pytest.approx(0.7)  # of 0.85 and 0.55
@@ -247,6 +245,61 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
     params, versions = params_and_tags(definition(result()))
     assert summary.data.params == {k: v for k, v in params.items() if k not in ("inlier", "seed")}
     assert versions.items() <= summary.data.tags.items()
+    (used,) = summary.inputs.dataset_inputs
+    assert (used.dataset.name, used.dataset.digest) == ("tiny", corpus().digest)
+
+
+def charts(run) -> dict[str, float]:
+    """The metrics that MLflow's page of charts begins with, in its order."""
+    return {name: run.data.metrics[name] for name in sorted(run.data.metrics) if "/" in name}
+
+
+def test_each_level_has_a_chart_in_the_order_of_the_levels(store):
+    levels = (0, 0.005, 0.05, 0.1)
+    log(store, *(result(0.9 - level, level=level) for level in levels))
+    summaries = sorted(runs(store, "summary"), key=lambda run: float(run.data.params["contamination"]))
+    titles = ["AUROC/ 0 percent", "AUROC/ 0.5 percent", "AUROC/ 5 percent", "AUROC/10 percent"]
+    expected = {title: 0.9 - level for title, level in zip(titles, levels, strict=True)}
+    assert [charts(run) for run in summaries] == [{name: figure} for name, figure in expected.items()]
+    assert charts(runs(store, "sweep")[0]) == expected
+
+
+def test_a_sweep_carries_its_params_and_its_best_means(store):
+    best = {"sea": 0.9, "law": 0.7}
+    log(
+        store,
+        *(result(figure, inlier=inlier, seed=1) for inlier, figure in best.items()),
+        result(0.6, detector="e"),
+        result(None, detector="f"),
+        result(0.75, level=0.05),
+    )
+    (sweep,) = runs(store, "sweep")
+    assert sweep.data.params == {
+        **{"detector": "d, e, f", "preset": "default", "configuration": "k=3", "dataset": "tiny"},
+        **{"inlier": "sea, law", "contamination": "0, 0.05", "seed": "1, 0"},
+    }
+    metrics = {name: value for name, value in sweep.data.metrics.items() if "/" not in name}
+    assert metrics == pytest.approx({"auroc": 0.8, "aupr_in": 0.4, "aupr_out": 0.2, "fpr95": 0.2})
+    assert list(charts(sweep).values()) == pytest.approx([0.8, 0.75])
+    assert sweep.data.tags["adbench_text.best"] == "d k=3 | 0%"
+
+
+def test_a_sweep_without_a_result_has_params_only(store):
+    log(store, result(None))
+    (sweep,) = runs(store, "sweep")
+    assert (sweep.data.metrics, sweep.data.params["detector"]) == ({}, "d")
+    assert "adbench_text.best" not in sweep.data.tags
+
+
+def test_a_sweep_that_goes_on_counts_what_was_finished_before(store):
+    log(store, result(0.9, detector="e"))
+    both = [result(0.8), result(0.9, detector="e")]
+    with store.sweep({"tiny": corpus()}, "again"):
+        log_one(store, both[0])
+        store.summarise([definition(both[0])], [definition(each) for each in both])
+    sweep = next(run for run in runs(store, "sweep") if run.info.run_name == "sweep: again")
+    assert sweep.data.metrics["auroc"] == 0.9
+    assert sweep.data.params["detector"] == "d, e"
 
 
 def test_splits_count_the_same_however_many_seeds_they_have(store):
@@ -324,7 +377,13 @@ def test_the_summary_of_a_preset_bears_its_name_and_that_of_a_grid_its_configura
         of_grid = replace(made, cell=replace(made.cell, n_configurations=2))
         log(store, of_grid, preset="grid", configuration=f"nu={nu}")
     names = sorted(run.info.run_name for run in runs(store, "summary"))
-    assert names == [*(f"d grid: nu={nu} | 0% | mean" for nu in (0.05, 0.1)), "d paper | 0% | mean"]
+    assert names == [*(f"d grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d paper | 0%"]
+
+
+def test_a_cell_is_called_by_its_preset_not_by_its_settings(store):
+    made = result()
+    log(store, replace(made, cell=replace(made.cell, preset="paper")), preset="paper")
+    assert runs(store, "cell")[0].info.run_name == "d paper | sea | 0% | seed 0"
 
 
 def test_records_are_in_the_order_in_which_the_cells_began(store):
