@@ -88,8 +88,8 @@ class Builder:
 
         `only` is True if the user named them: a format for programs has no other table then, and a note
         explains each that is left out. With `pictures` come pictures, heat maps, the main tables of the other
-        metrics, and the leaders in place of the leaderboard. `sections` come with the result, the leaders, the
-        main table and the provenance.
+        metrics, and the leaders in place of the leaderboard. `sections` come besides the result, the
+        leaderboard, the main table and the provenance.
         """
         has_tables = "tables" in sections
         chosen = list(tables or declared.brief_tables())

@@ -29,7 +29,10 @@ _OF_MARKS = {
 
 
 def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]:
-    """Return the tables, each note and each sign's meaning under the first that has it; `general` under the first."""
+    """Return the tables, each note and the meaning of each sign under the first that has it.
+
+    The `general` notes are under the first table.
+    """
     placed: list[Table] = []
     explained: set[Mark | str] = set()
     for table in tables:

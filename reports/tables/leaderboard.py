@@ -100,8 +100,9 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
             theirs = [figure(figures.get(corpus.digest)) for corpus in corpora]
             theirs += [_mean([figures.get(corpus.digest) for corpus in of_mean])] if of_mean else []
             rows.append([Entry(label), Entry(knowledge), *theirs])
+    of_each = " of each dataset" if len(corpora) > 1 else ""
     return Table(
-        f"{comparison.metric.title} (%){' of each dataset' if len(corpora) > 1 else ''}, mean over the splits, "
+        f"{comparison.metric.title} (%){of_each}, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data",
         ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if of_mean else [])],
         rows,

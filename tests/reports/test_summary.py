@@ -67,8 +67,8 @@ def test_datasets_with_a_common_mean_have_a_sentence_together():
         if figure
     ]
     assert headlines(compare(two))[0] == (
-        "Over first and second: x is best, with a mean AUROC of 80.0% at 0% of outliers in the training data, "
-        "2.5 points above y."
+        "Over first and second: x is best, with a mean AUROC of 80.0% at 0% of outliers in the training "
+        "data, 2.5 points above y."
     )
     assert len(headlines(compare(two))) == 3
     assert len(headlines(compare([*of("x", 0.9), *of("y", 0.8)]))) == 1

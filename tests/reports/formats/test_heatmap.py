@@ -130,8 +130,10 @@ def test_words_of_own_documents_have_their_colour_and_score():
 def test_a_table_of_all_documents_leads_to_each():
     few = [document("\n  first line\nsecond", [0.1, 0.2, 0.3], ["line"], id=f"X{n}") for n in (1, 2)]
     markup = page(**{"Odd by words": few, "Odd by form": few[:1]})
-    row = '<td>1</td><td><a href="#document-1-2"><bdi>X2</bdi></a></td><td>line</td><td><bdi>first line</bdi></td>'
-    assert row in markup
+    assert (
+        '<tr><td>1</td><td><a href="#document-1-2"><bdi>X2</bdi></a></td><td>line</td>'
+        "<td><bdi>first line</bdi></td></tr>"
+    ) in markup
     assert set(re.findall('href="#(.+?)"', markup)) == set(re.findall('id="(.+?)"', markup)) - {"top"}
     assert markup.index("Odd by form") < markup.index("<article")
 
@@ -194,7 +196,7 @@ def test_a_document_that_begins_with_much_space_is_shown():
 
 
 def test_a_page_of_very_many_documents_is_below_a_megabyte():
-    facts = {name: "0.0012" for name in ("p", "p_form", "p_both", "score", "copies")}
+    facts = dict.fromkeys(("p", "p_form", "p_both", "score", "copies"), "0.0012")
     texts = ["wor", "word " * 200, "<&> \x00\n" * 2000, "\U0001f600 " * 3000, "'" * 90_000, '"' * 40]
     for text in texts:
         documents = [document(text, [1.0] * len(text.split()), ["<" * 40] * 4, text * 9, facts)] * 1500
