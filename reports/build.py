@@ -15,6 +15,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence, heatmaps
 from adbench_text.reports.report import Picture, Report, Table
 from adbench_text.reports.summary import headlines, provenance
+from adbench_text.reports.tables.leaderboard import leaders
 from adbench_text.reports.wide import wide_table
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 #: What a report adds to the result, the main table and the provenance.
 SECTIONS = ("tables", "pictures", "heatmaps")
-_SHORT = ("leaderboard", "main")  # tables of a report without the section of tables
+_BOARD = "leaderboard"
+_SHORT = (_BOARD, "main")  # tables of a report without the section of tables
 
 
 def held_records(store: "Store", datasets: Sequence[str] = ()) -> tuple[list[Record], list[str]]:
@@ -85,9 +87,9 @@ class Builder:
         """Return a report of the named tables, of the brief ones without names; what is empty is left out.
 
         `only` is True if the user named them: a format for programs has no other table then, and a note
-        explains each that is left out. With `pictures` come pictures, heat maps, and the main tables of the
-        other metrics. `sections` come after the result, the main table, over it the leaderboard, and the
-        provenance.
+        explains each that is left out. With `pictures` come pictures, heat maps, the main tables of the other
+        metrics, and the leaders in place of the leaderboard. `sections` come besides the result, the
+        leaderboard, the main table and the provenance.
         """
         has_tables = "tables" in sections
         chosen = list(tables or declared.brief_tables())
@@ -97,7 +99,10 @@ class Builder:
         if metric is not None:
             comparison = Comparison(self.cells, metric, self.evidence)
         of_names = {name: _tables(name, comparison) for name in declared.tables() if name in chosen}
-        built = [table for of_name in of_names.values() for table in of_name]
+        first = leaders(comparison) if pictures else None
+        built = [
+            table for name, of_name in of_names.items() if not (first and name == _BOARD) for table in of_name
+        ]
         if pictures and has_tables and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
             built += [t for name in others for t in _tables("main", Comparison(self.cells, name))]
@@ -112,13 +117,15 @@ class Builder:
         ]
         labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
+        general = notes_on.of_comparison(comparison, self._notes)
         return Report(
-            notes_on.under_tables(built, comparison, self._notes),
+            notes_on.under_tables(built, general),
             None if only or not has_tables else wide_table(comparison),
             [*of_no_table, *self.evidence_notes],
             drawn,
             maps,
             headlines(comparison),
+            notes_on.under_tables([first], [] if built else general)[0] if first else None,
             provenance(self.cells.records, labels, place),
         )
 
@@ -144,6 +151,7 @@ class Builder:
                 *(drawing.name, drawing.title, drawing.caption),
                 svg(drawing.figure, drawing.title, f"figure-{number}"),
                 float(drawing.figure.get_figwidth()),
+                drawing.is_first,
             )
             for number, drawing in enumerate(self.drawings, start=1)
         ]
@@ -157,9 +165,9 @@ class Builder:
     def write_all(self, folder: Path) -> None:
         """Write the report in all formats with a suffix to a folder, and its figures."""
         every = list(declared.tables())
-        page = self.report(every, pictures=True)
         for form in map(declared.report_format, registry.names("reports")):
             if form.suffix and form.has_all_tables:
+                page = self.report(every, pictures=form.has_pictures)
                 (folder / f"report.{form.suffix}").write_text(form.render(page, None), encoding="utf-8")
             elif form.suffix:
                 for metric in METRICS:

@@ -223,10 +223,16 @@ class Comparison:
                 marked[place] = replace(marked[place], best=value == best and len(candidates) > 1)
         return marked
 
-    def best_first(self, corpus: Corpus) -> list[tuple[Column, float]]:
+    def best_first(self, *corpora: Corpus) -> list[tuple[Column, float]]:
         """Return the fair columns that have a figure of all splits, and their means, the best first."""
-        means = [(column, corpus.entry(column).complete_value) for column in self.fair]
-        present = [(column, value) for column, value in means if value is not None]
+        figures = {
+            column: [corpus.entry(column).complete_value for corpus in corpora] for column in self.fair
+        }
+        present = [
+            (column, mean(value for value in values if value is not None))
+            for column, values in figures.items()
+            if None not in values
+        ]
         sign = -1 if self.metric.higher_is_better else 1
         return sorted(present, key=lambda item: sign * item[1])
 

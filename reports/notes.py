@@ -28,15 +28,18 @@ _OF_MARKS = {
 }
 
 
-def under_tables(tables: Sequence[Table], comparison: Comparison, notes: Sequence[str]) -> list[Table]:
-    """Return the tables, each note and the meaning of each sign under the first that has it."""
+def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]:
+    """Return the tables, each note and the meaning of each sign under the first that has it.
+
+    The `general` notes are under the first table.
+    """
     placed: list[Table] = []
     explained: set[Mark | str] = set()
     for table in tables:
         of_table = [note for mark, note in _OF_MARKS.items() if mark in table.marks - explained]
         of_table += [note for note in table.notes if note not in explained]
         explained.update(table.marks, table.notes)
-        of_table += of_comparison(comparison, notes) if not placed else []
+        of_table += general if not placed else []
         placed.append(replace(table, notes=list(dict.fromkeys(of_table))))
     return placed
 

@@ -129,6 +129,7 @@ class Table:
     best_in_columns: bool = (
         False  #: the best entries are those of their columns, and a note of it explains them
     )
+    bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
 
     @property
     def marks(self) -> frozenset[Mark]:
@@ -192,6 +193,7 @@ class Picture:
     caption: str  #: describes it in words, also for those who do not see it
     svg: str  #: an ``<svg>`` element
     width: float  #: in inches
+    is_first: bool = False  #: shown beside the leaders
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,8 @@ class Report:
     notes: list[str]  #: those that belong to no table; failures last
     pictures: Sequence[Picture] = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
-    headlines: Sequence[str] = ()  #: the result in a sentence for each dataset, above the tables
+    headlines: Sequence[str] = ()  #: the result in a sentence, over all datasets and for each
+    leaders: Table | None = None  #: in place of the leaderboard, for formats that can show pictures
     provenance: Sequence[tuple[str, str]] = ()  #: where the results come from: name and value, in order
 
     @property

@@ -1,11 +1,12 @@
 """The sentences that a report begins with, and where its results come from."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
 from adbench_text.reports import notes, published
 from adbench_text.reports.comparison import Comparison, Corpus
+from adbench_text.reports.tables.leaderboard import shared
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import percent
 
@@ -13,8 +14,25 @@ _MOST = 3  # values of one kind are listed
 
 
 def headlines(comparison: Comparison) -> list[str]:
-    """Return a sentence for each corpus: its best complete detector, over the next and over the published."""
-    return [_headline(comparison, corpus) for corpus in comparison.corpora]
+    """Return a sentence for all corpora that have a common mean, and one for each.
+
+    It names the best complete detector, how much better it is than the next, and than the published.
+    """
+    return [*_over_all(comparison), *(_headline(comparison, corpus) for corpus in comparison.corpora)]
+
+
+def _over_all(comparison: Comparison) -> Iterator[str]:
+    corpora = shared(comparison)
+    ranked = [item for item in comparison.best_first(*corpora) if not item[0].apart] if corpora else []
+    if len(ranked) > 1:
+        (best, value), (next_best, next_value), *_ = ranked
+        labels = [corpus.label for corpus in corpora]
+        few = f"{', '.join(labels[:-1])} and {labels[-1]}"
+        names = few if len(labels) <= _MOST else f"{len(labels)} datasets"
+        yield (
+            f"Over {names}: {best.label} is best, with a mean {comparison.metric.title} of {value:.1f}%"
+            f"{_at(corpora[0])}, {_against(value, next_value)} {next_best.label}."
+        )
 
 
 def _headline(comparison: Comparison, corpus: Corpus) -> str:
@@ -38,10 +56,7 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
         sentence += (
             f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
         )
-    if not corpus.is_ranked:
-        sentence += f" at {level} of outliers in the training data"
-    elif corpus.lowest:
-        sentence += f" at {level} of outliers"
+    sentence += _at(corpus)
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
     means = {name: corpus.published_value(name) for name in comparison.published}
@@ -52,6 +67,11 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
         sentence += f"; {_against(value, theirs)} the best published figure, {published.label(name)}"
         sentence += ", which is of another edition" if corpus.is_other_edition else ""
     return f"{sentence}."
+
+
+def _at(corpus: Corpus) -> str:
+    level = f" at {percent(corpus.lowest)} of outliers"
+    return f"{level} in the training data" if not corpus.is_ranked else level if corpus.lowest else ""
 
 
 def _against(ours: float, theirs: float) -> str:

@@ -96,9 +96,10 @@ def command(
             progress("scoring", n_documents, None)
     texts = [each.text for each in found]
     shown = []
-    for each, words, *why in zip(found, scorer.words(texts), *scorer.why(texts), strict=True):
-        facts = {"id": each.id} | numbers_of(each.scored)
-        shown.append(PageDocument(list(facts.items()), [*why[0], *why[1]], each.text, words))
+    explained = zip(found, scorer.words(texts), *scorer.why(texts), strict=True)
+    for rank, (each, words, *why) in enumerate(explained, start=1):
+        facts = numbers_of(each.scored)
+        shown.append(PageDocument(str(rank), each.id, facts, [*why[0], *why[1]], each.text, words))
     by_what = {"words": " by words", "form": " by form", "both": " by words and form"}[scorer.by]
     by_what = by_what if fitted.form else ""
     summary = [
@@ -108,5 +109,5 @@ def command(
         f"Odd{by_what} at {100 * alpha:g} % false alarms: {n_odd:,}. p is the share of normal documents that "
         "score at least as high.",
     ]
-    write_page(output, summary, {"": shown}, scorer.centre)
+    write_page(output, file, summary, {"The most odd": shown}, scorer.centre)
     click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")

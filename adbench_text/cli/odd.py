@@ -35,6 +35,7 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     from adbench_text.documents.progress import OnProgress
     from adbench_text.documents.ranked import OddDocuments, RankedDocument
+    from adbench_text.reports.formats._heatmap import PageDocument
 
 _OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
@@ -113,16 +114,22 @@ def command(
         ranked.read([*chain(*explained.values()), *families])
         for name, each in lists.items():
             each.explain(explained[name])
-    summary = [_summary(ranked), *_families(ranked, families, rows)]
-    click.echo("\n".join(summary[: 1 + _N_FAMILIES_PRINTED]))
+    summary, of_families = _summary(ranked), _families(ranked, families, rows)
+    click.echo("\n".join([summary, *of_families[:_N_FAMILIES_PRINTED]]))
     for name, each in lists.items() if top else ():
         if name:
             click.echo(f"Odd{name}:")
         _print(each, explained[name][:top], rows)
     called_odd = [*(_called_odd(*item) for item in lists.items()), _MEANING]
+    in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
         _write_table(table, lists, rows, explained, progress)
-        _write_page(page, lists, rows, explained, [*summary, *called_odd])
+        sections = {
+            f"Odd{name}" if name else "The most odd": _shown(each, explained[name], rows)
+            for name, each in lists.items()
+        }
+        notes = [*of_families, in_any_file]
+        write_page(page, file, [summary, *called_odd], sections, next(iter(lists.values())).centre, notes)
     click.echo("\n".join(called_odd))
     click.echo(f"All documents: {table}. Page: {page}.")
     for note in _notes(lists, choice):
@@ -243,9 +250,8 @@ def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> li
     return notes
 
 
-def _facts(ranked: "RankedDocument", rows: _Rows) -> dict[str, str]:
-    facts = {"rank": str(ranked.rank), "id": rows.id(ranked.place)} | numbers_of(ranked)
-    return facts | ({"copies": f"{ranked.n_copies:,}"} if ranked.n_copies else {})
+def _numbers(ranked: "RankedDocument") -> dict[str, str]:
+    return numbers_of(ranked) | ({"copies": f"{ranked.n_copies:,}"} if ranked.n_copies else {})
 
 
 def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Rows) -> None:
@@ -256,7 +262,9 @@ def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Row
     texts = ranked.read(shown)
     facts = [
         {
-            **_facts(each, rows),
+            "rank": str(each.rank),
+            "id": rows.id(each.place),
+            **_numbers(each),
             "p": f"{ranked.p_of(each):.2g}",
             "why": ", ".join(ranked.why(each)),
             "text": texts[each.place],
@@ -332,26 +340,21 @@ def _cell(value: float | None, digits: int) -> str:
     return "" if value is None else f"{value:.{digits}g}"
 
 
-def _write_page(
-    path: Path,
-    lists: "Mapping[str, OddDocuments]",
-    rows: _Rows,
-    explained: "Mapping[str, Sequence[RankedDocument]]",
-    summary: list[str],
-) -> None:
+def _shown(
+    ranked: "OddDocuments", explained: "Sequence[RankedDocument]", rows: _Rows
+) -> "list[PageDocument]":
+    """Return the documents of a list of the page."""
     from adbench_text.reports.formats._heatmap import PageDocument
 
-    sections = {}
-    for name, ranked in lists.items():
-        texts = ranked.read(explained[name])
-        sections[f"Odd{name}" if name else ""] = [
-            PageDocument(
-                list(_facts(each, rows).items()),
-                ranked.why(each),
-                texts[each.place],
-                ranked.words(each) if ranked.by != "form" else [],
-            )
-            for each in explained[name]
-        ]
-    summary = [*summary, "About this share is called odd in any file, with or without outliers."]
-    write_page(path, summary, sections, next(iter(lists.values())).centre)
+    texts = ranked.read(explained)
+    return [
+        PageDocument(
+            str(each.rank),
+            rows.id(each.place),
+            _numbers(each),
+            ranked.why(each),
+            texts[each.place],
+            ranked.words(each) if ranked.by != "form" else [],
+        )
+        for each in explained
+    ]

@@ -165,14 +165,25 @@ def numbers_of(document: Any) -> dict[str, str]:
 
 
 def write_page(
-    path: Path, summary: Sequence[str], sections: "Mapping[str, Sequence[PageDocument]]", centre: float
+    path: Path,
+    file: str,
+    summary: Sequence[str],
+    sections: "Mapping[str, Sequence[PageDocument]]",
+    centre: float,
+    notes: Sequence[str] = (),
 ) -> None:
-    """Write a page of lists of documents, by heading; words are coloured by their scores above the centre."""
+    """Write a page of lists of documents of FILE; words are coloured by their scores above the centre."""
+    from datetime import datetime
+
+    from adbench_text.provenance import command_line
     from adbench_text.reports.formats._heatmap import page_of_documents
     from adbench_text.storage import atomic_path
 
+    name = "standard input" if file == STDIN else Path(file).resolve().name
+    made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
+    markup = page_of_documents(f"Odd documents in {name}", made, summary, sections, centre, notes)
     with atomic_path(path) as temporary:
-        temporary.write_text(page_of_documents(summary, sections, centre), encoding="utf-8")
+        temporary.write_text(markup, encoding="utf-8")
 
 
 def check_outputs(file: str, *outputs: Path) -> None:

@@ -25,6 +25,7 @@ class Drawing(NamedTuple):
     title: str
     caption: str
     figure: Figure
+    is_first: bool = False  #: as in `Picture`
 
 
 def stem(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import escape
 
 from adbench_text.plugins.scores import TokenScore, centre
 from adbench_text.reports.report import Heatmap
@@ -19,9 +21,12 @@ from adbench_text.run.result import Example
 N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
 N_CHARACTERS = 1500  # of an example are shown
-_N_CHARACTERS_OF_DOCUMENT = 3000  # of a user's own document
+_N_CHARACTERS_FOLDED = 2500  # of a user's own document
+_N_CHARACTERS_OF_NAME = 80  # of a user's own document, and of its first line
 _MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
-_OF_WORD, _OF_DOCUMENT = 55, 400  # bytes that each takes besides its text, about
+_OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
+_N_FIRST_LINES = 5  # are open where no word is odd
+_FEWEST_FOLDED = 3  # lines
 
 _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
     "most abnormal": "high score",
@@ -31,6 +36,7 @@ _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no th
 }
 
 # characters that HTML forbids, or UTF-8 cannot encode
+_LINE = re.compile(r".{1,100}(?!\S)[^\S\n]*\n?|.{1,100}\n?|\n")  # long ones are broken as they would be shown
 _UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -89,9 +95,9 @@ class Scale:
         """Return a word with its score and shade."""
         return Piece(text, self.number(score), self.shade(score))
 
-    def pieces(self, text: str, words: Sequence[TokenScore]) -> list[Piece]:
-        """Return the pieces of a text, as far as it is shown."""
-        pieces, position = [], len(text) - len(text.lstrip("\r\n"))
+    def pieces(self, text: str, words: Sequence[TokenScore], first: int = 0) -> list[Piece]:
+        """Return the pieces of a text from its character `first`, as far as it is shown."""
+        pieces, position = [], max(first, len(text) - len(text.lstrip("\r\n")))
         for word in words:
             start, end = max(word.start, position), min(word.end, len(text))
             if start >= end:  # beyond what is shown, or within the word before
@@ -150,9 +156,10 @@ def _cut(text: str, n_characters: int) -> tuple[str, int]:
     """Return the beginning of a text that is not too long, and the number of words after it."""
     if len(text) <= n_characters:
         return text, 0
-    beginning = text[: n_characters + 1].rsplit(maxsplit=1)[0]
-    beginning = beginning if len(beginning) <= n_characters else text[:n_characters]
-    return beginning, len(text[len(beginning) :].split())
+    places = range(n_characters, 0, -1)
+    end = next((end for end in places if text[end].isspace() or text[end - 1].isspace()), n_characters)
+    beginning = text[:end].rstrip()
+    return beginning, len(text[end:].split())
 
 
 def _digits(largest: float) -> int:
@@ -165,52 +172,118 @@ def _digits(largest: float) -> int:
 class PageDocument(NamedTuple):
     """A document of the page of own documents."""
 
-    facts: Sequence[tuple[str, str]]  #: in order: ``[("rank", "1"), ("id", "X4"), ("p", "0.0016")]``
+    rank: str
+    id: str
+    facts: Mapping[str, str]  #: in order: ``{"p": "0.0016", "score": "4.2"}``
     why: Sequence[str]  #: the words that make it odd
     text: str  #: as it was written
     words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
 
 
+class _Part(NamedTuple):
+    """Lines of a document, from `start` to `end`; of folded ones, only the first may be shown."""
+
+    start: int
+    end: int
+    n_folded: int  #: words, 0 for open lines
+    n_left_out: int  #: words after the end
+
+
+class _OnPage(NamedTuple):
+    """A document as it is shown."""
+
+    document: PageDocument
+    name: str
+    first_line: str
+    parts: list[_Part]
+
+    @classmethod
+    def of(cls, document: PageDocument) -> "_OnPage":
+        """Return a document with its name, its first line and its parts."""
+        first_line = next((line for line in document.text.splitlines() if line.strip()), "")
+        return cls(document, _start(document.id), _start(first_line.strip()), list(_parts(document)))
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes that it takes on a page, at most."""
+        texts = [self.document.text[part.start : part.end] for part in self.parts]
+        texts += [*self.document.facts.values(), self.first_line, *2 * (self.name, *self.document.why)]
+        n_words = sum(
+            word.start < part.end and word.end > part.start
+            for part in self.parts
+            for word in self.document.words
+        )
+        n_bytes = sum(len(escape(_UNFIT.sub("\ufffd", text)).encode()) for text in texts)
+        return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT
+
+
 def page_of_documents(
-    summary: Sequence[str], sections: Mapping[str, Sequence[PageDocument]], middle: float
+    title: str,
+    made: Sequence[str],
+    summary: Sequence[str],
+    sections: Mapping[str, Sequence[PageDocument]],
+    middle: float,
+    notes: Sequence[str] = (),
 ) -> str:
     """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
-    The sentences of `summary` are above them. A word with the score `middle` is neither odd nor typical.
+    `made` is how and when the page was made. A word with the score `middle` is neither odd nor typical.
     """
-    fitting = [
-        (heading, document, *text)
+    lists = {
+        heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
         for heading, documents in sections.items()
-        for document, text in _fitting(documents, _MOST_BYTES / len(sections))
-    ]
-    scale = Scale.of([document.words for _, document, _, _ in fitting], middle)
-    shown = [
-        (heading, document, scale.pieces(text, document.words), n_left_out)
-        for heading, document, text, n_left_out in fitting
-    ]
-    has_words = any(document.words for _, document, _, _ in fitting)
+    }
+    every = [shown.document for of_list in lists.values() for shown in of_list]
     return page(
         "_odd_page.html",
+        title=title,
+        made=made,
         summary=summary,
-        documents=shown,
-        ends=scale.ends,
-        n_documents_left_out=sum(map(len, sections.values())) - len(shown),
-        has_words=has_words,
+        notes=notes,
+        lists=lists,
+        scale=Scale.of([document.words for document in every], middle),
+        n_left_out=sum(map(len, sections.values())) - len(every),
+        has_words=any(document.words for document in every),
     )
 
 
-def _fitting(
-    documents: Sequence[PageDocument], most_bytes: float
-) -> Iterator[tuple[PageDocument, tuple[str, int]]]:
-    """Yield the first documents that fit on a page, at least one, each with what `_cut` makes of its text."""
+def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
+    """Yield the first documents that fit on a page, at least one."""
     n_bytes = 0
-    for number, document in enumerate(documents):
-        text, n_left_out = _cut(document.text, _N_CHARACTERS_OF_DOCUMENT)
-        n_words = sum(word.start < len(text) for word in document.words)
-        n_bytes += len(text.encode(errors="replace")) + _OF_WORD * n_words + _OF_DOCUMENT
+    for number, shown in enumerate(map(_OnPage.of, documents)):
+        n_bytes += shown.n_bytes
         if number and n_bytes > most_bytes:
             return
-        yield document, (text, n_left_out)
+        yield shown
+
+
+def _parts(document: PageDocument) -> Iterator[_Part]:
+    """Yield the parts of a text: the lines around the words that make it odd are open, the others folded."""
+    text = document.text
+    ends = [match.end() for match in _LINE.finditer(text)]
+    first: dict[str, int] = {}
+    for word in document.words:
+        first.setdefault(word.token.lower(), bisect_right(ends, word.start))
+    odd = [first[word] for word in document.why if word in first]
+    is_open = {line + step for line in odd for step in (-1, 0, 1)} or set(range(_N_FIRST_LINES))
+    runs: list[tuple[bool, int]] = []  # whether it is folded, and its last line
+    for is_kept, of_run in groupby(range(len(ends)), key=is_open.__contains__):
+        lines = list(of_run)
+        is_folded = not is_kept and len(lines) >= _FEWEST_FOLDED
+        if runs and runs[-1][0] == is_folded:
+            runs.pop()
+        runs.append((is_folded, lines[-1]))
+    start, room = 0, _N_CHARACTERS_FOLDED
+    for is_folded, last in runs:
+        lines_of_run = text[start : ends[last]]
+        shown, n_left_out = _cut(lines_of_run, room) if is_folded else (lines_of_run, 0)
+        room -= len(shown) if is_folded else 0
+        yield _Part(start, start + len(shown), len(lines_of_run.split()) if is_folded else 0, n_left_out)
+        start = ends[last]
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= _N_CHARACTERS_OF_NAME else f"{text[:_N_CHARACTERS_OF_NAME]}…"
 
 
 def page(template: str, **values: Any) -> str:

@@ -48,6 +48,7 @@
     else box.removeAttribute("tabindex");
   };
 
+  const FEWEST = 8;  // rows to filter, and columns to choose from
   const makeWork = (table) => {
     const body = table.tBodies[0];
     const original = [...body.rows];
@@ -108,10 +109,10 @@
       return label;
     });
     picker.querySelector("div").append(...choices);
-    picker.hidden = choices.length < 2;
+    picker.hidden = choices.length < FEWEST;
 
     field.addEventListener("input", filter);
-    table.querySelector(".filter").hidden = false;
+    table.querySelector(".filter").hidden = original.length < FEWEST || table.closest(".board");
     filter();
 
     const region = table.parentElement;
@@ -173,9 +174,6 @@
   addEventListener("hashchange", arrive);
   arrive();
   document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => opened(link.hash)));
-
-  const list = document.querySelector('nav a[href="#tables"] + details');
-  if (list) list.open = matchMedia("(min-width: 64rem)").matches;
 
   const closed = [];  // notes are open on paper; heat maps as they are on the screen
   addEventListener("beforeprint", () => {

@@ -1,11 +1,12 @@
 """One self-contained page: tables, pictures, heat maps."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 
 from adbench_text.reports.formats._heatmap import Map, page, prepare
-from adbench_text.reports.report import Heatmap, Kind, Report, Table
+from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
 
 HAS_PICTURES = True
 HAS_ALL_TABLES = True
@@ -29,15 +30,18 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     Pictures are included unchanged; all other text is escaped. Characters that HTML does not allow
     (control characters, lone surrogates) are replaced by U+FFFD.
     """
-    tables = [(table.title or f"Table {number}", table) for number, table in enumerate(report.tables, 1)]
+    tables = [_named(table, f"Table {number}") for number, table in enumerate(report.tables, 1)]
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
-    wide = [(table.title or _ALL, table) for table in others]
+    wide = [_named(table, _ALL) for table in others]
     first_best = next((table for _, table in tables if table.has_best), None)
     return page(
         "_page.html",
         tables=tables,
         wide=wide,
-        pictures=report.pictures,
+        leaders=report.leaders,
+        share=_share,
+        first_pictures=[picture for picture in report.pictures if picture.is_first],
+        pictures=[picture for picture in report.pictures if not picture.is_first],
         drawn=partial(_drawn, report.heatmaps),
         headlines=report.headlines,
         provenance=report.provenance,
@@ -52,6 +56,25 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         narrow=_NARROW,
         pixels=_PIXELS,
     )
+
+
+def _named(table: Table, name: str) -> tuple[str, Table]:
+    """Return a table and its title, which gets the dataset if it is the same in all rows."""
+    said = [
+        column
+        for column in range(table.n_labels - 1)
+        if len({row[column].text for row in table.rows}) == 1 < len(table.rows)
+    ]
+    kept = [column for column in range(len(table.header)) if column not in said]
+    title = ", ".join([table.title or name, *(table.rows[0][column].text for column in said)])
+    return title, replace(table.with_columns(kept), n_labels=table.n_labels - len(said))
+
+
+def _share(table: Table, entry: Entry) -> float | None:
+    """Return how long the bar of an entry is, from 0 to 1; None for no bar."""
+    if table.bars_from is None or entry.kind is not Kind.FIGURE or entry.value is None:
+        return None
+    return min(max((entry.value - table.bars_from) / (100 - table.bars_from), 0), 1)
 
 
 def _drawn(heatmaps: Sequence[Heatmap], markup_of: Callable[[int, Map], str]) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """Detectors by corpora, and the best published figures below."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 
@@ -32,6 +33,7 @@ _MEANINGS = {
     benchmarks.COMMERCIAL: "a pre-trained model of a paid service",
     benchmarks.LABELS: "labelled outliers",
 }
+_BARS = "The bars and colours begin at {} %{}."
 _BEST = "In bold or with *: the best complete result of ours in the column, none chosen on the test labels."
 
 
@@ -42,37 +44,71 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     methods that are detectors of ours. The last column has the mean over the corpora that most rows share, if
     all are of one protocol.
     """
-    corpora = [
+    if len({corpus.dataset for corpus in _with_figures(comparison)}) > 1:
+        yield _board(comparison, comparison.columns, lambda column: column.block)
+
+
+def leaders(comparison: Comparison) -> Table | None:
+    """Return the same table for the opening of a page: the best detector first, the mean before the corpora.
+
+    There is one for a single corpus, too. Below are the detectors that are not ranked.
+    """
+    corpora = _with_figures(comparison)
+    if not corpora:
+        return None
+    of_mean = shared(comparison)
+    ranked = [column for column, _ in comparison.best_first(*(of_mean or corpora[:1]))]
+
+    def group(column: Column) -> tuple[bool, bool]:
+        return column.is_oracle, bool(column.apart)
+
+    order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
+    board = _board(comparison, sorted(order, key=group), group).without_empty()
+    first = len(board.header) - 1 if of_mean else 2
+    is_roc = comparison.metric.curve == "ROC"
+    start = 50 if is_roc else 0
+    notes = [*board.notes, _BARS.format(start, ", the AUROC of scores by chance" if is_roc else "")]
+    columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
+    return replace(board, n_labels=1, bars_from=start, notes=notes).with_columns(columns)
+
+
+def _with_figures(comparison: Comparison) -> list[Corpus]:
+    """Return the corpora that have a figure at the lowest level."""
+    return [
         corpus
         for corpus in comparison.corpora
         if any(entry.kind is not Kind.NONE for entry in corpus.entries())
     ]
-    if len({corpus.dataset for corpus in corpora}) < 2:
-        return
+
+
+def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable[[Column], object]) -> Table:
+    """Return a row for each column, grouped by what `block_of` returns, and the published figures."""
+    corpora, of_mean = _with_figures(comparison), shared(comparison)
     of_corpora = [corpus.with_best() for corpus in corpora]
-    if shared := _shared(comparison, corpora):
-        values = [[corpus.entry(column).complete_value for corpus in shared] for column in comparison.columns]
+    if of_mean:
+        values = [
+            [corpus.entry(column).complete_value for corpus in of_mean] for column in comparison.columns
+        ]
         of_corpora.append(comparison.marked([_mean(of_column) for of_column in values]))
-    rows = [
-        [Entry(column.label), Entry(_knows(column)), *entries]
-        for column, *entries in zip(comparison.columns, *of_corpora, strict=True)
-    ]
-    blocks = [column.block for column in comparison.columns]
+    entries = dict(zip(comparison.columns, zip(*of_corpora, strict=True), strict=True))
+    rows = [[Entry(column.label), Entry(_knows(column)), *entries[column]] for column in columns]
+    blocks = [block_of(column) for column in columns]
     starts = {0} | {place for place, (one, other) in enumerate(pairwise(blocks), start=1) if one != other}
     for group in _published(corpora):
         starts.add(len(rows))
         for label, knowledge, figures in group:
-            entries = [figure(figures.get(corpus.digest)) for corpus in corpora]
-            entries += [_mean([figures.get(corpus.digest) for corpus in shared])] if shared else []
-            rows.append([Entry(label), Entry(knowledge), *entries])
-    yield Table(
-        f"{comparison.metric.title} (%) of each dataset, mean over the splits, "
+            theirs = [figure(figures.get(corpus.digest)) for corpus in corpora]
+            theirs += [_mean([figures.get(corpus.digest) for corpus in of_mean])] if of_mean else []
+            rows.append([Entry(label), Entry(knowledge), *theirs])
+    of_each = " of each dataset" if len(corpora) > 1 else ""
+    return Table(
+        f"{comparison.metric.title} (%){of_each}, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data",
-        ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if shared else [])],
+        ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if of_mean else [])],
         rows,
         starts,
         header_marks=comparison.marks,
-        notes=_notes(comparison, corpora, shared, {row[1].text for row in rows}),
+        notes=_notes(comparison, corpora, of_mean, {row[1].text for row in rows}),
         best_in_columns=True,
     )
 
@@ -81,8 +117,9 @@ def _knows(column: Column) -> str:
     return _SHORT.get(column.regime or "", column.regime_title)
 
 
-def _shared(comparison: Comparison, corpora: Sequence[Corpus]) -> list[Corpus]:
+def shared(comparison: Comparison) -> list[Corpus]:
     """Return the corpora that the means are of; none if they would be of one, or of several protocols."""
+    corpora = _with_figures(comparison)
     if len({corpus.splits for corpus in corpora}) > 1:
         return []
     figures = {
@@ -123,12 +160,12 @@ def _published(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str, dict[
 
 
 def _notes(
-    comparison: Comparison, corpora: Sequence[Corpus], shared: Sequence[Corpus], known: set[str]
+    comparison: Comparison, corpora: Sequence[Corpus], of_mean: Sequence[Corpus], known: set[str]
 ) -> list[str]:
     meanings = "; ".join(f"{word}: {meaning}" for word, meaning in _MEANINGS.items() if word in known)
     notes = [_BEST, *([f"knows: what it knows besides the training texts; {meanings}."] if meanings else [])]
-    if shared and len(shared) < len(corpora):
-        notes.append(f"mean: over {', '.join(corpus.label for corpus in shared)}.")
+    if of_mean and len(of_mean) < len(corpora):
+        notes.append(f"mean: over {', '.join(corpus.label for corpus in of_mean)}.")
     return [*notes, *_of_sources(corpora), *of_metric(comparison)]
 
 

@@ -6,8 +6,10 @@ import re
 
 import pytest
 from click.testing import CliRunner
+from markupsafe import escape
 
 from adbench_text.cli.main import main
+from adbench_text.provenance import command_line
 from adbench_text.testing.topics import texts_about
 
 SEA = texts_about("sea", 150, 0)
@@ -71,7 +73,9 @@ def test_a_session(odd, tmp_path):
     page = (tmp_path / "odd.html").read_text()
     assert "<b>the" not in page
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
-    assert re.findall("<h2>.*</h2>", page) == ["<h2>Odd by words</h2>", "<h2>Odd by form</h2>"]
+    assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
+    assert "<title>Odd documents in tickets.csv</title>" in page
+    assert str(escape(command_line())) in page
 
 
 def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd, tmp_path):

@@ -233,15 +233,42 @@ def test_a_report_of_several_corpora_opens_with_detectors_by_corpora():
     assert build(TWO[:1] + TWO[2:3]).tables[0].title == main_table(compare(TWO[:1])).title
 
 
-def test_the_page_opens_with_the_leaderboard():
+def test_the_page_opens_with_the_best_detector():
     builder = Builder(TWO)
     for sections in (["tables"], []):
-        page = report_format("html").render(builder.report(sections=sections))
-        first = re.search(r'<h3 id="table-1-title">(.*?)</h3>', page)
+        report = builder.report(pictures=True, sections=sections)
+        page = report_format("html").render(report)
+        first = re.search(r'<h3 id="leaders-title">(.*?)</h3>', page)
         assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
-        assert page.index("textad-sst2 (rebuilt)</th>") < page.index('id="table-2"')
-    assert "best complete result of ours in the column" in page
+        assert page.index("textad-sst2 (rebuilt)</th>") < page.index('id="table-1"')
+        assert not any(table.best_in_columns for table in report.tables)
+    assert page.count("best complete result of ours in the column") == 1
     assert page.count("best complete result of ours in the row") == 1  # under the main table
+    assert report.leaders.header == ["detector", "mean", *report.leaders.header[2:4], "knows"]
+    assert [row[0].text for row in report.leaders.rows][:5] == [
+        "llr",
+        "knn",
+        "ecod",
+        "contrast",
+        "best published",
+    ]
+    assert report.leaders.group_starts == {0, 2, 4, 9}
+    assert report.leaders.bars_from == 50
+
+
+def test_a_page_of_one_dataset_has_leaders_too():
+    cells = [cell("late", None), cell("knn", 0.7), cell("llr", 0.8, level=0.1), cell("x", 0.9)]
+    cells += [cell("best", 1.0, oracle="true")]
+    board = leaderboard.leaders(compare(cells))
+    assert texts(board)[:4] == [
+        ["x", "*90.0", "none"],
+        ["knn", "70.0", "encoder"],
+        ["late", "failed", "none"],  # what is not complete comes after what is
+        ["best (oracle)", "100.0", "none"],
+    ]
+    assert board.title == "AUROC (%), mean over the splits, 0% of outliers in the training data"
+    assert leaderboard.leaders(compare(cells, "fpr95")).rows[0][0].text == "x"  # 1 - AUROC
+    assert leaderboard.leaders(compare(cells, "fpr95")).bars_from == 0
 
 
 def test_a_terminal_explains_the_stars_of_each_table():

@@ -59,6 +59,21 @@ def test_a_dataset_without_the_lowest_level_names_its_own():
     )
 
 
+def test_datasets_with_a_common_mean_have_a_sentence_together():
+    two = [
+        record(name, figure=figure, dataset=dataset, dataset_digest=dataset)
+        for name, figures in (("x", (0.9, 0.7)), ("y", (0.8, 0.75)), ("z", (0.99, None)))
+        for dataset, figure in zip(("first", "second"), figures, strict=True)
+        if figure
+    ]
+    assert headlines(compare(two))[0] == (
+        "Over first and second: x is best, with a mean AUROC of 80.0% at 0% of outliers in the training "
+        "data, 2.5 points above y."
+    )
+    assert len(headlines(compare(two))) == 3
+    assert len(headlines(compare([*of("x", 0.9), *of("y", 0.8)]))) == 1
+
+
 @pytest.mark.parametrize(
     ("numbers", "text"), [([], ""), ([3], "3"), ([1, 0], "0, 1"), ([0, 1, 2, 3, 7, 9, 9], "0 to 3, 7, 9")]
 )

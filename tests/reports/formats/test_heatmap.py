@@ -31,9 +31,12 @@ def scale_of(*scores, middle=None):
     return Scale.of([words(" ".join("x" for _ in scores), scores)], middle)
 
 
-def page(text, *scores, middle=0.0):
-    document = PageDocument([("id", "<7>")], ["storm", "sea"], text, words(text, scores))
-    return page_of_documents(["Summary."], {"": [document]}, middle)
+def document(text="", scores=(), why=(), id="7", facts=None):
+    return PageDocument("1", id, facts or {}, why, text, words(text, scores) if scores else [])
+
+
+def page(*documents, **sections):
+    return page_of_documents("T", ["now"], ["Summary."], sections or {"Odd": documents}, 0.0)
 
 
 def test_a_deeper_shade_is_a_more_abnormal_word_and_the_scale_is_common():
@@ -116,41 +119,86 @@ def test_tokens_that_overlap_or_lie_outside_lose_no_text():
 
 
 def test_words_of_own_documents_have_their_colour_and_score():
-    markup = page("\noven ship and\n", 4.0, -4.0, 0.1)
+    markup = page(document("\noven ship and\n", [4.0, -4.0, 0.1], ["oven", "storm"]))
     assert (
-        '<bdi class="text"><span class="odd9" title="4.00">oven</span> '
-        '<span class="typical9" title="-4.00">ship</span> <span title="0.10">and</span>\n</bdi>'
+        '<div class="text" dir="auto"><div><span class="odd9" title="4.00">oven</span> '
+        '<span class="typical9" title="-4.00">ship</span> <span title="0.10">and</span>\n</div></div>'
     ) in markup
-    assert "because of <b>storm, sea</b>" in markup
+    assert "because of <b>oven, storm</b>" in markup
+
+
+def test_a_table_of_all_documents_leads_to_each():
+    few = [document("\n  first line\nsecond", [0.1, 0.2, 0.3], ["line"], id=f"X{n}") for n in (1, 2)]
+    markup = page(**{"Odd by words": few, "Odd by form": few[:1]})
+    assert (
+        '<tr><td>1</td><td><a href="#document-1-2"><bdi>X2</bdi></a></td><td>line</td>'
+        "<td><bdi>first line</bdi></td></tr>"
+    ) in markup
+    assert set(re.findall('href="#(.+?)"', markup)) == set(re.findall('id="(.+?)"', markup)) - {"top"}
+    assert markup.index("Odd by form") < markup.index("<article")
+
+
+def shown(markup):
+    """Return the parts of the only document: the text of open ones, and the titles of folded ones."""
+    text = re.sub("</?span[^>]*>", "", markup.partition('dir="auto">')[2].partition("</article>")[0])
+    return [opened or folded for opened, folded in re.findall("<div>(.*?)</div>|<summary>(.*?)<", text, re.S)]
+
+
+def test_a_document_is_folded_to_the_lines_around_its_odd_words():
+    lines = [f"line {n} of it" for n in range(20)]
+    lines[9] = "the storm and storm"
+    text = "\n".join([*lines[:12], "storm", *lines[12:]])
+    odd = document(text, [0.1] * len(text.split()), ["storm"])
+    around = "line 8 of it\nthe storm and storm\nline 10 of it\n"
+    assert shown(page(odd)) == ["… 32 words", around, "… 37 words"]
+    first = [f"{line}\n" for line in lines[:5]]
+    assert shown(page(odd._replace(why=["9 % digits"]))) == ["".join(first), "… 61 words"]
+    assert shown(page(document("\n".join(lines[:7])))) == ["\n".join(lines[:7])]  # two lines are not folded
+
+
+def test_a_long_line_is_folded_as_the_lines_that_it_fills():
+    text = "word " * 400 + "storm " + "word " * 400
+    before, around, after = shown(page(document(text, [0.1] * 801, ["storm"])))
+    assert re.fullmatch("(word )+storm (word )+", around)
+    assert (before, after) == ("… 380 words", "… 361 words")
+    assert 200 < len(around) < 310
 
 
 def test_own_documents_are_escaped_and_cleaned_of_control_characters():
-    markup = page("<script>alert(1)</script> \x00\ud800", 1.0, 1.0)
+    script = "<script>alert(1)</script>"
+    markup = page(document(f"{script} \x00\ud800", [1.0, 1.0], [script], id=script, facts={script: script}))
+    markup += page_of_documents(script, [script], [script], {script: []}, 0.0, [script])
     assert "<script>" not in markup
-    assert "id <b><bdi>&lt;7&gt;</bdi></b>" in markup
+    assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi></h3>" in markup.replace(" <a", "</h3><a")
     assert "\x00" not in markup
     markup.encode("utf-8")
 
 
 def test_without_scores_of_words_the_page_says_so():
-    markup = page_of_documents([], {"": [PageDocument([], [], "some text", [])]}, 0.0)
+    markup = page(document("some text"))
     assert "a document is scored as a unit" in markup
     assert 'class="odd' not in markup.partition("</style>")[2]
 
 
 def test_long_own_documents_and_long_pages_are_cut(monkeypatch):
-    assert "400 more words not shown" in page(" ".join(["word"] * 1000), *[1.0] * 1000)
+    markup = page(document(" ".join(["word"] * 1000), [1.0] * 1000))
+    assert "… 900 words" in markup
+    assert "400 of them not shown" in markup
     monkeypatch.setattr(_heatmap, "_MOST_BYTES", 3000)
-    documents = [PageDocument([], [], "x" * 600, [])] * 3
-    markup = page_of_documents([], {"a": documents, "b": documents[:1]}, 0.0)
-    assert markup.count("<article>") == 2  # of each list at least one
+    documents = [document("x" * 600)] * 3
+    markup = page(a=documents, b=documents[:1])
+    assert markup.count("<article") == 2  # of each list at least one
     assert "2 more documents do not fit" in markup
 
 
+def test_a_document_that_begins_with_much_space_is_shown():
+    assert "word" in page(document("\n" * 9000 + "word", [1.0], ["word"]))
+
+
 def test_a_page_of_very_many_documents_is_below_a_megabyte():
-    text = "word " * 200
-    words = [TokenScore("word", 5 * n, 5 * n + 4, 1.0 + n) for n in range(200)]
-    for length in (3, 1000):
-        documents = [PageDocument([("rank", "1")], ["word"], text[:length], words)] * 5000
-        n_bytes = len(page_of_documents([], {"a": documents, "b": documents}, 0.0).encode())
-        assert 200_000 < n_bytes < 1_000_000
+    facts = dict.fromkeys(("p", "p_form", "p_both", "score", "copies"), "0.0012")
+    texts = ["wor", "word " * 200, "<&> \x00\n" * 2000, "\U0001f600 " * 3000, "'" * 90_000, '"' * 40]
+    for text in texts:
+        documents = [document(text, [1.0] * len(text.split()), ["<" * 40] * 4, text * 9, facts)] * 1500
+        n_bytes = len(page(a=documents, b=documents).encode())
+        assert 200_000 < n_bytes < 1_000_000, text[:9]

@@ -173,15 +173,59 @@ def test_what_is_linked_is_there_and_no_id_is_there_twice():
     assert {"table-1", "table-2", "table-3", "picture-2", "heatmap-2", "notes"} <= set(named)
 
 
-def test_the_result_comes_first_then_the_main_table_and_where_it_comes_from():
-    report = replace(whole(), headlines=["llr is best."], provenance=[("seeds", "0 to 4")])
-    sections = [part for part in parsed(report).one("main").parts if isinstance(part, Element)]
-    assert [section["id"] for section in sections] == [
-        *("result", "table-1", "provenance", "contents", "tables", "pictures", "heatmaps", "notes")
+def leaders() -> Table:
+    """Detectors, the best first."""
+    rows = [
+        [Entry("llr"), replace(figure(90.0), best=True), figure(100.0), Entry("words")],
+        [Entry("cvdd"), figure(65.0), figure(20.0), Entry("words")],
+        [Entry("date"), typed("failed"), NONE, Entry("pieces")],
     ]
-    assert sections[0].text.strip() == "llr is best."
-    assert [part.text for part in sections[2].all("dt") + sections[2].all("dd")] == ["seeds", "0 to 4"]
-    assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections[4:])
+    return Table("Leaders", ["detector", "mean", "made-up", "knows"], rows, n_labels=1, bars_from=50)
+
+
+def test_the_result_comes_first_with_the_leaders_and_where_it_comes_from_last():
+    report = replace(whole(), provenance=[("seeds", "0 to 4")], leaders=leaders())
+    report = replace(report, headlines=["Over all: llr.", "made-up: llr.", "20news: cvdd."])
+    report = replace(report, pictures=[*report.pictures, Picture("x", "First", "It is.", SVG, 3.5, True)])
+    root = parsed(report)
+    sections = [part for part in root.one("main").parts if isinstance(part, Element)]
+    assert [section["id"] for section in sections] == [
+        *("result", "tables", "pictures", "heatmaps", "notes", "provenance")
+    ]
+    headline, board, beside, others = [part for part in sections[0].parts if isinstance(part, Element)]
+    assert headline.text == "Over all: llr."
+    assert board.one("caption").one("h3").text == "Leaders"
+    assert [figure.one("h3").text for figure in beside.all("figure")] == ["First"]
+    assert [item.text for item in others.all("li")] == ["made-up: llr.", "20news: cvdd."]
+    assert [figure.one("h3").text for figure in sections[2].all("figure")] == ["By level", "Seconds"]
+    assert [part.text for part in sections[-1].all("dt") + sections[-1].all("dd")] == ["seeds", "0 to 4"]
+    assert all(section["aria-labelledby"] == f"{section['id']}-title" for section in sections[1:])
+    assert [link["href"] for link in root.one("nav").all("a") if "-" not in link["href"]] == [
+        f"#{section['id']}" for section in sections
+    ]
+
+
+def test_bars_and_colours_follow_the_figures():
+    report = replace(whole(), leaders=leaders())
+    of_leaders, *others = parsed(report).all("tbody")
+    shares = [[cell.attributes.get("style") for cell in row.all("td")] for row in of_leaders.all("tr")]
+    assert shares == [
+        ["--share:0.80", "--share:1.00", None],
+        ["--share:0.30", "--share:0.00", None],
+        [None, None, None],
+    ]
+    assert not any("style" in cell.attributes for body in others for cell in body.all("td"))
+
+
+def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column():
+    one = table_with_means()
+    of_one = replace(one, rows=one.rows[:3], group_starts={0}, summaries={2})
+    root = parsed(Report([of_one, one], None, []))
+    assert [caption.one("h3").text for caption in root.all("caption")] == ["Means, 20news (2)", "Means"]
+    first, second = root.all("table", class_="figures")
+    assert [th.text for th in first.all("th", scope="col")] == ["inlier", "ocsvm", "cvdd", "of"]
+    assert [th.text for th in first.all("th", scope="row")] == ["sea", "law", "mean"]
+    assert (first["data-labels"], second["data-labels"]) == ("1", "2")
 
 
 @pytest.mark.parametrize("part", ["pictures", "heatmaps", "notes"])
@@ -292,7 +336,6 @@ def test_the_contents_count_and_fold_what_there_is():
         "cvdd on made-up/law",
     ]
     assert parsed(Report([table()], None, [])).one("nav").one("summary").text == "1 table"
-    assert parsed(whole()).one("a", class_="back")["href"] == f"#{contents['id']}"
 
 
 def test_blocks_may_leave_columns_over_and_a_table_may_have_no_labels():
@@ -335,8 +378,7 @@ def test_a_picture_is_drawn_in_the_page_and_described_in_words():
 @pytest.mark.parametrize(("inches", "least"), [(3.5, 302), (7, 604), (125, 640)])
 def test_a_picture_scrolls_before_its_words_are_too_small(inches, least):
     picture = Picture("p", "t", "c", SVG, inches)
-    drawn = parsed(Report([table()], table(), [], [picture])).one("div", class_="drawn")
-    assert drawn.one("div")["style"] == f"min-width:{least}px"
+    assert parsed(Report([table()], table(), [], [picture])).one("figure")["style"] == f"--least:{least}px"
 
 
 def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
@@ -474,6 +516,8 @@ def test_text_can_be_read_on_every_background(colours):
     pairs = [(text, ground) for text in ("fg", "soft", "accent") for ground in ("bg", "panel")]
     for text, ground in pairs:
         assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+    for share in re.findall(r"--deepest: (\d+)%", CSS):
+        assert contrast(colours["fg"], mixed(colours["accent"], colours["bg"], int(share))) >= 4.5, share
     tints = re.findall(r"--(tint|best): color-mix\(in srgb, var\(--(\w+)\) (\d+)%, transparent\);", CSS)
     assert [name for name, *_ in tints] == ["tint", "best"]
     for name, of, share in tints:
@@ -573,7 +617,9 @@ const look = async () => {
   seen.paper = right - paper.documentElement.clientWidth;
   const narrow = await open(360);
   seen.overflow = [page, narrow].map((p) => p.document.documentElement.scrollWidth - p.innerWidth);
-  seen.narrow = narrow.document.querySelector("nav details").open;
+  const look_of = (p, wanted) => p.getComputedStyle(p.document.querySelector(wanted));
+  seen.contents = [page, narrow].map((p) => [look_of(p, "nav").position, look_of(p, "nav details").display]);
+  seen.filtered = [...doc.querySelectorAll(".filter")].map((filter) => !filter.hidden);
   seen.stops = [page, narrow].map((p) => p.document.querySelector("#table-2 .region").tabIndex);
   const region = narrow.document.querySelector("#table-1 .region");
   seen.scrolls = region.scrollWidth > region.clientWidth;
@@ -624,7 +670,7 @@ def seen(tmp_path_factory) -> dict:
     shown, log = in_browser(
         Report(
             [wide, table_with_means(), broad_table()],
-            report.wide,
+            replace(report.wide, rows=[*report.wide.rows, *report.wide.rows]),
             [*report.notes, "x" * 300],
             report.pictures,
             report.heatmaps,
@@ -665,9 +711,16 @@ def test_a_column_of_names_is_sorted_as_text_whatever_numbers_they_hold(seen):
 
 
 def test_a_link_opens_what_it_leads_to(seen):
-    assert seen["folded"] == [False, True]
-    assert seen["narrow"] is False  # the contents, where there is little room
+    assert seen["folded"] == [False, False]
     assert seen["opened"] == [True, True]
+
+
+def test_the_contents_stay_in_view_and_are_one_line_where_there_is_little_room(seen):
+    assert seen["contents"] == [["sticky", "block"], ["sticky", "none"]]
+
+
+def test_only_a_table_of_many_rows_has_a_filter(seen):
+    assert seen["filtered"] == [False, False, False, True]
 
 
 def test_heat_maps_are_on_paper_as_they_are_on_the_screen(seen):
