@@ -6,9 +6,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 .PHONY: demo test test-data slow faults bench docs dist gpu clean build/assembled
 
 demo: .venv/installed-for-demo
+	@echo "The corpus is pydocs, the docstrings of installed libraries: its figures follow their versions."
 	$(BIN)/adbench-text run --sweep demo --no-report
-	$(BIN)/adbench-text report --sweep demo --table main --table levels --table oddest
-	$(BIN)/adbench-text report --sweep demo --format html --output report.html
+	$(BIN)/adbench-text report --sweep demo --table levels --table oddest --quiet
+	$(BIN)/adbench-text report --sweep demo --format html --output report.html --quiet
+	@echo "All tables and figures: report.html. The next commands:"
+	@echo "    $(BIN)/adbench-text ui                            # every run, in MLflow"
+	@echo "    $(BIN)/adbench-text run -d llr:robust -s 20news   # a corpus of the papers; it is downloaded"
+	@echo "    $(BIN)/adbench-text odd FILE                      # the odd documents of a file of yours"
 
 test: .venv/installed-for-tests build/assembled
 	$(BIN)/ruff check .

@@ -28,17 +28,19 @@ def listing(names: Iterable[str], most: int = 30) -> str:
 
 
 class UnknownNameError(InvalidValueError):
-    """A name is not known; the message suggests the nearest known name.
+    """A name is not known; the message suggests the nearest known name, or lists them if none is near.
 
     >>> print(UnknownNameError("detector", "lrr", ["cvdd", "date", "llr"]))
-    No detector named 'lrr'. Did you mean 'llr'? Known: cvdd, date, llr.
+    No detector named 'lrr'. Did you mean 'llr'?
+    >>> print(UnknownNameError("detector", "transformer", ["cvdd", "date", "llr"]))
+    No detector named 'transformer'. Known: cvdd, date, llr.
     """
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, sorted(known)
-        near = get_close_matches(name.lower(), self.known, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"No {kind} named {name!r}.{hint} Known: {listing(self.known)}.")
+        near = get_close_matches(name.lower(), self.known, n=1)  # a vaguer one is no help without the list
+        hint = f"Did you mean {near[0]!r}?" if near else f"Known: {listing(self.known)}."
+        super().__init__(f"No {kind} named {name!r}. {hint}")
 
     def __reduce__(self) -> tuple[type, tuple[str, str, list[str]]]:  # to send it between processes
         return type(self), (self.kind, self.name, self.known)

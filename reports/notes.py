@@ -52,6 +52,7 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *_other_editions(comparison),
         *_relations(comparison),
         *_ranked(comparison),
+        *_hidden(comparison),
         *_regimes(comparison),
         *_apart(comparison),
         *_other_levels(comparison),
@@ -145,6 +146,11 @@ def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list
     """Return how many cells have older results that contradict the newest, and which one counts."""
     sentences = stored.contradictions(records, metrics)
     return [f"{sentence} The newest of each cell counts." for sentence in sentences]
+
+
+def _hidden(comparison: Comparison) -> list[str]:
+    columns = {column.label: column.hidden for column in comparison.columns if column.hidden}
+    return [f"{label}: with {settings}." for label, settings in columns.items()]
 
 
 def _regimes(comparison: Comparison) -> list[str]:

@@ -17,8 +17,8 @@ def adbench(*words: str) -> Result:
 
 
 def dry_run(*words: str) -> list[str]:
-    """Return the lines that a dry run prints."""
-    result = adbench("run --dry-run", *words)
+    """Return the cells that a dry run prints."""
+    result = adbench("run --dry-run --verbose", *words)
     assert result.exit_code == 0, result.stderr
     return result.stdout.splitlines()
 

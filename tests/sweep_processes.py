@@ -19,7 +19,7 @@ import requests
 from servers import Handler, Server
 
 PLUGINS = Path(__file__).parent / "toy"
-SWEEP = "run -s tiny -d counting --no-report".split() + [f"--seed={seed}" for seed in range(5)]
+SWEEP = "run -s tiny -d counting --no-report --verbose".split() + [f"--seed={seed}" for seed in range(5)]
 N_CELLS = 60  # three classes, four levels, five seeds
 CELLS = """
     SELECT c.value, m.value FROM runs r

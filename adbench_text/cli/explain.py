@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from adbench_text.cli.options import adding
+from adbench_text.cli.options import SectionedCommand, adding
 from adbench_text.cli.own_text import (
     DOCUMENTS,
     WORK,
@@ -17,9 +17,11 @@ from adbench_text.cli.own_text import (
     mapper_of,
     numbers_of,
     opened,
+    sections_of,
     write_page,
 )
 from adbench_text.cli.progress import Rows
+from adbench_text.cli.show import link
 from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
@@ -64,7 +66,10 @@ class _First:
         return _Part(sorted(found, key=lambda each: each.order)[: self.top], len(chunk), n_odd, n_empty)
 
 
-@click.command("explain")
+_SECTIONS = sections_of(Odd=("--alpha", "--by"), Output=("--output", "--top"))
+
+
+@click.command("explain", cls=SectionedCommand, sections=_SECTIONS)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @click.option(
@@ -110,4 +115,6 @@ def command(
         "score at least as high.",
     ]
     write_page(output, file, summary, {"The most odd": shown}, scorer.centre)
-    click.echo(f"{summary[0]}\n{summary[1]}\nPage: {output}")
+    click.echo(f"{summary[0]}
+{summary[1]}
+Page: {link(str(output), output)}")

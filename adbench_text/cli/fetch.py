@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import click
 
 from adbench_text.cli.names import Name
+from adbench_text.cli.show import link, next_command
 from adbench_text.plugins import registry
 
 
@@ -21,4 +22,6 @@ def command(names: Sequence[str]) -> None:
             click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
         else:
             file = wordpiece.BERT_FILE.fetch() if name == wordpiece.FETCHED else vectors.fetch(name)
-            click.echo(f"{name}: {file}")
+            click.echo(f"{name}: {link(str(file), file)}")
+    if datasets := [name for name in names if name in registry.names("datasets")]:
+        next_command("run", "-d", "llr", "-s", ",".join(datasets))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import adding, tracking_uri_option
+from adbench_text.cli.options import SectionedCommand, adding, tracking_uri_option
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
@@ -14,15 +14,22 @@ from adbench_text.cli.own_text import (
     language_notes,
     mapper_of,
     opened,
+    sections_of,
     values_of,
 )
 from adbench_text.cli.progress import Rows, count
+from adbench_text.cli.show import link
 
 if TYPE_CHECKING:
     from adbench_text.models.model import Model
 
 
-@click.command("fit")
+_SECTIONS = sections_of(
+    Output=("--model", "--overwrite"), MLflow=("--log-model", "--alias", "--tracking-uri")
+)
+
+
+@click.command("fit", cls=SectionedCommand, sections=_SECTIONS)
 @click.argument("file")
 @click.option(
     "--model", "-m", required=True, type=click.Path(path_type=Path), help="Folder of the model to write."
@@ -89,7 +96,7 @@ def command(
     click.echo(f"{alone} above these are odd, by share of false alarms: {', '.join(thresholds)}.")
     for note in [*language_notes(choice), *_tie_notes(fitted)]:
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"Model: {model}. Score documents: adbench-text score {model} FILE")
+    click.echo(f"Model: {link(str(model), model)}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.show import json_option, line, show, table
+from adbench_text.cli.show import json_option, line, next_command, show, table
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
@@ -43,6 +43,9 @@ def command(name: str, as_json: bool) -> None:
             described.append(_of_dataset(name))
             blocks += _dataset(described[-1])
     show(described[0] if len(described) == 1 else described, blocks, as_json)
+    if not as_json:
+        kinds = {"detector": "llr", "dataset": "pydocs"} | {each["kind"]: name for each in described}
+        next_command("run", "-d", kinds["detector"], "-s", kinds["dataset"])
 
 
 def _of_detector(name: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.show import json_option, show, table
+from adbench_text.cli.show import json_option, next_command, show, table
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.sweep.cell import DEFAULT
@@ -83,13 +83,20 @@ _ROWS: dict[str, Callable[[], Iterator[Row]]] = {
 }
 
 
-@click.command("list", epilog=f"KIND is one of {', '.join(_ROWS)}.")
-@click.argument("kind", type=click.Choice(list(_ROWS)), metavar="KIND")
+@click.command("list")
+@click.argument("kind", type=click.Choice(list(_ROWS)), metavar="[KIND]", required=False)
 @json_option
-def command(kind: str, as_json: bool) -> None:
-    """List the available names of a KIND, with a short description of each.
+def command(kind: str | None, as_json: bool) -> None:
+    """List the available names of a KIND, with a short description of each; or all names of all kinds.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """
+    if kind is None:
+        found = {each: list(rows()) for each, rows in _ROWS.items()}
+        names = {each: ", ".join(dict.fromkeys(row["name"] for row in rows)) for each, rows in found.items()}
+        show(found, [table(names.items(), indent=0)], as_json)
+        if not as_json:
+            next_command("list", "detectors")
+        return
     rows = list(_ROWS[kind]())
     show(rows, [table(((row["name"], row["summary"]) for row in rows), indent=0)], as_json)

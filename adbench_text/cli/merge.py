@@ -8,6 +8,8 @@ import click
 
 from adbench_text.cli.options import TRACKING, adding
 from adbench_text.cli.progress import count
+from adbench_text.cli.show import next_command
+from adbench_text.cli.ui import options_of
 from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ def command(stores: Sequence[str], tracking_uri: str, experiment: str) -> None:
             _print(f"Note: {reason}")
         if len(each.refused) > _MOST_REASONS:
             _print(f"Note: {len(each.refused) - _MOST_REASONS:,} more runs like these.")
+    next_command("report", *options_of(target))
 
 
 def _print(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import adding
+from adbench_text.cli.options import SectionedCommand, adding
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
@@ -22,11 +22,12 @@ from adbench_text.cli.own_text import (
     mapper_of,
     numbers_of,
     opened,
+    sections_of,
     values_of,
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import echo
+from adbench_text.cli.show import echo, link
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
@@ -46,7 +47,10 @@ _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
-@click.command("odd")
+_SECTIONS = sections_of(Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--output", "--with-text"))
+
+
+@click.command("odd", cls=SectionedCommand, sections=_SECTIONS)
 @click.argument("file")
 @adding(*DOCUMENTS, *CHOICE)
 @adding(alpha_option("Share of the different documents that is called odd: those with the highest scores"))
@@ -131,7 +135,7 @@ def command(
         notes = [*of_families, in_any_file]
         write_page(page, file, [summary, *called_odd], sections, next(iter(lists.values())).centre, notes)
     click.echo("\n".join(called_odd))
-    click.echo(f"All documents: {table}. Page: {page}.")
+    click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
     for note in _notes(lists, choice):
         click.echo(f"Note: {note}", err=True)
 

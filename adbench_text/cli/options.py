@@ -42,12 +42,12 @@ class SectionedCommand(click.Command):
         title_of = {name: title for title, names in self.sections.items() for name in names}
         rows: dict[str, list[tuple[str, str]]] = {title: [] for title in [*self.sections, "General"]}
         for param in self.get_params(ctx):
-            if record := param.get_help_record(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
                 rows[next((title_of[name] for name in param.opts if name in title_of), "General")].append(
                     record
                 )
         width = min(30, max(len(option) for own in rows.values() for option, _ in own))
-        for title, own in rows.items():
+        for title, own in ((title, own) for title, own in rows.items() if own):
             with formatter.section(title):  # all of one width, so that the sections are aligned
                 formatter.write_dl([(f"{option:{width}}", text) for option, text in own])
 

@@ -93,6 +93,12 @@ WORK = [
 ]
 
 
+def sections_of(**own: Sequence[str]) -> dict[str, Sequence[str]]:
+    """Return the sections of a command's help, names of options by title; `own` are those it alone has."""
+    input_, detector, execution = ([o.opts[0] for o in shared] for shared in (DOCUMENTS, CHOICE, WORK))
+    return {"Input": input_, "Detector": detector, **own, "Execution": execution}
+
+
 def mapper_of(options: Mapping[str, Any]) -> "Mapper":
     """Return where the work is done, given the values of `WORK`."""
     if options["address"]:

@@ -2,7 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
 from threading import Event, Thread, Timer
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -20,8 +23,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 0.7  # seconds until a notice of what happens before the first message
 _LOADING = "loading the detectors"
-_STEP_SECONDS = 30.0  # minimum time between two lines about a training, if there is no live bar
-_LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar
+_LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar; of a sweep, the least
+_SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines about a sweep: 100 lines in ten hours
 _COSTS = (("fit_seconds", "fit", "s"), ("score_seconds", "score", "s"), ("peak_memory_mb", "memory", "MB"))
 
 
@@ -40,11 +43,33 @@ def count(n: int, noun: str = "cell", plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
+@dataclass
+class _Group:
+    """The cells to run of a detector on a dataset."""
+
+    n_left: int
+    values: list[float] = field(default_factory=list)  # of the finished cells
+    n_ended: int = 0
+    seconds: float = 0.0  # of the cells that have ended
+
+    @property
+    def is_single(self) -> bool:
+        """Whether there is only one cell."""
+        return self.n_left + self.n_ended == 1
+
+    def __str__(self) -> str:
+        failed = self.n_ended - len(self.values)
+        mean = f"mean {MAIN.title} {fmean(self.values):.1%} of {count(len(self.values))}"
+        return mean + (f", {failed:,} failed" if failed else "")
+
+
 class Shown(Progress):
     """Shows the progress of a sweep to the user.
 
-    With a verbosity of -1 it shows results and errors only, without a live bar; with 1 all that was measured
-    of each cell. `debug` adds the traceback of each failed cell.
+    On a terminal that is a bar, and a line for each dataset. Elsewhere it is a line for each detector on a
+    dataset, and in a long silence the last cell. With a verbosity of 1 there is a line for each cell with all
+    that was measured; with -1 there are results and errors only, without a bar. Each failed cell has a line;
+    `debug` adds its traceback.
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
@@ -53,21 +78,22 @@ class Shown(Progress):
         from rich.table import Column
 
         self._verbosity, self._debug = verbosity, debug
-        self._todo = self._n_done = self._n_failed = 0
+        self._groups: dict[tuple[str, str], _Group] = {}  # by dataset and detector
+        self._n_todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = time.monotonic()
+        self._started: dict[Cell, float] = {}
         self._first_step: tuple[int, float] | None = None
         self._loading = Timer(_PATIENCE, self._print, [_LOADING])
         self._is_live = verbosity >= 0 and sys.stderr.isatty()
         self._bar = progress.Progress(
             progress.BarColumn(bar_width=16),
             progress.MofNCompleteColumn(),
-            progress.TimeRemainingColumn(),
+            progress.TimeElapsedColumn(),
             # the name of a cell takes the remaining width, and is cut off at its end
             progress.TextColumn(
                 "{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True)
             ),
             console=Console(stderr=True, highlight=False, markup=False, emoji=False),
-            speed_estimate_period=float("inf"),  # of all cells; a cell may take hours
             transient=True,
             expand=True,
             disable=not self._is_live,
@@ -91,24 +117,45 @@ class Shown(Progress):
             self._print(text)
 
     def _print(self, text: str) -> None:
+        self._last_line = time.monotonic()
         self._bar.console.print(printable(text), soft_wrap=not self._is_live)
 
     def _describe(self, text: str) -> None:
-        self._bar.update(self._task, description=one_line(text))
+        self._bar.update(self._task, description=one_line("; ".join(filter(None, (self._left, text)))))
 
-    def begin(self, todo: int, finished: int, failed: int) -> None:
+    @property
+    def _is_due(self) -> bool:
+        """Whether a log needs a sign of life: the longer a sweep takes, the rarer these are."""
+        now = time.monotonic()
+        silence = max(_LINE_SECONDS, _SHARE_OF_SILENCE * (now - self._begin))
+        return not self._is_live and now - self._last_line >= silence
+
+    @property
+    def _left(self) -> str:
+        """The time left; empty until a cell of each detector has ended on each dataset where cells wait."""
+        waiting = [group for group in self._groups.values() if group.n_left]
+        spent = sum(group.seconds for group in self._groups.values())
+        if not waiting or not spent or not all(group.n_ended for group in waiting):
+            return ""
+        expected = sum(group.n_left * group.seconds / group.n_ended for group in waiting)
+        # several cells may run at the same time
+        return f"{duration((time.monotonic() - self._begin) * expected / spent)} left"
+
+    def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
-        self._todo, self._begin = todo, time.monotonic()
-        before = f", {finished} finished before" if finished else ""
+        self._n_todo, self._begin = len(todo), time.monotonic()
+        of_groups = Counter((cell.dataset, cell.choice) for cell in todo)
+        self._groups = {group: _Group(n_left) for group, n_left in of_groups.items()}
+        before = f", {finished:,} finished before" if finished else ""
         if failed:
-            before += f" ({failed} of them failed; --retry failed runs them again)"
-        self.message(f"{count(todo)} to run{before}")
-        self._describe("starting")
-        self._bar.update(self._task, total=todo)
+            before += f" ({failed:,} of them failed; --retry failed runs them again)"
+        self.message(f"{count(len(todo))} to run{before}")
+        self._bar.reset(self._task, total=len(todo), description="starting")
+        self._bar.live.transient = not todo  # the bar of a sweep stays
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._first_step, self._last_line = None, time.monotonic()
+        self._first_step, self._started[cell] = None, time.monotonic()
         self._describe(str(cell))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
@@ -121,35 +168,55 @@ class Shown(Progress):
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}{left}; {values}"
         self._describe(f"{status}; {cell}")
-        if not self._is_live and now - self._last_line > _STEP_SECONDS:
-            self._last_line = now
-            self.message(f"    {status}")
+        if self._is_due:
+            self.message(f"    {cell}: {status}")
 
     def done(self, result: "Result") -> None:
-        """Show the result of a cell; where there is no bar, with an estimate of the time left."""
+        """Show a cell that has ended, or what it ended: a detector on a dataset, or the dataset."""
+        cell, is_ok = result.cell, result.status == "ok"
+        group = self._groups[cell.dataset, cell.choice]
+        group.n_left, group.n_ended = group.n_left - 1, group.n_ended + 1
+        group.seconds += time.monotonic() - self._started.pop(cell, self._begin)
+        group.values += [result.metrics[MAIN.name]] if is_ok else []
         self._n_done += 1
-        place = f"[{self._n_done}/{self._todo}]"
-        if result.status != "ok":
-            self._n_failed += 1
-            self.message(f"{place} failed: {result.cell}: {result.reason}", "error")
+        self._n_failed += not is_ok
+        place = f"[{self._n_done}/{self._n_todo}]"
+        left = "" if self._is_live or not self._left else f", {self._left}"
+        if not is_ok:
+            self.message(f"{place} failed: {cell}: {result.reason}", "error")
             if self._debug:
                 self.message(result.traceback.rstrip(), "error")
-        else:
-            taken = time.monotonic() - self._begin
-            left = f", {duration(taken / self._n_done * (self._todo - self._n_done))} left"
+        elif self._verbosity > 0 or self._is_due or (group.is_single and not self._is_live):
             value = f"{MAIN.title} {result.metrics[MAIN.name]:.1%}"
-            self.message(f"{place} {result.cell}: {value}{'' if self._is_live else left}", "result")
-        if "steps" in result.ran_on:  # a training that was shorter than its settings say
-            self.message(f"    {result.cell}: trained for {result.ran_on['steps']}")
-        if self._verbosity > 0 and result.status == "ok":
+            self.message(f"{place} {cell}: {value}{left}", "result")
+        if "steps" in result.ran_on and (self._verbosity > 0 or group.n_ended == 1):
+            # a training that was shorter than its settings say
+            self.message(f"    {cell}: trained for {result.ran_on['steps']}")
+        if self._verbosity > 0 and is_ok:
             self.message(f"    {measured(result)}")
+        if not group.n_left and group.values and not group.is_single and not self._is_live:
+            self.message(f"{place} {cell.choice} on {cell.dataset}: {group}{left}", "result")
+        if self._is_live:
+            self._end_dataset(cell.dataset)
         self._bar.update(self._task, advance=1)
 
+    def _end_dataset(self, dataset: str) -> None:
+        """Show the best and the worst detector of a dataset if all its cells have ended."""
+        groups = {choice: group for (of, choice), group in self._groups.items() if of == dataset}
+        means = {choice: fmean(group.values) for choice, group in groups.items() if group.values}
+        if means and not any(group.n_left for group in groups.values()):
+            ordered = sorted(means, key=lambda choice: means[choice])
+            ends = [f"{means[choice]:.1%} ({choice})" for choice in dict.fromkeys([ordered[-1], ordered[0]])]
+            n_cells = count(sum(group.n_ended for group in groups.values()))
+            self.message(f"{dataset}: {n_cells}, mean {MAIN.title} {' to '.join(ends)}", "result")
+
     def end(self) -> None:
-        """Show the number of cells that were run, and the time they took."""
+        """Leave the bar as it is, and show the number of cells that were run and the time they took."""
+        self._describe("")
+        self._bar.stop()
         if self._n_done:
             took = duration(time.monotonic() - self._begin)
-            failed = f", {self._n_failed} of them failed" if self._n_failed else ""
+            failed = f", {self._n_failed:,} of them failed" if self._n_failed else ""
             self.message(f"{count(self._n_done)} run in {took}{failed}")
 
 

@@ -20,6 +20,8 @@ from adbench_text.cli.options import (
     tracking_uri_option,
 )
 from adbench_text.cli.progress import count
+from adbench_text.cli.show import link, next_command
+from adbench_text.cli.ui import options_of
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
@@ -143,21 +145,34 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     if output is not None:
         size = len(utf8(text))
         readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
-        news.append(f"Wrote {output}: {form}, {count(len(records), 'result')}, {readable}")
+        news.append(f"Wrote {_link(output)}: {form}, {count(len(records), 'result')}, {readable}")
     if not renderer.has_notes:
-        news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
+        news += map(printable, built.every_note)
+        news += [printable(f"{name}: {value}") for name, value in built.provenance]
     if figures := options["figures"]:
         with writing(figures):
-            news.append(f"{len(builder.write_figures(figures))} files in {figures}")
-        news += [note for note in builder.evidence_notes if note not in built.every_note]
+            n_files = len(builder.write_figures(figures))
+        news.append(f"{n_files} files in {_link(figures)}")
+        news += [printable(note) for note in builder.evidence_notes if note not in built.every_note]
     if saved := options["saved"]:
         from adbench_text.reports.saved import save
 
         with writing(saved):
             files = save(records, saved, expected)
-        news.append(f"Wrote {files[0]}, {files[1]} and {count(len(files) - 2, 'figure')}")
-    for note in () if quiet else news:
-        click.echo(printable(note), err=True)
+        news.append(f"Wrote {_link(files[0])}, {_link(files[1])} and {count(len(files) - 2, 'figure')}")
+    if quiet:
+        return
+    for note in news:
+        click.echo(note, err=True)
+    if output is not None:
+        next_command("ui", *options_of(store))
+    elif form == "terminal" and not store.others:
+        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
+        next_command("report", *of_sweep, *options_of(store), "--format", "html", "--output", "report.html")
+
+
+def _link(path: Path) -> str:
+    return link(str(path), path, err=True)
 
 
 def _records(

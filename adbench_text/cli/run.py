@@ -1,6 +1,7 @@
 """``adbench-text run``: run detectors on datasets."""
 
 import tempfile
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,18 +21,20 @@ from adbench_text.cli.options import (
     names_option,
     sweep_of,
 )
-from adbench_text.cli.progress import Shown, count
-from adbench_text.errors import DataError, DetectorError
+from adbench_text.cli.progress import Shown, count, duration
+from adbench_text.cli.show import next_command, show, table
+from adbench_text.errors import DataError, DetectorError, TrackingError
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import described
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.result import Result
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
-    from adbench_text.sweep.sweep import Sweep
 
 
 def _encoders() -> str:
@@ -138,10 +141,14 @@ _SECTIONS = {
     help="Log a report (tables, figures, HTML page) to the run of the sweep.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
-@click.option("--verbose", "-v", is_flag=True, help="Print times, memory and all metrics of each cell.")
-@click.option("--dry-run", is_flag=True, help="Print the cells without running them.")
+@click.option(
+    "--verbose", "-v", is_flag=True, help="Print each cell, with times, memory and all its metrics."
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Print the numbers of cells and the time expected, and run nothing."
+)
 @adding(*TRACKING)
-def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
+def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 
     --detector, --dataset, --inlier, --contamination, --seed and --set may be given several times; all except
@@ -149,13 +156,13 @@ def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
     A finished cell is not run again, unless its definition has changed: the corpus, the code of the
     detector, its hyper-parameters or the seed.
     """
-    if quiet and verbose:
+    if options["quiet"] and verbose:
         raise click.UsageError("--quiet and --verbose contradict each other.")
     if dry_run:
-        _print(sweep_of(options))
+        _preview(options, verbose)
         return
-    with Shown(verbose - quiet, is_debugging()) as progress:
-        results = _run(sweep_of(options, progress.message), options, progress)
+    with Shown(verbose - options["quiet"], is_debugging()) as progress:
+        results = _run(options, progress)
     failed = sum(result.status != "ok" for result in results)
     if failed:
         raise DetectorError(
@@ -163,12 +170,18 @@ def command(dry_run: bool, quiet: bool, verbose: bool, **options: Any) -> None:
         )
 
 
-def _run(sweep: "Sweep", options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
+def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
+    if options["engine"]:
+        from adbench_text.run.engine import Limits
+
+        # a server that does not answer is known in seconds, and the user's documents are read in minutes
+        engine_of(options).check(Limits(options["cell_timeout"], options["cell_memory"]))
+    sweep = sweep_of(options, progress.message)
     cells = sweep.expand()
     engine = engine_of(options)
     # slow imports come after the checks that do not need them
-    from adbench_text.cli.ui import links
+    from adbench_text.cli.ui import links, options_of
     from adbench_text.run.engine import Limits
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
@@ -192,28 +205,86 @@ def _run(sweep: "Sweep", options: Mapping[str, Any], progress: Shown) -> "Sequen
         progress.message(message, "error")
         raise
     progress.end()
-    for line in links(store, sweep.datasets):
-        progress.message(line)
+    if not options["quiet"]:
+        for line in links(store, sweep.datasets):
+            click.echo(line, err=True)
+        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
+        next_command("report", *of_sweep, *options_of(store))
     return results
 
 
-def _print(sweep: "Sweep") -> None:
-    """Print the cells of a sweep, and why some of them cannot run."""
+def _preview(options: Mapping[str, Any], verbose: bool) -> None:
+    """Print the numbers of cells of a sweep, or the cells; why some cannot run, and the expected time."""
     from adbench_text.run.runner import impossible, load_corpora
 
+    sweep = sweep_of(options)
     cells = sweep.expand()
+    corpora: dict[str, Corpus] = {}
     refused: dict[Cell, str] = {}
     try:
         with preserved():
             storage.forbid_downloads()  # nothing is downloaded for a list
-            refused = impossible(cells, load_corpora(sweep))
+            corpora = load_corpora(sweep)
+            refused = impossible(cells, corpora)
     except DataError as error:
         click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)
+    seconds = _expected_seconds(cells, corpora, options)
+    if verbose:
+        for cell in cells:
+            click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
+    else:
+        show(None, [_counts(cells, refused, seconds)], as_json=False)
+        for reason, n in Counter(refused.values()).items():
+            click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
+    total = f", {len(refused):,} of them impossible" if refused else ""
+    click.echo(f"{count(len(cells))}{total}; {_expected(seconds, len(cells) - len(refused))}", err=True)
+
+
+def _expected_seconds(
+    cells: "Sequence[Cell]", corpora: "Mapping[str, Corpus]", options: Mapping[str, Any]
+) -> "dict[Cell, float]":
+    """Return how long cells of the same configuration took on the same corpora, as far as it is known."""
+    from adbench_text.run.runner import median_seconds
+    from adbench_text.store.store import Store
+
+    try:
+        store = Store(options["tracking_uri"], options["experiment"], create=False)
+        records = [
+            record
+            for record in store.cells({cell.dataset for cell in cells})
+            if record.is_ok
+            and (record.dataset not in corpora or record.dataset_digest == corpora[record.dataset].digest)
+        ]
+    except TrackingError:  # there is no store yet
+        return {}
+    known = median_seconds(records)
+    keys = {cell: (cell.detector, cell.configuration, cell.dataset) for cell in cells}
+    return {cell: known[key] for cell, key in keys.items() if key in known}
+
+
+def _counts(
+    cells: "Sequence[Cell]", refused: "Mapping[Cell, str]", seconds: "Mapping[Cell, float]"
+) -> "RenderableType":
+    """Return a table of the cells of each detector on each dataset."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
-        marked = f": impossible: {refused[cell]}" if cell in refused else ""
-        click.echo(one_line(f"{cell}{marked}"))
-    total = f", {len(refused)} of them impossible" if refused else ""
-    click.echo(f"{count(len(cells))}{total}", err=True)
+        groups.setdefault((cell.choice, cell.dataset), []).append(cell)
+    header = ["detector", "dataset", "cells", *(["impossible"] if refused else []), "expected"]
+    rows: list[list[object]] = []
+    for group, own in groups.items():
+        possible = [cell for cell in own if cell not in refused]
+        is_known = all(cell in seconds for cell in possible)
+        expected = duration(sum(seconds[cell] for cell in possible)) if is_known else "?"
+        rows.append([*group, len(own), *([len(own) - len(possible)] if refused else []), expected])
+    return table(rows, header, indent=0)
+
+
+def _expected(seconds: "Mapping[Cell, float]", n_possible: int) -> str:
+    """Return how long cells will take one after the other, as similar ones took."""
+    if not seconds:
+        return "no earlier runs of these to expect a time from"
+    of_some = f" for {len(seconds):,} of them" if len(seconds) < n_possible else ""
+    return f"about {duration(sum(seconds.values()))} one after the other{of_some}, as in earlier runs"
 
 
 def _log_reports(

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import adding
-from adbench_text.cli.own_text import DOCUMENTS, STDIN, WORK, alpha_option, by_option, mapper_of, opened
+from adbench_text.cli.options import SectionedCommand, adding
+from adbench_text.cli.own_text import (
+    DOCUMENTS,
+    STDIN,
+    WORK,
+    alpha_option,
+    by_option,
+    mapper_of,
+    opened,
+    sections_of,
+)
 from adbench_text.cli.progress import Rows
 from adbench_text.errors import AdbenchTextError
 from adbench_text.text.reading import Document
@@ -21,7 +30,7 @@ if TYPE_CHECKING:
 _MOST = 4096  # documents that are scored together
 
 
-@click.command("score")
+@click.command("score", cls=SectionedCommand, sections=sections_of(Odd=("--alpha", "--by")))
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("file")
 @adding(*DOCUMENTS, alpha_option(), by_option("both, if the model knows form"), *WORK)

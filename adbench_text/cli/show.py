@@ -1,13 +1,17 @@
 """Prints facts: as text and tables for people, or as JSON for programs."""
 
 import json
+import os
+import shlex
+import sys
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.escaping import one_line
+from adbench_text.escaping import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -15,6 +19,7 @@ if TYPE_CHECKING:
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 _IN_A_PIPE = 10_000  # columns: lines are not wrapped there
 _WIDEST = 110  # columns used on a terminal
+_NO_LINKS = ("", "dumb", "linux")  # terminals that would print the address, or nothing
 
 
 def show(facts: Any, blocks: Iterable["RenderableType"], as_json: bool) -> None:
@@ -61,3 +66,17 @@ def line(text: str = "", indent: int = 0) -> "RenderableType":
     from rich.text import Text
 
     return Padding.indent(Text(one_line(text) or " "), indent)
+
+
+def link(text: str, target: str | Path, err: bool = False) -> str:
+    """Return a text that a terminal opens a file or an address by; elsewhere the text alone."""
+    stream = sys.stderr if err else sys.stdout
+    if not stream.isatty() or os.environ.get("TERM", "") in _NO_LINKS:
+        return printable(text)
+    address = target.absolute().as_uri() if isinstance(target, Path) else target
+    return f"\033]8;;{printable(address)}\033\\{printable(text)}\033]8;;\033\\"
+
+
+def next_command(*words: str) -> None:
+    """Print the command that comes next, on stderr."""
+    click.echo(printable(f"Next: {shlex.join(['adbench-text', *words])}"), err=True)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.options import TRACKING, adding
+from adbench_text.cli.show import link
 from adbench_text.errors import AdbenchTextError
-from adbench_text.escaping import without_password
+from adbench_text.escaping import printable, without_password
 from adbench_text.store.client import DEFAULT_URI, check_reachable, mlflow_uri
 
 if TYPE_CHECKING:
@@ -65,29 +66,40 @@ def command(port: int, no_open: bool, tracking_uri: str, experiment: str) -> Non
 
 def _show(store: "Store", server: str, no_open: bool) -> None:
     """Print the link to the comparison of each dataset, and open the first."""
-    links = {dataset: f"{server.rstrip('/')}{path}" for dataset, path in store.comparisons().items()}
-    for dataset, link in links.items():
-        click.echo(f"  {dataset}: {link}")
+    addresses = {dataset: f"{server.rstrip('/')}{path}" for dataset, path in store.comparisons().items()}
+    for dataset, address in addresses.items():
+        click.echo(f"  {_linked(dataset, address)}")
     sys.stdout.flush()
     # without a display the browser would be one of text, in this terminal
     is_seen = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"}.intersection(os.environ)
-    if links and not no_open and sys.stdout.isatty() and is_seen:
-        webbrowser.open(next(iter(links.values())))
+    if addresses and not no_open and sys.stdout.isatty() and is_seen:
+        webbrowser.open(next(iter(addresses.values())))
+
+
+def _linked(name: str, address: str, err: bool = False) -> str:
+    """Return a name that is a link where that is possible, else both."""
+    linked = link(name, address, err)
+    return linked if linked != printable(name) else f"{linked}: {address}"
 
 
 def links(store: "Store", datasets: Iterable[str]) -> list[str]:
-    """Return a line per dataset: where MLflow compares its results."""
+    """Return lines on where MLflow compares results: a link for each dataset if the store is a server."""
+    if not store.uri.startswith(("http://", "https://")):
+        return [f"Compare in MLflow: {shlex.join(['adbench-text', 'ui', *options_of(store)])}"]
+    paths, before = store.comparisons(), store.shown.rstrip("/")
+    return [
+        _linked(f"Compare {name} in MLflow", f"{before}{paths[name]}", err=True)
+        for name in datasets
+        if name in paths
+    ]
+
+
+def options_of(store: "Store") -> list[str]:
+    """Return the options by which other commands find a store."""
     from adbench_text.store.store import DEFAULT_EXPERIMENT
 
-    paths = store.comparisons()
-    if store.uri.startswith(("http://", "https://")):
-        before = store.shown.rstrip("/")
-    else:
-        words = ["adbench-text", "ui"]
-        words += ["--tracking-uri", store.shown] if store.uri != DEFAULT_URI else []
-        words += ["--experiment", store.experiment] if store.experiment != DEFAULT_EXPERIMENT else []
-        before = f"{shlex.join(words)}, then http://{_HOST}:{_PORT}"
-    return [f"Compare {name} in MLflow: {before}{paths[name]}" for name in datasets if name in paths]
+    words = ["--tracking-uri", store.shown] if store.uri != DEFAULT_URI else []
+    return words + (["--experiment", store.experiment] if store.experiment != DEFAULT_EXPERIMENT else [])
 
 
 def _is_used(port: int) -> bool:

@@ -1,6 +1,6 @@
 """What happens while a sweep runs, for those who show it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ class Progress:
     def message(self, text: str, kind: Kind = "note") -> None:
         """Receive a line for the user."""
 
-    def begin(self, todo: int, finished: int, failed: int) -> None:
-        """Receive the numbers of cells to run, of those that have ended before, and of these that failed."""
+    def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
+        """Receive the cells to run, and the numbers of those that ended before and of these that failed."""
 
     def started(self, cell: "Cell") -> None:
         """Receive a cell that begins; again if it is restarted because its process was lost."""

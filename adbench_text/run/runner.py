@@ -58,7 +58,7 @@ def run_sweep(
     statuses = {cell: before.get(cell_id(of_cell), "") for cell, of_cell in definitions.items()}
     todo = [cell for cell, status in statuses.items() if not status or (retry_failed and status != "ok")]
     n_failed = 0 if retry_failed else sum(status not in ("", "ok") for status in statuses.values())
-    progress.begin(len(todo), len(statuses) - len(todo), n_failed)
+    progress.begin(todo, len(statuses) - len(todo), n_failed)
     if not todo and not was_killed:
         return unusable
     work = Work(
@@ -99,17 +99,22 @@ def _run(engine: Engine, work: Work, store: Any, results: list[Result]) -> None:
                 lost_at = time.monotonic()
 
 
+def median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
+    """Return how long cells took, by detector, configuration and dataset, and by detector alone."""
+    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for record in records:
+        seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
+        taken[record.detector, record.configuration, record.dataset].append(seconds)
+        taken[record.detector,].append(seconds)
+    return {key: median(values) for key, values in taken.items()}
+
+
 def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
     """Return how long similar cells took: the same configuration and dataset, else the same detector."""
-    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
     try:
-        for record in store.cells({cell.dataset for cell in cells}):
-            seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
-            taken[record.detector, record.configuration, record.dataset].append(seconds)
-            taken[record.detector,].append(seconds)
+        medians = median_seconds(store.cells({cell.dataset for cell in cells}))
     except TrackingError:  # somebody changed the store; this is for the order of the cells only
         return {}
-    medians = {key: median(values) for key, values in taken.items()}
     return {
         cell: medians.get((cell.detector, cell.configuration, cell.dataset), medians.get((cell.detector,), 0))
         for cell in cells

@@ -49,6 +49,11 @@ class Cell:
         return f"{self.detector} {self.preset if is_named else self.configuration}".rstrip()
 
     @property
+    def choice(self) -> str:
+        """Name of the detector with its preset, or with its configuration where it has no preset."""
+        return f"{self.detector} {self.configuration if self.preset == DEFAULT else self.preset}".rstrip()
+
+    @property
     def split(self) -> tuple[str, str, float, int]:
         """Dataset, inlier class, contamination and seed; they determine the training texts."""
         return self.dataset, self.inlier, self.contamination, self.seed

@@ -3,6 +3,7 @@ import errno
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -81,7 +82,7 @@ def runs(kind: str) -> list[tuple[str, ...]]:
 
 def test_run_and_report_on_real_text(store, quick_pydocs):
     command = "run --detector llr --detector ocsvm --encoder svd --dataset pydocs --limit 20 --inlier numpy"
-    first = adbench(command, "--contamination 0 --contamination 0.05")
+    first = adbench(command, "--contamination 0 --contamination 0.05 -v")
     assert first.exit_code == 0
     assert first.stdout == ""
     lines = first.stderr.splitlines()
@@ -89,13 +90,17 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     assert lines[1].startswith("pydocs: matplotlib ")
     assert "at most 20 documents per class; 140 training / 140 test documents" in lines[1]
     assert lines[2] == "4 cells to run"
-    assert lines[3].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
-    assert lines[6].startswith("[4/4] ocsvm encoder=svd on pydocs/numpy at 5%, seed 0: AUROC ")
-    assert lines[7].startswith("4 cells run in ")
+    of_cells = [line for line in lines if line.startswith("[")]
+    assert of_cells[0].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
+    assert of_cells[-2].startswith("[4/4] ocsvm encoder=svd on pydocs/numpy at 5%, seed 0: AUROC ")
+    assert of_cells[-1].startswith("[4/4] ocsvm encoder=svd on pydocs: mean AUROC ")
+    assert [line.partition(" run in ")[0] for line in lines[-3:]] == [
+        *("4 cells", "Compare in MLflow: adbench-text ui", "Next: adbench-text report")
+    ]
 
     table = adbench("report")
     assert table.exit_code == 0
-    assert table.stderr == ""
+    assert table.stderr == "Next: adbench-text report --format html --output report.html\n"
     for text in ("llr", "encoder=svd", "numpy", "5%", "(1 of 7)", "edition matplotlib"):
         assert text in table.stdout
 
@@ -140,7 +145,8 @@ def test_report_in_all_formats(store, here):
     for result in (terminal, markdown, table, per_cell):
         assert result.exit_code == 0
         assert "failed" in result.stdout
-    assert terminal.stderr == markdown.stderr == ""
+    assert terminal.stderr == "Next: adbench-text report --format html --output report.html\n"
+    assert markdown.stderr == ""
     assert "edition published" in table.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
@@ -151,7 +157,7 @@ def test_report_in_all_formats(store, here):
     written = adbench("report --format markdown --output report.md")
     assert (written.stdout, written.exit_code) == ("", 0)
     size = len(markdown.stdout.encode()) / 1000
-    assert written.stderr == f"Wrote report.md: markdown, 8 results, {size:.1f} kB\n"
+    assert written.stderr == (f"Wrote report.md: markdown, 8 results, {size:.1f} kB\nNext: adbench-text ui\n")
     assert (here / "report.md").read_text() == markdown.stdout
     assert adbench("report --format csv --output report.csv --quiet").output == ""
 
@@ -188,6 +194,18 @@ def test_lists_are_for_people_and_programs(here, kind, name, summary):
     listed = adbench(f"list {kind}")
     assert [line.split(None, 1)[0] for line in listed.stdout.splitlines()] == [row["name"] for row in rows]
     assert (listed.stderr, list(here.iterdir())) == ("", [])
+
+
+def test_list_alone_lists_the_names_of_all_kinds(here, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = adbench("list")
+    assert (listed.exit_code, listed.stderr) == (0, "Next: adbench-text list detectors\n")
+    assert max(map(len, listed.stdout.splitlines())) <= 80
+    rows = json.loads(adbench("list --json").stdout)
+    titles = [line.split()[0] for line in listed.stdout.splitlines() if not line.startswith(" ")]
+    assert titles == list(rows)
+    words = re.split(r"[\s,]+", listed.stdout)
+    assert {row["name"] for of_kind in rows.values() for row in of_kind} <= set(words)
 
 
 def test_fetch(monkeypatch):
@@ -295,18 +313,40 @@ def test_ui_opens_the_first_comparison(options, has_display, is_terminal, opened
     assert links == [f"{server.url}{LINK}"] * opened
 
 
-def test_run_ends_with_the_way_to_the_comparison(store):
+def test_run_ends_with_the_next_commands(store):
     result = run("-d counting --inlier sea --no-report")
-    assert result.stderr.splitlines()[-1] == (
-        f"Compare tiny in MLflow: adbench-text ui, then http://127.0.0.1:5000{LINK}"
-    )
+    assert result.stderr.splitlines()[-2:] == [
+        "Compare in MLflow: adbench-text ui",
+        "Next: adbench-text report",
+    ]
     shutil.copy(store, "other.db")
-    result = run("-d counting --inlier sea --no-report --tracking-uri sqlite:///other.db")
-    assert "adbench-text ui --tracking-uri sqlite:///other.db, then http" in result.stderr
+    other = "--tracking-uri sqlite:///other.db"
+    result = run("-d counting --inlier sea --no-report", other)
+    assert f"adbench-text ui {other}\nNext: adbench-text report {other}\n" in result.stderr
 
 
-def test_dry_run_prints_the_cells_and_does_nothing(here):
-    result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run")
+def test_dry_run_prints_numbers_of_cells_with_the_time_of_earlier_runs(store):
+    words = "-d counting,llr --seed 0,1 --inlier sky --no-report"
+    listed = run(words, "--dry-run")
+    table = [line.split(None, 3) for line in listed.stdout.splitlines()]
+    assert table == [
+        ["detector", "dataset", "cells", "expected"],
+        ["counting", "tiny", "2", "?"],
+        ["llr", "tiny", "2", "?"],
+    ]
+    assert listed.stderr == "4 cells; no earlier runs of these to expect a time from\n"
+    run("-d counting --inlier sky --no-report")
+    listed = run(words, "--dry-run")
+    assert [line.split(None, 3)[3] for line in listed.stdout.splitlines()] == ["expected", "0 s", "?"]
+    assert listed.stderr == "4 cells; about 0 s one after the other for 2 of them, as in earlier runs\n"
+    run("-d llr --inlier sky --no-report")
+    assert run(words, "--dry-run").stderr == "4 cells; about 0 s one after the other, as in earlier runs\n"
+    # other documents take another time
+    assert "no earlier runs" in run(words, "--limit 5 --dry-run").stderr
+
+
+def test_a_verbose_dry_run_prints_the_cells_and_does_nothing(here):
+    result = adbench("run -s tiny -d counting -d llr --seed 0 --seed 1 --inlier sky --dry-run -v")
     assert result.exit_code == 0
     assert result.stdout.splitlines()[:3] == [
         "counting on tiny/sky at 0%, seed 0",
@@ -314,7 +354,7 @@ def test_dry_run_prints_the_cells_and_does_nothing(here):
         "counting on tiny/sky at 0%, seed 1",
     ]
     assert len(result.stdout.splitlines()) == 16
-    assert result.stderr == "16 cells\n"
+    assert result.stderr == "16 cells; no earlier runs of these to expect a time from\n"
     assert list(here.iterdir()) == []
 
 
@@ -338,7 +378,7 @@ set.counting.weight = 5
                 "counting heavy weight=5 on tiny/sea at 10%, seed 3",
                 "llr smoothing=2 on tiny/sea at 10%, seed 3",
             ],
-            "3 cells\n",
+            "3 cells; ",
         ),
         (
             "-d llr -d iforest --inlier law --contamination 0.075 --seed 1 --set smoothing=7",
@@ -362,7 +402,7 @@ set.counting.weight = 5
 )
 def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, options, cells, message):
     (here / "sweep.toml").write_text(SWEEP)
-    result = adbench("run --dry-run --sweep sweep.toml", options)
+    result = adbench("run --dry-run -v --sweep sweep.toml", options)
     assert result.stdout.splitlines() == cells
     assert message in result.stderr
     assert ("it is run as well" in result.stderr) == (" is not" in message)
@@ -442,7 +482,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     reason = "1 of 30 scores are NaN"
     assert "[1/4] failed: faulty fault=nan on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
-    assert lines[-3].endswith(", 2 of them failed")
+    assert lines[-4].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")
@@ -511,7 +551,7 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
 def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, toy_path):
     path = os.pathsep.join([str(toy_path), os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
-    command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs}".split()
+    command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs} -v".split()
     process = subprocess.Popen(
         [sys.executable, *command],
         env=os.environ | environment,
@@ -531,9 +571,9 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
     lines += rest.splitlines(keepends=True)
     assert process.returncode == 128 + ending
     assert lines[-1] == "Interrupted. Finished cells are kept; run the same command again to continue.\n"
-    assert all(line.startswith(("loading", "tiny: ", "12 cells", "[", "Interrupted")) for line in lines), (
-        lines
-    )
+    assert all(
+        line.startswith(("loading", "tiny: ", "12 cells", "[", "    ", "Interrupted")) for line in lines
+    ), lines
     assert psutil.wait_procs(children, timeout=10)[1] == []
     assert set(runs("cell")) <= {("FINISHED", "active"), ("RUNNING", "deleted")}
     assert runs("sweep") == [("KILLED", "active")]
@@ -600,7 +640,7 @@ def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_docum
     assert nowhere.exit_code == 2
     assert "Error: The engine dask needs the address of a scheduler: give --address" in nowhere.stderr
     for address in ("tcp://127.0.0.1:9", server.url.replace("http", "tcp"), "nonsense"):
-        silent = adbench(f"{command} --address {address}")
+        silent = adbench(f"{command} -s files:absent.csv --address {address}")
         assert silent.exit_code == 1
         assert f"Error: No Dask scheduler answers at {address}: " in silent.stderr
         assert "loading tiny" not in silent.stderr
@@ -627,13 +667,19 @@ def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):
         "contamination 0.2 asks for 45 outliers beside 180 inliers, "
         "but the other classes have only 40 training documents. Choose a lower one."
     )
-    listed = run(command, "--dry-run")
+    table = run(command, "--dry-run")
+    assert [line.split()[:4] for line in table.stdout.splitlines()] == [
+        ["detector", "dataset", "cells", "impossible"],
+        ["counting", "tiny", "4", "1"],
+    ]
+    assert table.stderr.splitlines()[0] == f"1 cell impossible: {reason}"
+    listed = run(command, "--dry-run -v")
     assert listed.exit_code == 0
     cell = "counting on tiny/sea at 20%, seed 0"
     assert [line for line in listed.stdout.splitlines() if "impossible" in line] == [
         f"{cell}: impossible: {reason}"
     ]
-    assert listed.stderr == "4 cells, 1 of them impossible\n"
+    assert listed.stderr.startswith("4 cells, 1 of them impossible; ")
     assert runs("sweep") == []
     result = run(command)
     assert result.exit_code == 3
@@ -735,7 +781,7 @@ def test_a_report_of_a_sweep_holds_its_cells_alone(store, here):
 def test_outliers_of_the_test_set_are_thinned(store):
     assert run("-d llr --no-report").exit_code == 0
     before = cells()
-    result = run("-d llr --no-report --test-outliers 0.1")
+    result = run("-d llr --no-report --test-outliers 0.1 -v")
     assert result.exit_code == 0, result.output
     assert "llr on tiny/sea at 0%, seed 0, 10% outliers in the test set: AUROC" in result.stderr
     assert "3 cells to run\n" in result.stderr

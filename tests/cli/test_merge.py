@@ -124,10 +124,11 @@ def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_st
     done = adbench("merge", stores[0].uri)
     assert done.exit_code == 0, done.output
     assert "5 copied without artifacts, which could not be read" in done.stdout
-    *reasons, more = done.stderr.splitlines()
+    *reasons, more, last = done.stderr.splitlines()
     assert len(reasons) == 3
     assert all("are not read: 'http://host/x?token=***' is neither in" in reason for reason in reasons)
     assert more == "Note: 2 more runs like these."
+    assert last == "Next: adbench-text report"
 
 
 def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):

@@ -16,6 +16,10 @@ class Cell:
     configuration: str = ""
     dataset: str = "tiny"
 
+    @property
+    def choice(self) -> str:
+        return self.detector
+
     def __str__(self) -> str:
         return self.text
 
@@ -25,6 +29,7 @@ class Result:
     cell: Cell
     reason: str = ""
     ran_on: dict[str, str] = field(default_factory=dict)
+    value: float = 0.9876
 
     @property
     def status(self) -> str:
@@ -32,13 +37,13 @@ class Result:
 
     @property
     def metrics(self) -> dict[str, float]:
-        return {} if self.reason else {"auroc": 0.9876, "fit_seconds": 1.5}
+        return {} if self.reason else {"auroc": self.value, "fit_seconds": 1.5}
 
 
-def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = ()) -> None:
-    with Shown() as shown:
+def watch_a_sweep(cells: list[str], failed: tuple[str, ...] = (), verbosity: int = 0) -> None:
+    with Shown(verbosity) as shown:
         shown.message("loading tiny")
-        shown.begin(len(cells), 5, 0)
+        shown.begin([Cell(name) for name in cells], 5, 0)
         for name in cells:
             shown.started(Cell(name))
             shown.done(Result(Cell(name), "Odd: [bold]no luck[/nothing] :warning:" if name in failed else ""))
@@ -78,16 +83,42 @@ def test_one_cell_is_not_cells():
     assert [count(n) for n in (0, 1, 2)] == ["0 cells", "1 cell", "2 cells"]
 
 
-def test_where_there_is_no_terminal_each_cell_is_a_plain_line_on_stderr(capsys):
-    watch_a_sweep(["a", "b"], failed=("b",))
+def test_where_there_is_no_terminal_each_detector_on_a_dataset_is_a_plain_line_on_stderr(capsys):
+    watch_a_sweep(["a", "b", "c"], failed=("b",))
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.splitlines() == [
         "loading tiny",
-        "2 cells to run, 5 finished before",
-        "[1/2] a: AUROC 98.8%, 0 s left",
-        "[2/2] failed: b: Odd: [bold]no luck[/nothing] :warning:",
-        "2 cells run in 0 s, 1 of them failed",
+        "3 cells to run, 5 finished before",
+        "[2/3] failed: b: Odd: [bold]no luck[/nothing] :warning:",
+        "[3/3] d on tiny: mean AUROC 98.8% of 2 cells, 1 failed",
+        "3 cells run in 0 s, 1 of them failed",
+    ]
+
+
+def test_a_detector_with_one_cell_on_a_dataset_has_the_line_of_the_cell(capsys):
+    watch_a_sweep(["a"])
+    assert capsys.readouterr().err.splitlines()[2] == "[1/1] a: AUROC 98.8%"
+
+
+def test_a_log_has_signs_of_life_that_grow_rare(capsys, now):
+    shown, cells = Shown(), [Cell(str(n)) for n in range(2000)]
+    shown.begin(cells, 0, 0)
+    for n, cell in enumerate(cells[:-1]):
+        shown.started(cell)
+        now[0] += 2 if n < 1000 else 40
+        shown.done(Result(cell))
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[1] == "[5/2000] 4: AUROC 98.8%, 1 h 6 min left"
+    assert 50 < len(lines) < 150
+
+
+def test_a_verbose_run_has_a_line_for_each_cell(capsys):
+    watch_a_sweep(["a", "b", "c"], verbosity=1)
+    lines = [line for line in capsys.readouterr().err.splitlines() if "] " in line]
+    assert [line.partition(",")[0] for line in lines] == [
+        *("[1/3] a: AUROC 98.8%", "[2/3] b: AUROC 98.8%", "[3/3] c: AUROC 98.8%"),
+        "[3/3] d on tiny: mean AUROC 98.8% of 3 cells",
     ]
 
 
@@ -99,16 +130,30 @@ def now(monkeypatch) -> list[float]:
     return now
 
 
-def test_the_time_left_is_that_of_the_cells_so_far(capsys, now):
-    shown = Shown()
-    shown.begin(4, 0, 0)
-    for end in (10, 20):
-        shown.started(Cell("a"))
-        now[0] = end
-        shown.done(Result(Cell("a")))
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[1].endswith("30 s left")
-    assert lines[2].endswith("20 s left")
+def test_the_time_left_is_known_when_each_detector_has_run_on_each_dataset(capsys, now):
+    shown = Shown(verbosity=1)
+    cells = [Cell(f"{d}{n} on {s}", d, dataset=s) for s in ("x", "y") for n in range(2) for d in "ab"]
+    shown.begin(cells, 0, 0)
+    for cell in cells:
+        shown.started(cell)
+        now[0] += {"ax": 10, "bx": 20, "ay": 100, "by": 200}[cell.detector + cell.dataset]
+        shown.done(Result(cell))
+    lines = [line for line in capsys.readouterr().err.splitlines() if "0 on" in line or "1 on" in line]
+    assert [line.partition("98.8%")[2] for line in lines] == [
+        *("", "", "", "", ""),
+        *(", 5 min 0 s left", ", 3 min 20 s left", ""),
+    ]
+
+
+def test_the_time_left_is_that_of_cells_at_the_same_time(capsys, now):
+    shown, cells = Shown(verbosity=1), [Cell(name) for name in "abcd"]
+    shown.begin(cells, 0, 0)
+    for cell in cells[:2]:
+        shown.started(cell)
+    now[0] = 10
+    for cell in cells[:2]:
+        shown.done(Result(cell))
+    assert "[2/4] b: AUROC 98.8%, 10 s left" in capsys.readouterr().err
 
 
 def test_a_slow_start_says_what_it_does(capsys, monkeypatch):
@@ -132,12 +177,12 @@ def test_on_a_terminal_the_start_is_shown_at_once(terminal):
 def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
     shown = Shown()
     shown.started(Cell("a"))
-    for step, seconds in ((50, 10.0), (100, 20.0), (200, 40.0), (250, 50.0), (400, 80.0)):
+    for step, seconds in ((50, 5.0), (100, 12.0), (200, 15.0), (400, 80.0)):
         now[0] = seconds
         shown.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
     assert capsys.readouterr().err.splitlines() == [
-        "    step 200/1,000, 2 min 40 s left; total 412, rtd 0.5",
-        "    step 400/1,000, 2 min 0 s left; total 412, rtd 0.5",
+        "    a: step 100/1,000, 2 min 6 s left; total 412, rtd 0.5",
+        "    a: step 400/1,000, 2 min 9 s left; total 412, rtd 0.5",
     ]
 
 
@@ -153,7 +198,7 @@ def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(cap
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
     written = terminal(120)
     with Shown() as shown:
-        shown.begin(1, 0, 0)
+        shown.begin([Cell("date on tiny/sea")], 0, 0)
         shown.started(Cell("date on tiny/sea"))
         shown.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
         shown.done(Result(Cell("date on tiny/sea")))
@@ -167,11 +212,30 @@ def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
 
 def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     written = terminal(50)
-    watch_a_sweep(["a name that is long enough to fill a line of fifty twice over, and more"] * 3)
+    cell = Cell("a name that is long enough to fill a line of fifty twice over, and more")
+    with Shown() as shown:
+        shown.begin([cell], 0, 0)
+        shown.started(cell)
     text = written()
-    assert "3/3 0:00:00 a name that is" in text
-    assert text.count("twice over") == 3  # once in the line of each
+    assert "0/1 0:00:00 a name that is" in text
+    assert "twice over" not in text
     assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
+
+
+def test_on_a_terminal_a_dataset_has_a_line_and_the_bar_stays(terminal):
+    written = terminal(100)
+    cells = [Cell("a", "llr"), Cell("b", "cvdd"), Cell("c", "llr", dataset="other")]
+    with Shown() as shown:
+        shown.begin(cells, 0, 0)
+        for cell, value in zip(cells, (0.9, 0.6, 0.8), strict=True):
+            shown.done(Result(cell, value=value))
+        shown.end()
+        shown.message("Next: ...")
+    lines = [line.rsplit("\r", 1)[-1].rstrip() for line in written().splitlines()]
+    assert "tiny: 2 cells, mean AUROC 90.0% (llr) to 60.0% (cvdd)" in lines
+    assert "other: 1 cell, mean AUROC 80.0% (llr)" in lines
+    assert [line.strip("━") for line in lines[-3:]] == [" 3/3 0:00:00", "3 cells run in 0 s", "Next: ..."]
+    assert not any("AUROC" in line for line in lines if line.startswith("["))
 
 
 def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
@@ -187,7 +251,7 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 
     def sweep():
         with shown:
-            shown.begin(2, 0, 0)
+            shown.begin([Cell("a"), Cell("b")], 0, 0)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -198,7 +262,7 @@ def test_the_bar_goes_when_the_sweep_is_interrupted(terminal):
 
 def test_a_training_that_was_cut_short_is_printed(capsys):
     with Shown() as shown:
-        shown.begin(1, 0, 0)
+        shown.begin([Cell("date on x")], 0, 0)
         shown.done(Result(Cell("date on x"), ran_on={"steps": "300 of 1,500, the end of epochs=30"}))
     assert "    date on x: trained for 300 of 1,500, the end of epochs=30\n" in capsys.readouterr().err
 
@@ -210,17 +274,17 @@ def test_a_quiet_run_prints_results_and_errors_only(terminal, capsys, is_termina
     with Shown(verbosity=-1) as shown:
         shown.message("loading tiny")
         shown.message("failed: x and its other splits: no luck", "error")
-        shown.begin(1, 0, 0)
+        shown.begin([Cell("a")], 0, 0)
         shown.step(Cell("a"), 50, 100, {"loss_rtd": 0.5})
         shown.done(Result(Cell("a"), ran_on={"steps": "1 of 2"}))
         shown.end()
     lines = capsys.readouterr().err.splitlines()
-    assert lines == ["failed: x and its other splits: no luck", "[1/1] a: AUROC 98.8%, 0 s left"]
+    assert lines == ["failed: x and its other splits: no luck", "[1/1] a: AUROC 98.8%"]
 
 
 def test_a_verbose_run_prints_what_was_measured(capsys):
     with Shown(verbosity=1) as shown:
-        shown.begin(1, 0, 0)
+        shown.begin([Cell("a")], 0, 0)
         shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
     assert capsys.readouterr().err.splitlines()[-1] == "    fit 1.5 s, device cpu"
 

@@ -1,10 +1,13 @@
-"""Tables and lines that commands print of facts."""
+"""Tables, lines and links that commands print."""
+
+from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from adbench_text.cli.show import line, show, table
+from adbench_text.cli import ui
+from adbench_text.cli.show import line, link, next_command, show, table
 
 ROWS = [
     ("näme-" + 20 * "x", "red \x1b[31m\nnext \u202eline [bold]of[/bold] :smile:"),
@@ -35,3 +38,40 @@ def test_no_line_is_wrapped_in_a_pipe(monkeypatch):
     lines = CliRunner().invoke(printed).output.splitlines()
     assert len(lines) == 6
     assert lines[2].endswith("  red \ufffd[31m next \ufffdline [bold]of[/bold] :smile:")
+
+
+@pytest.fixture(params=["stdout", "stderr"])
+def terminal(request, monkeypatch) -> str:
+    """Makes one of the streams a terminal; returns its name."""
+    monkeypatch.setattr(f"sys.{request.param}.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    return request.param
+
+
+def test_a_terminal_gets_a_link_and_anything_else_the_path(terminal, tmp_path, monkeypatch):
+    path = tmp_path / "a page\x1b.html"
+    linked = f"\033]8;;{path.as_uri()}\033\\page\ufffd\033]8;;\033\\"
+    assert "a%20page%1B.html" in linked
+    assert link("page\x1b", path, err=terminal == "stderr") == linked
+    assert link("page\x1b", path, err=terminal == "stdout") == "page\ufffd"
+    monkeypatch.setenv("TERM", "dumb")
+    assert link("page", path, err=terminal == "stderr") == "page"
+
+
+def test_a_server_is_named_by_its_comparisons(terminal):
+    store = SimpleNamespace(
+        uri="http://me:s3cret@host",
+        shown="http://***@host/",
+        comparisons=lambda: {"tiny": "/#/x", "other": ""},
+    )
+    address = "http://***@host/#/x"
+    is_link = terminal == "stderr"
+    linked = f"\033]8;;{address}\033\\Compare tiny in MLflow\033]8;;\033\\"
+    assert ui.links(store, ["tiny", "absent"]) == [
+        linked if is_link else f"Compare tiny in MLflow: {address}"
+    ]
+
+
+def test_the_next_command_can_be_pasted(capsys):
+    next_command("report", "--sweep", "my sweep.toml")
+    assert capsys.readouterr() == ("", "Next: adbench-text report --sweep 'my sweep.toml'\n")

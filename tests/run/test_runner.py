@@ -70,8 +70,8 @@ class Listener(Progress):
     def message(self, text, kind="note"):
         self.messages.append(text)
 
-    def begin(self, *counts):
-        self.begun.append(counts)
+    def begin(self, todo, finished, failed):
+        self.begun.append((len(todo), finished, failed))
 
     def done(self, result):
         self.ended.append(result.status)
