@@ -118,6 +118,7 @@ class Builder:
         labels = {corpus.digest: corpus.label for corpus in comparison.corpora}
         place = f"{self._store.shown}, {self._store.experiment}" if self._store is not None else ""
         general = notes_on.of_comparison(comparison, self._notes)
+        (board,) = notes_on.under_tables([first], [] if built else general) if first else (None,)
         return Report(
             notes_on.under_tables(built, general),
             None if only or not has_tables else wide_table(comparison),
@@ -125,7 +126,7 @@ class Builder:
             drawn,
             maps,
             headlines(comparison),
-            notes_on.under_tables([first], [] if built else general)[0] if first else None,
+            board,
             provenance(self.cells.records, labels, place),
         )
 
