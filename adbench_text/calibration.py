@@ -6,8 +6,14 @@ alpha has a p-value of at most alpha, up to chance, whatever the detector and it
 the documents that serve as normal ones, p-values become larger: fewer documents are called odd.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
+
+#: New documents differ if one of the two p of `drift` is below this: by chance, those of 1 % of files.
+LEAST_P = 0.005
 
 _FORM_WEIGHT = 0.5  # of the p-value of form, where that of words has 1
 
@@ -70,3 +76,75 @@ def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:
     n = len(calibration)
     most_above = int(alpha * (n + 1)) - 1  # with k scores at or above it, a p-value is (1 + k) / (n + 1)
     return float(np.sort(calibration)[n - 1 - most_above]) if most_above >= 0 else None
+
+
+class Drift(NamedTuple):
+    """Whether new documents, taken together, look like normal ones.
+
+    Attributes
+    ----------
+    n_with_p : int
+        Number of new documents that have a p-value.
+    n_odd : int
+        How many of them are called odd.
+    n_expected : float
+        How many normal documents of this number are called odd on average.
+    p_odd : float
+        Chance of so many among normal documents.
+    distance : float or None
+        Kolmogorov-Smirnov: the largest difference between the shares of new and of normal documents that have
+        at most some p-value.
+    p : float or None
+        Chance of such a distance among normal documents.
+    """
+
+    n_with_p: int
+    n_odd: int
+    n_expected: float
+    p_odd: float
+    distance: float | None
+    p: float | None
+
+    @property
+    def is_found(self) -> bool:
+        """Whether the new documents differ from normal ones."""
+        return self.p_odd < LEAST_P or (self.p is not None and self.p < LEAST_P)
+
+
+def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
+    """Compare the p-values of new documents with those of the calibration.
+
+    All p-values depend on the same calibration, so that those of a file are not quite uniform even without
+    drift. Both tests are of two samples, which takes that into account: how many new documents score higher
+    than the k-th highest normal one (hypergeometric), and Kolmogorov-Smirnov.
+
+    Parameters
+    ----------
+    p : sequence of float
+        Of new documents, by `p_values`.
+    calibration : float64 array of shape (n_calibration,)
+        The scores of normal documents that gave these p-values.
+    alpha : float
+        Documents with at most this p are called odd.
+    with_distance : bool
+        Whether all scores can be compared with those of the calibration, and not only the highest.
+
+    Examples
+    --------
+    >>> normal = np.arange(100.0)
+    >>> found = drift(p_values(np.arange(50.5, 100.5), normal), normal, alpha=0.05, with_distance=True)
+    >>> found.n_odd, round(found.n_expected, 2), round(found.distance, 2), found.is_found
+    (5, 2.48, 0.51, True)
+    """
+    from scipy.stats import hypergeom, ks_2samp
+
+    new, n = np.asarray(p, dtype=np.float64), len(calibration)
+    n_odd = int((new <= alpha).sum())
+    k = int((np.arange(1, n + 1) / (n + 1) <= alpha).sum())
+    # among the highest n_odd + k - 1 scores of both, fewer than k are those of normal documents
+    p_odd = float(hypergeom.cdf(k - 1, n + len(new), n, n_odd + k - 1)) if n_odd else 1.0
+    found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
+    if not (len(new) and with_distance):
+        return found
+    test = ks_2samp(new, p_values(calibration, calibration), method="asymp")
+    return found._replace(distance=float(test.statistic), p=float(test.pvalue))

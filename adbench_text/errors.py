@@ -1,7 +1,7 @@
 """The exceptions that this package raises on purpose: one tree, each class with its exit code.
 
 Exit codes: 1 missing or damaged files and unreachable servers, 2 wrong names, values or
-options, 3 some cells failed, 130 interrupted (raised by the command line itself).
+options, 3 some cells failed, 4 drift and 130 interrupted (both by the command line itself).
 """
 
 from collections.abc import Iterable

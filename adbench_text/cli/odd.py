@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,12 +21,13 @@ from adbench_text.cli.own_text import (
     mapper_of,
     numbers_of,
     opened,
+    print_documents,
     sections_of,
     values_of,
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import echo, link
+from adbench_text.cli.show import link
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line
 from adbench_text.storage import atomic_path
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 _OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
-_WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
 _OF_FAMILY = 2  # copies at least of one that is named
@@ -259,10 +258,6 @@ def _numbers(ranked: "RankedDocument") -> dict[str, str]:
 
 
 def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Rows) -> None:
-    """Print documents as a table that fits the terminal; a column without values is left out."""
-    from rich.table import Table
-    from rich.text import Text
-
     texts = ranked.read(shown)
     facts = [
         {
@@ -275,16 +270,7 @@ def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Row
         }
         for each in shown
     ]
-    table = Table(box=None, header_style="")
-    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in facts)]
-    for name in names:
-        title = rows.id_name if name == "id" else name
-        table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
-    table.columns[0].justify = "right"
-    for row in facts:
-        cells = [one_line(row.get(name, "")[:500]) for name in names]
-        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    echo([table], get_terminal_size((110, 24)).columns + 1)
+    print_documents(facts, rows.id_name)
 
 
 def _write_table(

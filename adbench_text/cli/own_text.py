@@ -3,24 +3,29 @@
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
+from adbench_text.cli.progress import count
+from adbench_text.cli.show import echo
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import printable
+from adbench_text.escaping import one_line, printable
 from adbench_text.orders import ORDERS
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    from adbench_text.calibration import Drift
     from adbench_text.documents.chunks import Mapper
     from adbench_text.reports.formats._heatmap import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
+_WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
@@ -168,6 +173,40 @@ def numbers_of(document: Any) -> dict[str, str]:
     kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
     values = {name: getattr(document, name) for name in kinds}
     return {name: format(value, kinds[name]) for name, value in values.items() if value is not None}
+
+
+def drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:
+    """Return in a line how many documents are odd, and whether all of them differ from those of the model."""
+    from adbench_text.calibration import LEAST_P
+
+    n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
+    odd = (
+        f"{count(n_documents, 'document')}, {drift.n_odd:,} called odd ({n_expected} expected at alpha "
+        f"{alpha:g}, p {drift.p_odd:.2g})"
+    )
+    uniform = ""
+    if drift.p is not None:
+        look = "are not" if drift.p < LEAST_P else "look"
+        uniform = f"; p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
+    verdict = "this file differs" if drift.is_found else "no sign that this file differs"
+    return f"{odd}{uniform}: {verdict} from the file of the model."
+
+
+def print_documents(rows: Sequence[Mapping[str, str]], id_name: str = "id") -> None:
+    """Print facts about documents as a table that fits the terminal; a column without values is left out."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="")
+    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in rows)]
+    for name in names:
+        title = id_name if name == "id" else name
+        table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
+    table.columns[0].justify = "right"
+    for row in rows:
+        cells = [one_line(row.get(name, "")[:500]) for name in names]
+        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
+    echo([table], get_terminal_size((110, 24)).columns + 1)
 
 
 def write_page(

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.calibration import joined, p_values, threshold
+from adbench_text.calibration import Drift, drift, joined, p_values, threshold
 from adbench_text.checks import Number, check_choice
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.orders import ORDERS
@@ -181,6 +181,19 @@ class Scorer:
     def _is_odd(self, result: ScoredDocument) -> bool:
         p = self.p_of(result)
         return p is not None and p <= self._alpha
+
+    def drift(self, p: Sequence[float]) -> Drift:
+        """Return whether documents, taken together, look like normal ones, given the p that decides of each.
+
+        Folds of a detector that cannot leave single documents out have learned from fewer of them than the
+        detector itself: only the highest scores are compared.
+        """
+        form = self._form
+        calibrations = {"words": self._model.calibration}
+        if form is not None:
+            calibrations |= {"form": form.calibration, "both": form.both}
+        with_distance = self.by == "form" or self._model.detector.leaves_out_self
+        return drift(p, calibrations[self.by], self._alpha, with_distance)
 
     def why(self, texts: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
         """Return what makes documents odd, the strongest first: words, and facts about their form.

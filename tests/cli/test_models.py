@@ -2,20 +2,23 @@
 
 import io
 import json
+import re
 import sys
 
+import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
 from mlflow import MlflowClient
 
+from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
 from adbench_text.cli.main import main
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import Scorer
-from adbench_text.testing.topics import texts_about
+from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
 
 SEA = texts_about("sea", 120, 0)
 NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..."]
@@ -155,9 +158,126 @@ def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path,
             return b""
 
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
-    monkeypatch.setattr(score.click, "echo", printed.append)
+    monkeypatch.setattr(score.click, "echo", lambda text, **_: printed.append(text))
     score.command.main(["kept", "-", "--text", "body"], standalone_mode=False)
     assert json.loads(printed[0])["id"] == "1"
+
+
+@pytest.fixture
+def files(adbench, tmp_path):
+    """A model of the sea, and files to score: alike.csv, and mixed.csv with a tenth of texts about law."""
+    adbench("fit", "normal.csv", "--model", "kept", "-d", "llr:default")
+    alike, law = texts_about("sea", 200, 5), texts_about("law", 20, 0)
+    for name, texts in (("alike", alike), ("mixed", [*alike[:180], *law])):
+        rows = [f"{'=' * (n == 199)}D{n},{text}" for n, text in enumerate(texts)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["id,body", *rows]))
+
+
+@pytest.mark.parametrize("by", ["both", "words"])
+def test_scores_are_written_to_a_file(adbench, files, tmp_path, by):
+    printed = adbench("score", "kept", "mixed.csv", "--by", by)
+    for name in ("a.jsonl", "a.csv"):
+        written = adbench("score", "kept", "mixed.csv", "--by", by, "-o", name)
+        assert (written.exit_code, written.stdout) == (0, "")
+        assert written.stderr == printed.stderr
+    assert (tmp_path / "a.jsonl").read_text() == printed.stdout
+    documents = lines(printed)
+    table = pd.read_csv(tmp_path / "a.csv", keep_default_na=False)
+    assert list(table) == list(documents[0])
+    assert list(table["id"][198:]) == ["D198", "'=D199"]  # a spreadsheet must not compute it
+    assert list(table["p"]) == [document["p"] for document in documents]
+    assert list(table["odd"]) == [int(document["odd"]) for document in documents]
+    assert list(table["why"]) == [", ".join(document["why"]) for document in documents]
+
+
+def test_a_file_of_scores_is_complete_or_not_there(adbench, files, tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"body": "ship"}\noops\n')
+    (tmp_path / "old.csv").write_text("mine")
+    for name in ("old.csv", "new.csv"):
+        assert adbench("score", "kept", "bad.jsonl", "-o", name).exit_code == 1
+    assert (tmp_path / "old.csv").read_text() == "mine"
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_the_last_line_shows_whether_a_file_differs(adbench, files, tmp_path):
+    command = ["score", "kept", "-o", "a.csv", "--json", "--fail-on-drift"]
+    alike, mixed = adbench(*command, "alike.csv"), adbench(*command, "mixed.csv")
+    assert (alike.exit_code, mixed.exit_code) == (0, 4)
+    assert alike.stderr.startswith("200 documents, ")
+    assert "; p-values look uniform (Kolmogorov-Smirnov " in alike.stderr
+    assert alike.stderr.endswith(": no sign that this file differs from the file of the model.\n")
+    assert mixed.stderr.startswith("200 documents, 2")
+    assert " called odd (1.7 expected at alpha 0.01, p " in mixed.stderr
+    assert mixed.stderr.endswith(": this file differs from the file of the model.\n")
+    facts = json.loads(mixed.stdout)
+    assert facts["is_drift"]
+    assert not json.loads(alike.stdout)["is_drift"]
+    assert (facts["n_documents"], facts["n_with_p"], facts["by"], facts["alpha"]) == (200, 200, "both", 0.01)
+    assert facts["n_odd"] == pd.read_csv(tmp_path / "a.csv")["odd"].sum() >= 20
+    assert facts["p_odd"] < 1e-4
+    assert adbench("score", "kept", "mixed.csv").exit_code == 0  # unless asked for
+
+
+def test_documents_without_words_are_in_no_test(adbench, files, tmp_path):
+    (tmp_path / "empty.csv").write_text("id,body\n1,12\n2,13")
+    for name in ("empty.csv", "new.jsonl"):
+        command = ["score", "kept", name, "--text", "body", "--id", "", "--by", "words"]
+        scored = adbench(*command, "-o", "a.csv", "--json")
+        assert scored.exit_code == 0, scored.output
+        facts = json.loads(scored.stdout)
+        assert facts["n_with_p"] == pd.read_csv(tmp_path / "a.csv")["p"].count() == facts["n_documents"] - 2
+    assert scored.stderr.startswith("6 documents, 1 called odd (0.033 expected at alpha 0.01, p 0.032); p-")
+
+
+def test_only_the_highest_scores_of_folds_are_compared(adbench, files, tmp_path):
+    """Those of `ocsvm` grow with the number of documents: by all scores, each file would differ."""
+    write_vectors(tmp_path / "vectors.txt")
+    adbench("fit", "normal.csv", "--model", "folds", "-d", "ocsvm", "--set", "vectors=vectors.txt")
+    scored = adbench("score", "folds", "alike.csv", "-o", "a.csv", "--by", "words", "--json")
+    assert scored.exit_code == 0, scored.output
+    assert "uniform" not in scored.stderr
+    assert json.loads(scored.stdout)["p"] is None
+
+
+def test_few_files_of_normal_documents_differ():
+    """All p-values of a file depend on the same calibration, which is smaller than the file."""
+    draw = np.random.default_rng(0)
+    same, shifted = (
+        [
+            drift(p_values(draw.normal(size=2000) + shift, normal), normal, 0.01, True)
+            for normal in draw.normal(size=(300, 200))
+        ]
+        for shift in (0.0, 0.5)
+    )
+    assert sum(each.is_found for each in same) <= 6
+    assert sum(each.is_found for each in shifted) >= 295
+    assert np.mean([each.n_odd for each in same]) == pytest.approx(same[0].n_expected, rel=0.1)
+
+
+def test_ties_are_no_drift():
+    normal = np.repeat([0.0, 1.0], [90, 10])  # as where a tenth shares no word with another
+    new = np.repeat([0.0, 1.0], [900, 100])
+    found = drift(p_values(new, normal), normal, 0.05, True)
+    assert (found.n_odd, found.p_odd, found.distance, found.p) == (0, 1.0, 0.0, 1.0)
+
+
+def test_explain_names_the_words_and_documents_that_differ(adbench, files, tmp_path):
+    explained = adbench("explain", "kept", "mixed.csv", "--summary", "--top", 5)
+    assert explained.exit_code == 0, explained.output
+    head, words, documents = re.split("\nWords .*:\n|\nDocuments .*:\n", explained.stdout)
+    assert adbench("score", "kept", "mixed.csv").stderr.strip() == head.splitlines()[-1]
+    rows = [line.split() for line in words.splitlines()]
+    assert rows[0] == ["word", "documents", "example"]
+    assert {word for word, *_ in rows[1:]} < set(TOPICS["law"])
+    in_texts = {word: sum(word in text for text in texts_about("law", 20, 0)) for word in TOPICS["law"]}
+    assert all(int(n) == in_texts[word] for word, n, _ in rows[1:])
+    assert all(int(example.strip("=D")) >= 180 for *_, example in rows[1:])
+    ids = [line.split()[0] for line in documents.splitlines()[1:-1]]
+    assert len(ids) == 5
+    assert all(int(name.strip("=D")) >= 180 for name in ids)
+    assert "Words" not in adbench("explain", "kept", "mixed.csv").stdout
+    by_form = adbench("explain", "kept", "mixed.csv", "--summary", "--by", "form")
+    assert "\nNo words: form scores none, or none makes a document odd.\nDocuments " in by_form.stdout
 
 
 def test_a_model_is_not_overwritten_unasked(adbench):
@@ -188,6 +308,9 @@ def test_a_model_is_registered_in_mlflow(adbench):
         (["explain", "kept", "."], "explained.html would be among the documents of the folder .; give an"),
         (["fit", "", "-m", "kept"], "The path of the documents is empty (''); give a file, a folder, or - ."),
         (["explain", "none", "new.jsonl"], "There is no model at none"),
+        (["score", "kept", "new.jsonl", "-o", "a.txt"], "--output is a file .csv or .jsonl, got 'a.txt'."),
+        (["score", "kept", "new.jsonl", "-o", "new.jsonl"], "new.jsonl would be overwritten by the result;"),
+        (["score", "kept", "new.jsonl", "--json"], "where the documents are; give --output too."),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "-d", "llr:batch"], "scores documents by the batch"),
     ],
