@@ -87,7 +87,8 @@ def test_the_harness_knows_no_plug_in_by_name():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in names
     }
     # defaults of --format and --detector, suffixes of files, the package PyOD, an encoder of that name,
-    # the variable of --format; form is what documents are odd by besides words, and the detector of it
+    # the variable of --format, the page that a report leads to; form is what documents are odd by besides
+    # words, and the detector of it
     assert known <= {
         *(f"adbench_text/{path}.py: form" for path in FORM),
         "adbench_text/cli/odd.py: csv",
@@ -95,6 +96,7 @@ def test_the_harness_knows_no_plug_in_by_name():
         "adbench_text/documents/__init__.py: mean",
         "adbench_text/text/reading.py: csv",
         "adbench_text/cli/report.py: form",
+        "adbench_text/cli/report.py: html",
         "adbench_text/cli/report.py: terminal",
         "adbench_text/plugins/pyod_detector.py: pyod",
         "adbench_text/provenance.py: pyod",

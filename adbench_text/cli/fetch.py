@@ -23,5 +23,5 @@ def command(names: Sequence[str]) -> None:
         else:
             file = wordpiece.BERT_FILE.fetch() if name == wordpiece.FETCHED else vectors.fetch(name)
             click.echo(f"{name}: {link(str(file), file)}")
-    if datasets := [name for name in names if name in registry.names("datasets")]:
-        next_command("run", "-d", "llr", "-s", ",".join(datasets))
+    if names[-1] in registry.names("datasets"):
+        next_command("info", names[-1])

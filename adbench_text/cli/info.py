@@ -44,8 +44,7 @@ def command(name: str, as_json: bool) -> None:
             blocks += _dataset(described[-1])
     show(described[0] if len(described) == 1 else described, blocks, as_json)
     if not as_json:
-        kinds = {"detector": "llr", "dataset": "pydocs"} | {each["kind"]: name for each in described}
-        next_command("run", "-d", kinds["detector"], "-s", kinds["dataset"])
+        next_command("list", "datasets" if name in registry.names("detectors") else "detectors")
 
 
 def _of_detector(name: str) -> dict[str, Any]:
