@@ -145,7 +145,7 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
                 f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
                 f"its scores ({calibration['by']}).",
                 "",
-                f"- Made by `{command_line()}`, adbench-text {__version__}, commit {git_commit()}; "
+                f"- Made by `{command_line():.1000}`, adbench-text {__version__}, commit {git_commit()}; "
                 f"the digest of its documents is {training.digest}.",
                 f"- By words, a score is odd above {'; '.join(thresholds) or 'none: too few documents'}.",
                 "- How many odd documents it finds is not known: its training documents have no labels. On "
