@@ -37,7 +37,7 @@ def sections(command: str) -> dict[str, list[str]]:
         ("report", ["Input", "Tables", "Output", "General"]),
         ("odd", ["Input", "Detector", "Odd", "Output", "Execution", "General"]),
         ("fit", ["Input", "Detector", "Output", "MLflow", "Execution", "General"]),
-        ("score", ["Input", "Odd", "Execution", "General"]),
+        ("score", ["Input", "Odd", "Output", "Execution", "General"]),
         ("explain", ["Input", "Odd", "Output", "Execution", "General"]),
     ],
 )
