@@ -6,13 +6,13 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from importlib.resources import files
 from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import escape
 
 from adbench_text.plugins.scores import TokenScore, centre
 from adbench_text.reports.report import Heatmap

@@ -67,7 +67,10 @@ def leaders(comparison: Comparison) -> Table | None:
     first = len(board.header) - 1 if of_mean else 2
     is_roc = comparison.metric.curve == "ROC"
     start = 50 if is_roc else 0
-    notes = [*board.notes, _BARS.format(start, ", the AUROC of scores by chance" if is_roc else "")]
+    notes = [
+        *board.notes,
+        _BARS.format(start, f", the {comparison.metric.title} of scores by chance" if is_roc else ""),
+    ]
     columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
     return replace(board, n_labels=1, bars_from=start, notes=notes).with_columns(columns)
 
