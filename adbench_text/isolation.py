@@ -7,12 +7,29 @@ another one measures the scores: see `adbench_text.run.worker`.
 import os
 import random
 import sys
+import tempfile
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+_LONGEST_FOLDER = 75  # bytes: multiprocessing puts a socket two folders below, whose path has at most 107
+
+
+def process_context(module: str) -> Any:
+    """Return the context of `multiprocessing` to start processes with, which all need a module.
+
+    On Linux they are forked from one that has loaded it: they start at once and share its memory. On other
+    systems, and if the path of the folder of temporary files is too long for that, each loads it by itself.
+    """
+    is_forked = sys.platform == "linux" and len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER
+    context: Any = get_context("forkserver" if is_forked else "spawn")
+    if is_forked:
+        context.set_forkserver_preload([module])
+    return context
 
 
 @contextmanager

@@ -7,7 +7,6 @@ import gc
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 from collections import deque
@@ -16,7 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from itertools import chain
-from multiprocessing import get_context, parent_process
+from multiprocessing import parent_process
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
@@ -29,14 +28,12 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
-from adbench_text.isolation import without_main
+from adbench_text.isolation import environment_with, process_context, without_main
 from adbench_text.places import FAILURES, described
 
 _SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
 _LONGEST = 4_000_000  # characters of a chunk
 _AHEAD = 3  # chunks that wait for each process
-# On Linux, processes are forked from one that has loaded the libraries, so that they share their memory.
-_HAS_FORKSERVER = sys.platform == "linux"
 _PRELOADED = "adbench_text.documents.ranking"
 _PATIENCE = 2.0  # seconds of work in this process, before others are worth their start
 
@@ -168,14 +165,13 @@ def _not_sent(error: Exception) -> AdbenchTextError:
 @contextmanager
 def _starting() -> Iterator[Any]:
     """Yield how processes are started; turn errors of the system in the block into one line."""
-    context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+    context = process_context(_PRELOADED)
     guard = interrupts.ignored()
     try:
-        with without_main():
-            if _HAS_FORKSERVER:
+        with without_main(), environment_with({"PYTHONSAFEPATH": "1"}):  # as in `adbench_text.run.worker`
+            if context.get_start_method() == "forkserver":
                 from multiprocessing import forkserver
 
-                context.set_forkserver_preload([_PRELOADED])
                 with guard:  # it ignores Ctrl-C all its life, and so do those that it forks
                     forkserver.ensure_running()
                 guard = interrupts.held_back()  # it takes a second to load the libraries

@@ -8,13 +8,12 @@ import io
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from multiprocessing import connection, get_context, parent_process
+from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -25,7 +24,7 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.isolation import environment_with, without_main
+from adbench_text.isolation import environment_with, process_context, without_main
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Limits
@@ -37,8 +36,6 @@ from adbench_text.sweep.cell import Cell
 READY, STEP, SCORED, RESULT = "ready", "step", "scored", "result"
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
 _START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
-# On Linux, processes are forked from one that has loaded the harness, and no plug-in: they start at once.
-_HAS_FORKSERVER = sys.platform == "linux"
 
 
 class Worker:
@@ -48,13 +45,11 @@ class Worker:
     """
 
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
-        context: Any = get_context("forkserver" if _HAS_FORKSERVER else "spawn")
+        context = process_context(__name__)  # has loaded the harness, and no plug-in
         self.connection, far = context.Pipe()
         with _starting, interrupts.ignored(), environment_with(variables), without_main():
             arguments = far, trace_every, dict(os.environ)
             self._process = context.Process(target=_work, args=arguments)
-            if _HAS_FORKSERVER:
-                context.set_forkserver_preload([__name__])
             with environment_with({"PYTHONSAFEPATH": "1"}):  # no adbench_text of the working directory
                 self._process.start()
         far.close()

@@ -46,6 +46,15 @@ def test_any_number_of_processes_gives_the_same_results_in_their_order(at_once, 
     assert 2 <= len(processes) <= jobs if jobs > 1 else len(processes) == 1
 
 
+def test_processes_start_where_the_folder_of_temporary_files_has_a_long_path(at_once, tmp_path, monkeypatch):
+    folder = tmp_path / ("long" * 20)  # too long for the socket of a forkserver
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    results = list(Processes(2).map(sent_functions.square, range(50)))
+    assert len({process for _, process in results}) == 2
+    assert list(folder.iterdir()) == []
+
+
 def test_the_first_seconds_of_work_need_no_other_process(monkeypatch):
     monkeypatch.setattr(chunks, "_PATIENCE", 60)
     assert list(Processes(2).map(lambda chunk: -chunk, range(3))) == [0, -1, -2]
