@@ -46,16 +46,16 @@ def rows(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def folder(tmp_path) -> Path:
-    """A folder with the result of an earlier command, and one for temporary files."""
+    """A folder with the result of an earlier command, and one for temporary files, with a short path."""
     (tmp_path / "odd.csv").write_text(FORMER)
-    (tmp_path / "temporary").mkdir()
+    (tmp_path / "tmp").mkdir()
     return tmp_path
 
 
 def begin(folder: Path, *words: object, **options: object) -> subprocess.Popen:
     (folder / "done").touch()
     path = os.pathsep.join([str(PLUGINS), os.environ.get("PYTHONPATH", "")])
-    variables = {"PYTHONPATH": path, "TMPDIR": str(folder / "temporary"), "OMP_NUM_THREADS": "1"}
+    variables = {"PYTHONPATH": path, "TMPDIR": str(folder / "tmp"), "OMP_NUM_THREADS": "1"}
     with (folder / "log").open("w") as log:
         return subprocess.Popen(
             [sys.executable, "-c", COMMAND, *map(str, words)],
@@ -83,8 +83,8 @@ def errors(folder: Path) -> list[str]:
 
 def assert_nothing_is_left(folder: Path) -> None:
     assert (folder / "odd.csv").read_text() == FORMER
-    assert {path.name for path in folder.iterdir()} == {"odd.csv", "temporary", "log", "done"}
-    assert list((folder / "temporary").iterdir()) == []
+    assert {path.name for path in folder.iterdir()} == {"odd.csv", "tmp", "log", "done"}
+    assert list((folder / "tmp").iterdir()) == []
 
 
 def children_of(process: subprocess.Popen) -> list[psutil.Process]:
@@ -161,17 +161,17 @@ def test_a_full_disk_of_the_table_keeps_the_former_one(folder, rows):
 
 
 def test_a_full_disk_of_temporary_files_is_one_line(folder, rows):
-    with disk(folder / "temporary", 1):
+    with disk(folder / "tmp", 1):
         with rows.open("rb") as stream:
             assert odd(folder, "-", "--format=csv", stdin=stream).wait() == 1
         (line,) = errors(folder)
         assert line.startswith(f"Error: Cannot copy standard input to a temporary file: {FULL}. Save it to ")
-        with filled(folder / "temporary", left=20_000):  # less than a detector needs
+        with filled(folder / "tmp", left=20_000):  # less than a detector needs
             assert odd(folder, rows).wait() == 1
         assert errors(folder) == [
             f"Error: Cannot start other processes: {FULL}. With --jobs 1 there are none."
         ]
-        assert list((folder / "temporary").iterdir()) == []
+        assert list((folder / "tmp").iterdir()) == []
 
 
 # Detectors
