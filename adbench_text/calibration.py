@@ -90,7 +90,7 @@ class Drift(NamedTuple):
     n_expected : float
         How many normal documents of this number are called odd on average.
     p_odd : float
-        Chance of so many among normal documents.
+        Chance that at least this number of normal documents are called odd.
     distance : float or None
         Kolmogorov-Smirnov: the largest difference between the shares of new and of normal documents that have
         at most some p-value.

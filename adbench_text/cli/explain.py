@@ -4,7 +4,6 @@ from array import array
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -25,7 +24,7 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import Rows
-from adbench_text.cli.show import echo, link, table
+from adbench_text.cli.show import link, show, table
 from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ def _print_words(words: dict[str, _Word], top: int, scored_by: str) -> None:
     click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
     strongest = sorted(words.items(), key=lambda item: (-item[1].weight, item[0]))[:top]
     lines = [(name, word.n_documents, word.example[1]) for name, word in strongest]
-    echo([table(lines, ("word", "documents", "example"))], get_terminal_size((110, 24)).columns)
+    show(None, [table(lines, ("word", "documents", "example"))], as_json=False)
 
 
 _SECTIONS = sections_of(Odd=("--alpha", "--by"), Output=("--output", "--top", "--summary"))
@@ -165,7 +164,7 @@ def command(
     shown, rows = [], []
     explained = zip(found, scorer.words(texts), *scorer.why(texts), strict=True)
     for rank, (each, scored, *why) in enumerate(explained, start=1):
-        reasons = [*why[0], *why[1]]
+        reasons = [*why[1], *why[0]] if scorer.by == "form" else [*why[0], *why[1]]
         shown.append(PageDocument(str(rank), each.id, numbers_of(each.scored), reasons, each.text, scored))
         rows.append(
             {"id": each.id, "p": f"{each.order[0]:.2g}", "why": ", ".join(reasons), "text": each.text}

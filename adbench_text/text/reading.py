@@ -27,7 +27,7 @@ _STDIN, _STDIN_NAME = "-", "standard input"
 _TEXT = "text"  # column of formats without named columns
 _LONGEST = 10_000_000  # characters of a document
 _LONGEST_LINE = 4 * _LONGEST + 1_000_000  # bytes; UTF-8 takes up to four for a character
-_N_LOOKED_AT = 100  # rows from which the column of the text is guessed
+_N_LOOKED_AT = 100  # rows in which the columns are looked for
 _N_WORDS = 3  # of a text, on average
 _N_UNCHECKED = 1024  # identifiers that are read before they are compared for the first time
 _DELIMITERS = ",;\t|"
@@ -69,13 +69,18 @@ class DocumentFile:
         given = list(filter(None, [text] if isinstance(text, str) else text or ()))
         self._source = _source(path, kind, given, encoding, again, self.notes)
         rows = self._source.read(_Unchanged(), None)
-        # A given column needs no look ahead: a pipe gets its first answer with its first document.
-        first = list(islice(rows, 1 if given else _N_LOOKED_AT))
+        first: list[_Row] = []
+        names: dict[str, None] = {}
+        for row in islice(rows, _N_LOOKED_AT):
+            first.append(row)
+            names |= dict.fromkeys(row.values)
+            if len(given) == 1 or (given and names.keys() >= set(given)):
+                break  # a pipe gets its first answer with its first document
         if not first:
             raise DataError(" ".join([f"{_capitalized(self._source.name)} has no documents.", *self.notes]))
         self._only_reading = None if self._source.is_lasting else chain(first, rows)
         self._unchanged = _Unchanged()
-        self.columns = list(first[0].values)
+        self.columns = list(names)
         for column in (*given, id):
             if column and column not in self.columns:
                 raise UnknownNameError("column", column, self.columns)

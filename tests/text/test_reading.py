@@ -243,6 +243,14 @@ def test_several_columns_are_joined_in_the_order_given(tmp_path):
         DocumentFile(str(path), text=["subject", "bdy"])
 
 
+def test_a_text_column_may_be_missing_in_some_rows(tmp_path):
+    path = tmp_path / "tickets.jsonl"
+    path.write_text('{"id": 1, "body": "no access"}\n{"id": 2, "subject": "login", "body": "again"}\n')
+    assert list(DocumentFile(str(path), text=["subject", "body"]).texts()) == ["no access", "login\nagain"]
+    with pytest.raises(UnknownNameError, match="No column named 'title'"):
+        DocumentFile(str(path), text=["title", "body"])
+
+
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_of_several_columns_some_may_be_missing_in_a_row(tmp_path, kind):
     path = tmp_path / f"a.{kind}"
