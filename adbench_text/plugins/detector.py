@@ -286,11 +286,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         """
         return [[] for _ in texts]
 
-    def training_reasons(self, places: Sequence[int]) -> list[list[str]]:
-        """Return the `reasons` of training documents."""
-        texts = self._texts_of_training()
-        return self.reasons([texts[place] for place in places])
-
     def _texts_of_training(self) -> list[str]:
         texts: list[str] | None = self.__dict__.get("_training_texts")
         if texts is None:

@@ -151,7 +151,7 @@ def test_reasons_are_facts_that_a_reader_understands():
     assert digits[0] == "85 % digits (others 0 %)"
     assert loud[0].endswith(" % upper-case letters (others 2 %)")
     with_digits = Form().fit([*TRAIN, "0041 1234 555"])
-    assert with_digits.training_reasons([len(TRAIN)])[0][0] == digits[0]
+    assert with_digits.reasons(["0041 1234 555"])[0][0] == digits[0]
 
 
 def test_a_fact_that_is_written_as_that_of_others_is_no_reason():
