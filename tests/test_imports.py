@@ -31,6 +31,7 @@ for words in json.loads(sys.argv[1]):
         main(words)
     except SystemExit as end:
         codes.append(end.code)
+print()  # a page ends without a line break
 print(json.dumps([codes, list(sys.modules)]))
 """
 
