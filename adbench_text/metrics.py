@@ -6,7 +6,8 @@ are used.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,10 +81,17 @@ class Metric:
         return max(figures) if self.higher_is_better else min(figures)
 
 
+@cache
+def library() -> tuple[Any, Any, Any]:
+    """Return the functions of scikit-learn; the first call keeps them, whatever replaces them later."""
+    from sklearn.metrics import auc, precision_recall_curve, roc_auc_score
+
+    return roc_auc_score, precision_recall_curve, auc
+
+
 def auroc(outlier: "Labels", scores: "Scores") -> float:
     """Return the area under the ROC curve, in [0, 1]."""
-    from sklearn.metrics import roc_auc_score
-
+    roc_auc_score, _, _ = library()
     return float(roc_auc_score(outlier, scores))
 
 
@@ -100,8 +108,7 @@ def aupr_out(outlier: "Labels", scores: "Scores") -> float:
 def _trapezoid_aupr(positive: "Labels", scores: "Scores") -> float:
     # The trapezoid area, as in the released code of CVDD and DATE. Average precision is the more
     # careful estimate, but could not be compared with the published figures.
-    from sklearn.metrics import auc, precision_recall_curve
-
+    _, precision_recall_curve, auc = library()
     precision, recall, _ = precision_recall_curve(positive, scores)
     return float(auc(recall, precision))
 

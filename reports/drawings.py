@@ -13,12 +13,13 @@ from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
 from adbench_text.reports.ranking import Ranking
+from adbench_text.run.result import TRACE, TRAINING
 from adbench_text.sweep.cell import percent
 
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _OF_TRAINING = (  # metric, file name, axis, factor
-    ("loss_total", "loss", "loss", 1),
-    ("diagnostic_test_auroc", "test", "test AUROC (%), a diagnostic", 100),
+    (f"{TRAINING}loss_total", "loss", "loss", 1),
+    (TRACE, "test", "test AUROC (%), a diagnostic", 100),
 )
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 

@@ -13,14 +13,14 @@ from adbench_text.escaping import without_password
 from adbench_text.reports.cells import Column
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
-from adbench_text.run.result import Example
+from adbench_text.run.result import TRAINING, Example
 from adbench_text.store.record import Record
 from adbench_text.store.store import Store
 
 if TYPE_CHECKING:
     from adbench_text.reports.comparison import Comparison, Corpus
 
-_LOSS = "loss_total"
+_LOSS = f"{TRAINING}loss_total"
 _SCORES, _EARLY, _EXAMPLES = "scores.csv", "scores_before_training.csv", "examples.json"
 
 Scored = tuple[NDArray[np.bool_], NDArray[np.float64]]

@@ -113,7 +113,7 @@ def measured(new, monkeypatch) -> dict[str, float]:
     monkeypatch.setattr(evaluating, "build_detector", lambda cell: adapted(Halves)())
     cell = Cell("d", "default", {}, "tiny", "sea", 0, 0)
     result = evaluating.evaluate(cell, Corpus("tiny", ("sea", "law"), documents, documents, "published"))
-    assert result.metrics["ap_in"] == average_precision_in(labels == 1, result.scores)
+    assert result.metrics["ap_in"] == average_precision_in(result.outlier, result.scores)
     return result.metrics
 
 
@@ -176,7 +176,7 @@ def test_what_names_a_metric_is_about_that_metric_alone():
     assert code_that_names_a_metric() == {
         "adbench_text/metrics.py",
         "adbench_text/cli/run.py",  # the help of --trace
-        "adbench_text/run/evaluate.py",  # the diagnostic curve of a training, which ...
+        "adbench_text/run/result.py",  # the name of the diagnostic curve of a training, which ...
         "reports/drawings.py",  # ... is drawn
         "reports/benchmarks.py",  # the figures of other benchmarks
         "adbench_text/testing/detector_rules.py",  # the sign of the scores

@@ -72,6 +72,12 @@ class Corpus:
             state.update(documents.labels.astype("<i8").tobytes())
         return state.hexdigest()[:32]
 
+    def has_changed(self) -> bool:
+        """Return whether its content is another one than when its digest was asked for first."""
+        again = replace(self)  # which remembers no digest
+        raw = vars(self).get("raw")
+        return again.digest != self.digest or (raw is not None and again.raw.digest != raw.digest)
+
     @cached_property
     def raw(self) -> "Corpus":
         """The same documents as they were written, in the same rows; its digest is that of their texts."""
@@ -256,7 +262,7 @@ def _read_cache(path: Path) -> Cleaned | None:
     parts, originals = [], []
     for name in ("train", "test"):
         texts = PackedTexts.of_lines(arrays[f"{name}_texts"])
-        parts.append(Documents(texts, np.asarray(arrays[f"{name}_labels"])))
+        parts.append(Documents(texts, np.array(arrays[f"{name}_labels"])))  # a copy: the file may be edited
         ends = arrays[f"{name}_original_ends"]
         begins = np.append(0, ends)[:-1]
         originals.append(PackedTexts(arrays[f"{name}_originals"], begins, ends))

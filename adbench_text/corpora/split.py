@@ -12,6 +12,7 @@ from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw, fact
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
+_TEST_ORDER = 1  # the stream of random numbers that orders the test documents
 
 #: How splits are made. One class is normal, or those together that alone can be (CVDD, section 5.1); all
 #: but one class are normal (NLP-ADBench, section 3); the test part is ranked without a training part
@@ -98,6 +99,9 @@ def draw(
 
     With the protocol ``"unlabelled"``, the test documents are ranked as they are (`contamination` 0), or
     with their outliers thinned to the share `contamination`; they are the training documents, too.
+
+    All documents are in an order drawn from the seed: many corpora are sorted by class, so that a position
+    would give the label away.
     """
     protocol = protocol_of(corpus, protocol)
     named = splits(corpus, protocol)
@@ -109,12 +113,19 @@ def draw(
         split = divided(corpus, named[name])
         if contamination:
             split = restricted(split, thinned(split.outlier, contamination, seed, "contamination"))
+        split = _shuffled(split, seed)
         return replace(split, train=list(split.test), train_outlier=split.outlier, is_ranking=True)
     clean = _redrawn(corpus, named[name], seed) if protocol == REDRAWN else divided(corpus, named[name])
     split = contaminate(clean, contamination, seed)
-    if test_outliers is None:
-        return split
-    return restricted(split, thinned(split.outlier, test_outliers, seed))
+    if test_outliers is not None:
+        split = restricted(split, thinned(split.outlier, test_outliers, seed))
+    return _shuffled(split, seed)
+
+
+def _shuffled(split: Split, seed: int) -> Split:
+    """Return a split with its test documents in another order."""
+    # a stream of its own: that of the seed alone has ordered the training documents
+    return restricted(split, np.random.default_rng([seed, _TEST_ORDER]).permutation(len(split.test)))
 
 
 def _is_outlier(corpus: Corpus, documents: Documents, inliers: Sequence[str]) -> NDArray[np.bool_]:
@@ -150,7 +161,7 @@ def _redrawn(corpus: Corpus, inliers: Sequence[str], seed: int) -> Split:
 
 
 def restricted(split: Split, rows: NDArray[np.int64]) -> Split:
-    """Return a split with some of its test documents."""
+    """Return a split with the test documents of these rows, in this order."""
     test = [split.test[row] for row in rows]
     return replace(split, test=test, outlier=split.outlier[rows], places=split.places[rows])
 

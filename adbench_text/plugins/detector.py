@@ -28,6 +28,8 @@ __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "
 class Observer(Protocol):
     """Receives the losses of a training; a detector that trains in steps calls its ``observer``.
 
+    It answers nothing, and holds no label.
+
     Attributes
     ----------
     trace_every : int

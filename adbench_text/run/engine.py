@@ -40,8 +40,13 @@ class Work:
     seconds: Callable[[], Mapping[Cell, float]] = dict
     # called before a cell begins: may it run? None while another run holds it
     claim: Callable[[Cell], bool | None] = lambda cell: True
-    # called with each result, before its process begins with another cell
-    keep: Callable[[Result], object] = lambda result: None
+    # called with each result, before its process begins with another cell; returns it with its metrics
+    keep: Callable[[Result], Result] = lambda result: result
+
+    def is_oracle(self, cell: Cell) -> bool | None:
+        """Return what the detector of a cell said of itself before all cells; None if it was not asked."""
+        known = self.definitions.get(cell)
+        return None if known is None else "oracle" in known
 
     def may_use_gpu(self, cell: Cell) -> bool:
         """Return whether the detector of a cell computes on a GPU where there is one."""
@@ -68,7 +73,7 @@ class Engine(Protocol):
         """Raise an error if it cannot run cells, or not with these limits; called before all else."""
 
     def run(self, work: Work) -> Generator[Result]:
-        """Run cells and yield each result as it is finished; closing the generator ends all processes.
+        """Run cells and yield each result as `keep` returns it; closing the generator ends all processes.
 
         A cell that exceeds a limit has failed. So has one whose process ended by itself while no other
         cell was running. Otherwise another cell may be the cause, for example by its use of memory: the

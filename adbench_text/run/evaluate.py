@@ -4,9 +4,10 @@ import ctypes
 import threading
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError
+from adbench_text.escaping import file_name
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import all_metrics, auroc
@@ -24,7 +26,7 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of
 from adbench_text.run.progress import Progress
-from adbench_text.run.result import Curves, Point, Result
+from adbench_text.run.result import TRACE, TRAINING, Curves, Point, Result
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 _N_EARLY = 1000  # test documents scored before a training: enough for a histogram
 _SECONDS = 0.02  # between two samples of the memory
+_OUR_FILES = {"scores", "scores_before_training", "set_aside", "examples", "traceback"}  # no names for tables
 _SILENT = Progress()
 
 
@@ -42,12 +45,20 @@ def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_eve
 
 
 @preserved()
-def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
+def scored(
+    cell: Cell,
+    corpus: Corpus,
+    progress: Progress = _SILENT,
+    trace_every: int = 0,
+    is_oracle: bool | None = None,
+) -> Result:
     """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
     A detector that fails gives a result with the reason. What `isolation.preserved` names is put back after
     the cell. The global random generators are seeded with the seed of the cell. `trace_every` is the number
     of training steps between two measurements of the test AUROC, 0 for none; it is a diagnostic.
+
+    Nothing that the detector is given holds a label, unless it `is_oracle`; None asks the detector.
     """
     started = time.time()
     costs: dict[str, float] = {}
@@ -58,9 +69,11 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
-        training = _Training(cell, detector, split, progress, trace_every)
+        is_oracle = detector.is_oracle if is_oracle is None else is_oracle
+        score = _scorer(detector, split, is_oracle)
+        training = _Training(score, len(split.test), partial(progress.step, cell), trace_every)
         detector.observer = training
-        scores = _fit_and_score(detector, split, costs)
+        scores = _fit_and_score(detector, split, None if split.is_ranking and not is_oracle else score, costs)
         costs["fit_seconds"] -= training.seconds
         return Result(
             cell,
@@ -72,19 +85,20 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
             {**_tables(detector), **_set_aside(detector, split, costs)},
             examples_of(detector, corpus, split, scores),
             training.early,
+            training.traced,
         )
     except FAILURES as error:  # a faulty detector fails its cell, not the sweep
         module = ""  # an error of ours needs no file and line: its message was written for the user
         if detector is not None and not isinstance(error, AdbenchTextError):
             module = detector.implementation.__module__
         reason = described(error, module)
-        curves = training.curves if training else {}
-        trace = traceback.format_exc()
-        return Result(cell, started, costs, None, curves, _ran_on(detector), reason=reason, traceback=trace)
+        recorded = {"curves": training.curves, "traced": training.traced} if training else {}
+        ran_on, trace = _ran_on(detector), traceback.format_exc()
+        return Result(cell, started, costs, ran_on=ran_on, reason=reason, traceback=trace, **recorded)
 
 
 def measured(result: Result, corpus: Corpus) -> Result:
-    """Return a result of `scored` with the numbers of documents, and the metrics.
+    """Return a result of `scored` with the numbers of documents, the metrics, and the trace.
 
     The split is drawn anew: nothing but the scores is taken from the process that made them.
     """
@@ -93,13 +107,15 @@ def measured(result: Result, corpus: Corpus) -> Result:
     except AdbenchTextError:  # then the cell has failed for this reason
         return result
     metrics = {
+        **result.metrics,
         "n_train": len(split.train),
         "n_train_outliers": int(split.train_outlier.sum()),
         "n_test": len(split.test),
         "n_test_outliers": int(split.outlier.sum()),
-        **result.metrics,
     }
-    result = replace(result, metrics=metrics, places=split.places, outlier=split.outlier)
+    trace = [point._replace(value=auroc(split.outlier, scores)) for point, scores in result.traced]
+    curves = result.curves | ({TRACE: trace} if trace else {})
+    result = replace(result, metrics=metrics, curves=curves, places=split.places, outlier=split.outlier)
     if result.scores is None:
         return result
     try:
@@ -129,6 +145,8 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
     named = {str(name): table for name, table in detector.tables().items()}
     tables = {name: table.to_frame() if isinstance(table, Series) else table for name, table in named.items()}
     for name, table in tables.items():
+        if file_name(name).casefold() in _OUR_FILES:
+            raise DetectorError(f"its table {name!r} has the name of a file of ours; choose another name.")
         try:
             table.to_csv(index=False)
         except Exception as error:
@@ -136,17 +154,19 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
     return tables
 
 
-def _fit_and_score(detector: TextDetector, split: Split, costs: dict[str, float]) -> Scores:
-    """Fit a detector on a split and return its scores of the test texts; add seconds and memory to costs."""
+def _fit_and_score(
+    detector: TextDetector, split: Split, score: "_Score | None", costs: dict[str, float]
+) -> Scores:
+    """Fit a detector on a split and return the scores of the test texts; add seconds and memory to costs.
+
+    Without `score` the test texts are the training texts, and have the scores of the fit.
+    """
     with _peak_memory() as peak:
         with Stopwatch() as watch:
             detector.fit(list(split.train))
         costs["fit_seconds"] = watch.seconds
         with Stopwatch() as watch:
-            if split.is_ranking and not detector.is_oracle:
-                scores = detector.decision_scores_
-            else:
-                scores = _score(detector, split.test, split.outlier)
+            scores = score(np.arange(len(split.test))) if score else detector.decision_scores_
         costs["score_seconds"] = watch.seconds
     costs["peak_memory_mb"] = peak[0]
     return _checked(scores, len(split.test))
@@ -160,11 +180,20 @@ def _checked(scores: Any, n_texts: int) -> Scores:
     return checked
 
 
-def _score(detector: TextDetector, texts: Sequence[str], outlier: NDArray[np.bool_]) -> NDArray[np.float64]:
-    texts = list(texts)  # a list that the detector may change
-    if detector.is_oracle:
-        return detector.oracle_scores(texts, outlier.copy())
-    return detector.decision_function(texts)
+_Score = Callable[[NDArray[np.int64]], Scores]
+
+
+def _scorer(detector: TextDetector, split: Split, is_oracle: bool) -> _Score:
+    """Return a function that scores some test texts, by their rows; only for an oracle it holds labels."""
+    test, outlier = split.test, split.outlier if is_oracle else None
+
+    def score(rows: NDArray[np.int64]) -> Scores:
+        texts = [test[row] for row in rows]
+        if outlier is None:
+            return check_scores(detector.decision_function(texts), len(rows))
+        return check_scores(detector.oracle_scores(texts, outlier[rows]), len(rows))
+
+    return score
 
 
 def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) -> "dict[str, pd.DataFrame]":
@@ -185,41 +214,39 @@ def _set_aside(detector: TextDetector, split: Split, costs: dict[str, float]) ->
 
 
 class _Training:
-    """Records the training of a cell; see `adbench_text.plugins.detector.Observer`."""
+    """Records the training of a cell; see `adbench_text.plugins.detector.Observer`.
 
-    def __init__(
-        self, cell: Cell, detector: TextDetector, split: Split, progress: Progress, trace_every: int
-    ) -> None:
-        self.cell, self.detector, self.split = cell, detector, split
-        self.progress, self.trace_every = progress, trace_every
+    The detector has it as its observer, so it holds no label.
+    """
+
+    def __init__(self, score: _Score, n_test: int, step: Callable[..., object], trace_every: int) -> None:
+        self._score, self._n_test, self._step = score, n_test, step
+        self.trace_every = trace_every
         self.curves: Curves = {}
-        self.early: tuple[NDArray[np.int64], NDArray[np.float64]] | None = None
+        self.early: tuple[NDArray[np.int64], Scores] | None = None
+        self.traced: list[tuple[Point, Scores]] = []
         self.seconds = 0.0  # spent on scoring test texts during the training
 
     def begin(self) -> None:
         """Score some test texts, for the histogram of the scores before the training."""
         begin = time.perf_counter()
-        n_test = len(self.split.test)
-        places = np.sort(np.random.default_rng(0).permutation(n_test)[:_N_EARLY])
-        self.early = places, self._scores(places)
+        rows = np.sort(np.random.default_rng(0).permutation(self._n_test)[:_N_EARLY])
+        self.early = rows, self._score(rows)
         self.seconds += time.perf_counter() - begin
 
     def losses(self, step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Record the losses, and pass them on."""
         for name, value in losses.items():
-            self.curves.setdefault(str(name), []).append(Point(step, float(value), time.time()))
-        self.progress.step(self.cell, step, steps, losses)
+            # with a prefix: a name of the detector's choice never is that of a metric
+            curve = self.curves.setdefault(f"{TRAINING}{name}", [])
+            curve.append(Point(step, float(value), time.time()))
+        self._step(step, steps, losses)
 
     def trace(self, step: int) -> None:
-        """Record the AUROC on the test texts."""
+        """Score the test texts; `measured` computes the AUROC."""
         begin = time.perf_counter()
-        value = auroc(self.split.outlier, self._scores(np.arange(len(self.split.test))))
-        self.curves.setdefault("diagnostic_test_auroc", []).append(Point(step, value, time.time()))
+        self.traced.append((Point(step, np.nan, time.time()), self._score(np.arange(self._n_test))))
         self.seconds += time.perf_counter() - begin
-
-    def _scores(self, places: NDArray[np.int64]) -> NDArray[np.float64]:
-        texts = [self.split.test[place] for place in places]
-        return check_scores(_score(self.detector, texts, self.split.outlier[places]), len(places))
 
 
 @contextmanager

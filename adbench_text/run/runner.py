@@ -17,7 +17,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.engine import Engine, Limits, Work
-from adbench_text.run.evaluate import split_of
+from adbench_text.run.evaluate import measured, split_of
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell, of_splits, percent
@@ -61,11 +61,18 @@ def run_sweep(
     progress.begin(todo, len(statuses) - len(todo), n_failed)
     if not todo and not was_killed:
         return unusable
+
+    def keep(result: Result) -> Result:
+        corpus = corpora[result.cell.dataset]
+        result = measured(result, corpus)  # here: no detector has run in this process
+        store.keep(result, definitions[result.cell], corpus)
+        return result
+
     work = Work(
         *(todo, corpora, progress, limits, trace_every, definitions),
         seconds=lambda: _remembered_seconds(todo, store),
         claim=lambda cell: store.claim(cell_id(definitions[cell])),
-        keep=lambda result: store.keep(result, definitions[result.cell], corpora[result.cell.dataset]),
+        keep=keep,
     )
     results: list[Result] = []
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
@@ -84,19 +91,33 @@ def run_sweep(
 def _run(engine: Engine, work: Work, store: Any, results: list[Result]) -> None:
     """Run cells, append their results and log them as they come; while the store is lost, they wait."""
     lost_at: float | None = None
-    with closing(engine.run(work)) as ended:
-        for result in ended:
-            results.append(result.without_data())
-            work.progress.done(result)
-            if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
-                continue
-            try:
-                store.log_kept()
-                lost_at = None
-            except TrackingError as error:
-                if lost_at is None:
-                    work.progress.message(f"{error} Until then, results are kept and logged later.", "error")
-                lost_at = time.monotonic()
+    try:
+        with closing(engine.run(work)) as ended:
+            for result in ended:
+                results.append(result.without_data())
+                work.progress.done(result)
+                if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
+                    continue
+                try:
+                    store.log_kept()
+                    lost_at = None
+                except TrackingError as error:
+                    if lost_at is None:
+                        text = f"{error} Until then, results are kept and logged later."
+                        work.progress.message(text, "error")
+                    lost_at = time.monotonic()
+    finally:
+        _fail_if_changed(work, results)
+
+
+def _fail_if_changed(work: Work, results: list[Result]) -> None:
+    """Let all cells of a corpus fail that has changed since the start: code can edit its cache."""
+    changed = {name for name in {r.cell.dataset for r in results} if work.corpora[name].has_changed()}
+    for i, result in enumerate(results):
+        if result.cell.dataset in changed and not result.reason:
+            reason = f"the cached documents of {result.cell.dataset} were edited meanwhile; run it again"
+            results[i] = work.keep(Result(result.cell, time.time(), {}, reason=reason))
+            work.progress.done(results[i])
 
 
 def median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:

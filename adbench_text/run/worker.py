@@ -1,7 +1,7 @@
-"""A worker process: evaluates the cells that it is sent, one after the other.
+"""A worker process: scores the cells that it is sent, one after the other.
 
-A process that has run code of another package ends after its cell, and a process that never has measures the
-scores. So whatever a plug-in changes in its process, no figure of another detector depends on it.
+A process that has run code which is in no release of ours ends after its cell, and the parent measures the
+scores by its own labels. So a plug-in that changes something in its process changes no figure of others.
 """
 
 import io
@@ -28,12 +28,12 @@ from adbench_text.isolation import environment_with, process_context, without_ma
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Limits
-from adbench_text.run.evaluate import measured, scored
+from adbench_text.run.evaluate import scored
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
-READY, STEP, SCORED, RESULT = "ready", "step", "scored", "result"
+READY, STEP, RESULT, LAST = "ready", "step", "result", "last"  # LAST: a result, after which the process ends
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
 _START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
 
@@ -57,7 +57,6 @@ class Worker:
         self.began = time.monotonic()  # with its start, then with its cell
         self.split: Any = None  # of its last cell, whose values it remembers; or the one to begin with
         self.is_ready = self.is_dead = False
-        self.is_spent = False  # it has run code of another package and was ended; the result has no metrics
         self._sent: set[str] = set()  # datasets whose corpora it has
 
     @property
@@ -65,29 +64,25 @@ class Worker:
         """What `multiprocessing.connection.wait` takes: the pipe, and the end of the process."""
         return [self.connection, self._process.sentinel]
 
-    def send(self, cell: Cell, corpus: Corpus, result: Result | None = None) -> None:
-        """Let the process evaluate a cell, or measure this result of it; it must be idle."""
+    def send(self, cell: Cell, corpus: Corpus, is_oracle: bool | None = None) -> None:
+        """Let the process score a cell, see `evaluate.scored`; it must be idle."""
         self.cell, self.split, self.began = cell, cell.split, time.monotonic()
         with suppress(BrokenPipeError):  # it has just ended; its end is noticed later
             if cell.dataset not in self._sent:
                 self.connection.send_bytes(_pickled(corpus))
                 self._sent.add(cell.dataset)
-            self.connection.send(result or cell)
+            self.connection.send((cell, is_oracle))
 
     def outcome(self, limits: Limits, progress: Progress) -> Result | None:
-        """Return the result of its cell if that has ended, in one way or another; pass on its steps.
-
-        If the process has run code of another package, another process must `measure` the result.
-        """
+        """Return the result of its cell, not measured, if that has ended in any way; pass on its steps."""
         has_ended = not self._process.is_alive()  # before its last messages are read
         try:
             while self.connection.poll():
                 kind, value = self.connection.recv()
-                if kind in (SCORED, RESULT) and self.cell is not None and value.cell == self.cell:
+                if kind in (RESULT, LAST) and self.cell is not None and value.cell == self.cell:
                     result: Result = replace(value, cell=self.cell)
                     self.cell = None
-                    if kind == SCORED:
-                        self.is_spent = True
+                    if kind == LAST:
                         self.kill()
                     return result
                 if kind == STEP and self.cell is not None:
@@ -144,26 +139,6 @@ class Worker:
         if code is None or code < 0:
             return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
         return f"it ended its process (exit code {code})"
-
-    def measure(self, result: Result, corpus: Corpus) -> Result:
-        """Return a result with its metrics, measured by this process, which must be idle.
-
-        It gets the scores as plain numbers: an object of a plug-in would load its code there.
-        """
-        scores = None if result.scores is None else np.array(result.scores, dtype=np.float64)
-        costs = {str(name): float(value) for name, value in result.metrics.items()}
-        self.send(result.cell, corpus, Result(result.cell, result.started, costs, scores))
-        while (done := self.outcome(Limits(), Progress())) is None:
-            connection.wait(self.handles, _START_SECONDS)
-        return replace(
-            result,
-            metrics=done.metrics,
-            scores=done.scores,
-            places=done.places,
-            outlier=done.outlier,
-            reason=result.reason or done.reason,
-            stopped=result.stopped or done.stopped,
-        )
 
     def kill(self) -> None:
         """End the process, its children, and what these left behind, at once."""
@@ -242,25 +217,21 @@ def _work(pipe: Connection, trace_every: int, environment: Mapping[str, str]) ->
             received = pipe.recv()
         except (EOFError, OSError):
             return
-        if isinstance(received, Result):
-            pipe.send((RESULT, measured(received, corpora[received.cell.dataset])))
-        elif isinstance(received, Cell):
-            result = scored(received, corpora[received.dataset], progress, trace_every)
+        if isinstance(received, Corpus):
+            corpora[received.name] = received
+        else:
+            cell, is_oracle = received
+            result = scored(cell, corpora[cell.dataset], progress, trace_every, is_oracle)
             if os.getpid() != own:  # the detector forked
                 os._exit(0)
-            is_spent = registry.has_loaded_others()
+            kind = LAST if registry.has_loaded_others() else RESULT
             try:
-                pipe.send(
-                    (SCORED, result) if is_spent else (RESULT, measured(result, corpora[received.dataset]))
-                )
+                pipe.send((kind, result))
             except BrokenPipeError:
                 return
             except Exception as error:  # a table of a detector that cannot be sent
                 reason = f"its result cannot be passed on: {described(error)}"
-                failed = Result(result.cell, result.started, {}, reason=reason)
-                pipe.send((SCORED if is_spent else RESULT, failed))
-        else:
-            corpora[received.name] = received
+                pipe.send((kind, Result(result.cell, result.started, {}, reason=reason)))
 
 
 class _Steps(Progress):

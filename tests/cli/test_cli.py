@@ -118,7 +118,7 @@ def test_a_training_is_logged_step_by_step_with_its_diagnostic_trace(store):
     client = MlflowClient(f"sqlite:///{store}")
     experiment = client.get_experiment_by_name("adbench-text/tiny")
     (run,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'cell'")
-    for name, steps in (("loss_rtd", [50, 100, 120]), ("diagnostic_test_auroc", [60, 120])):
+    for name, steps in (("training/loss_rtd", [50, 100, 120]), ("diagnostic_test_auroc", [60, 120])):
         assert [p.step for p in client.get_metric_history(run.info.run_id, name)] == steps
     assert run.data.metrics["diagnostic_test_auroc"] == run.data.metrics["auroc"]
     assert run.data.tags["env.device"].startswith("cpu")

@@ -130,7 +130,7 @@ EARLY = HEADER + ROWS[3] + ROWS[9]
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    builder = Builder([record("x", "a", metrics={"loss_total": 1.0})], store=store)
+    builder = Builder([record("x", "a", metrics={"training/loss_total": 1.0})], store=store)
     names = [picture.name for picture in builder.pictures]
     before = {"before"} if any(name.endswith("before-training") for name in names) else set()
     return {name.partition("-")[0] for name in names} | before, builder.evidence_notes

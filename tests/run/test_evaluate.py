@@ -64,7 +64,7 @@ def test_a_detector_gets_raw_documents_if_it_asks_for_them(run, corpus, written,
     result = run(spy, corpus=written)
     source = written.raw if reads_raw else corpus
     assert sorted(spy.seen) == sorted(text for text in source.train.texts if "class0" in text)
-    assert spy.asked == list(source.test.texts)
+    assert sorted(spy.asked) == sorted(source.test.texts)
     assert result.metrics["n_train"] == N / 2
     assert run(spy).status == ("failed" if reads_raw else "ok")  # a corpus without them
 
@@ -74,8 +74,9 @@ def test_a_cell_is_fit_score_and_measure(run, corpus):
     result = run(spy)
     assert result.status == "ok"
     assert sorted(spy.seen) == sorted(text for text in corpus.train.texts if "class0" in text)
-    assert spy.asked == corpus.test.texts
-    expected = all_metrics(corpus.test.labels == 1, np.array(result.scores))
+    assert spy.asked == [corpus.test.texts[place] for place in result.places]
+    assert sorted(spy.asked) == sorted(corpus.test.texts)
+    expected = all_metrics(corpus.test.labels[result.places] == 1, np.array(result.scores))
     assert {name: result.metrics[name] for name in expected} == expected
     assert result.metrics["auroc"] == 1
     assert 50 < result.metrics["peak_memory_mb"] < 1e5
@@ -89,7 +90,7 @@ def test_contamination_reaches_the_training_texts_and_not_the_test_texts(run, co
     spy = Spy()
     result = run(spy, contamination=0.2)
     assert sum("class1" in text for text in spy.seen) == result.metrics["n_train_outliers"] == 5
-    assert spy.asked == corpus.test.texts
+    assert sorted(spy.asked) == sorted(corpus.test.texts)
 
 
 def test_outliers_of_the_test_set_are_thinned_and_the_training_texts_are_the_same(run, corpus):
@@ -117,7 +118,7 @@ def test_unlabelled_documents_get_the_scores_of_the_fit(run, corpus):
 
     detector = LeavesOut()
     result = run(detector, protocol="unlabelled")
-    assert detector.seen == corpus.test.texts
+    assert sorted(detector.seen) == sorted(corpus.test.texts)
     np.testing.assert_array_equal(result.scores, detector.decision_scores_)
     assert result.metrics["auroc"] == 1
     assert result.metrics["n_train_outliers"] == result.metrics["n_test_outliers"] == 20
@@ -199,6 +200,61 @@ def test_a_table_that_cannot_be_written_fails_the_cell(run):
     assert "its table 'contexts' cannot be written: AttributeError" in result.reason
 
 
+@pytest.mark.parametrize("name", ["scores", "Scores", "set_aside", "examples"])
+def test_a_table_with_the_name_of_a_file_of_ours_fails_the_cell(run, name):
+    class WithTable(Spy):
+        def tables(self):
+            return {name: pd.DataFrame({"score": [1.0]})}
+
+    assert f"its table {name!r} has the name of a file of ours" in run(WithTable()).reason
+
+
+def test_the_name_of_a_loss_is_never_that_of_a_metric(run):
+    class Boasting(Training):
+        def fit(self, texts):
+            self.observer.losses(300, 300, {"auroc": 0.99, "fit_seconds": -1})
+            return super().fit(texts)
+
+    result = run(Boasting())
+    assert result.curves.keys() == {"training/auroc", "training/fit_seconds", "training/loss_total"}
+    assert result.metrics["auroc"] == 1
+
+
+def reachable(value, depth=4):
+    """Yield what is reached from an object by its attributes, its items, and what functions hold."""
+    yield value
+    if depth and not isinstance(value, str | bytes | int | float | np.generic | type):
+        held = [*getattr(value, "__dict__", {}).values(), *(getattr(value, "args", None) or ())]
+        held += [cell.cell_contents for cell in getattr(value, "__closure__", None) or ()]
+        held += list(value.values() if isinstance(value, dict) else ())
+        held += list(value[:50] if isinstance(value, list | tuple) else ())
+        for each in held:
+            yield from reachable(each, depth - 1)
+
+
+@pytest.mark.parametrize("protocol", ["one-vs-rest", "unlabelled"])
+def test_no_label_is_reached_from_what_a_detector_is_given(run, protocol):
+    class Looking(Training):
+        def fit(self, texts):
+            self.found = [type(each).__name__ for each in reachable(self.observer)]
+            self.arrays = [each for each in reachable(self.observer) if isinstance(each, np.ndarray)]
+            self.step = 0
+            assert self.observer.trace(1) is self.observer.begin() is None
+            return super().fit(texts)
+
+    detector = Looking()
+    assert run(detector, protocol=protocol).status == "ok"
+    assert "list" in detector.found  # it has found the texts
+    assert {"Corpus", "Split", "Documents"}.isdisjoint(detector.found)
+    assert detector.arrays == []
+
+
+def test_only_what_was_an_oracle_before_the_cells_gets_labels(corpus, monkeypatch):
+    monkeypatch.setattr(module, "build_detector", lambda cell: Oracle())
+    result = module.scored(CELL, corpus, is_oracle=False)
+    assert "an oracle was asked for scores without the labels" in result.reason
+
+
 def test_a_table_may_be_a_series(run):
     class WithSeries(Spy):
         def tables(self):
@@ -240,8 +296,8 @@ def test_the_losses_of_a_training_are_curves_and_are_passed_on(run, monkeypatch)
     told, progress = [], Progress()
     monkeypatch.setattr(progress, "step", lambda *what: told.append(what))
     result = run(Training(), progress)
-    assert [point[:2] for point in result.curves["loss_total"]] == [(2, 0.5), (4, 0.25)]
-    assert result.started < result.curves["loss_total"][0].time < time.time()
+    assert [point[:2] for point in result.curves["training/loss_total"]] == [(2, 0.5), (4, 0.25)]
+    assert result.started < result.curves["training/loss_total"][0].time < time.time()
     assert told == [(CELL, 2, 4, {"loss_total": 0.5}), (CELL, 4, 4, {"loss_total": 0.25})]
     assert result.ran_on == {"device": "abacus"}
 
@@ -282,7 +338,7 @@ def test_a_training_that_fails_keeps_its_curves_and_its_device(run):
 
     result = run(Diverging())
     assert result.status == "failed"
-    assert [point.value for point in result.curves["loss_total"]] == [0.5, 0.25]
+    assert [point.value for point in result.curves["training/loss_total"]] == [0.5, 0.25]
     assert result.ran_on == {"device": "abacus"}
 
 

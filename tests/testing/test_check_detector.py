@@ -70,6 +70,25 @@ class Ranking(Sound):
         return super()._score(texts) + np.arange(len(texts))[::-1] / 1000
 
 
+class Positional(Sound):
+    """The same in both directions, and declared to depend on the batch."""
+
+    regime = TEST_BATCH
+
+    def _score(self, texts):
+        return super()._score(texts) + np.abs(np.arange(len(texts)) - len(texts) / 2) / 1000
+
+
+class Chunked(Sound):
+    """Compares a text with the 512 that it is scored with."""
+
+    def _score(self, texts):
+        scores = super()._score(texts)
+        for begin in range(0, len(texts), 512):
+            scores[begin : begin + 512] -= scores[begin : begin + 512].mean()
+        return scores
+
+
 class NotRanking(Sound):
     @property
     def regime(self):
@@ -156,7 +175,9 @@ def test_a_wrong_sign_is_named():
         (Renaming, "Cannot clone|other hyper-parameters", ""),
         (Stubborn, "set_params leads to other hyper-parameters", line_of(Stubborn.set_params)),
         (Unseeded, "two fits with the same seed differ by up to .*random_state", line_of(Unseeded._fit)),
-        (Ranking, "scored alone, a text has another score, by up to", line_of(Ranking._score)),
+        (Ranking, "scored in another order, a text has another score, by up to", line_of(Ranking._score)),
+        (Positional, "must not depend on the position of its text", line_of(Positional._score)),
+        (Chunked, "scored in another order, a text has another score", line_of(Chunked._score)),
         (NotRanking, "but the scores do not depend on the batch", ""),
         (Remembering, "a second fit gives other scores than a first one", line_of(Remembering._fit)),
         (Sorting, "fit changes the list of texts: work on a copy", line_of(Sorting._fit)),

@@ -16,7 +16,6 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.words import count_words
@@ -192,36 +191,23 @@ class Vandal(Counting):
 
 
 class Patching(Counting):
-    """Replaces functions of libraries and of the harness, when it is loaded or when it is fitted."""
+    """Replaces functions of libraries, and when it is fitted those of the harness, too."""
 
     def __init__(self, *, when="fit", random_state=None):
         super().__init__(random_state=random_state)
         self.when = when
 
     def resources(self):
-        if self.when == "identified":  # this is before any cell runs
-            patch_libraries()
+        if self.when == "identified":  # this is before any cell runs, in the process that measures
+            import sklearn.metrics
+
+            sklearn.metrics.roc_auc_score = lambda *_: 1.0
         return {}
 
     def fit(self, texts, y=None):
         if self.when == "fit":
             patch_libraries()
         return super().fit(texts)
-
-    def tables(self):
-        return {"own": pd.DataFrame({"own": [OwnObject()]})} if self.when == "unpickled" else {}
-
-
-class OwnObject:
-    """Whoever reads it runs code of this module."""
-
-    def __reduce__(self):
-        return unpickled, ()
-
-
-def unpickled():
-    patch_libraries()
-    return OwnObject()
 
 
 def patch_libraries():

@@ -168,7 +168,7 @@ class _Cluster:
             self._hand_out()
             results += self._next_event()
             for result in results:
-                self._work.keep(result)
+                result = self._work.keep(result)
                 self._gpu_cells.discard(result.cell)
                 self._hand_out()  # the worker need not wait until the result is logged
                 yield result
@@ -270,7 +270,7 @@ class _Cluster:
         on_gpu = self._has_gpus and cell in self._gpu_cells
         future = self._client.submit(
             evaluate_cell,
-            *(self._token, cell),
+            *(self._token, cell, self._work.is_oracle(cell)),
             key=key,
             workers=[address],
             resources={"GPU": 1 / self._gpu_jobs} if on_gpu else None,  # other runs share the GPU too
@@ -424,8 +424,8 @@ def forget(token: str) -> None:
         process.kill()
 
 
-def evaluate_cell(token: str, cell: Cell) -> Result | None:
-    """Return the result of a cell; None if its job is not, or no longer, installed."""
+def evaluate_cell(token: str, cell: Cell, is_oracle: bool | None) -> Result | None:
+    """Return the result of a cell, not measured; None if its job is not, or no longer, installed."""
     with _lock:
         installed = _installed.get(token)
         if installed is None:
@@ -434,11 +434,7 @@ def evaluate_cell(token: str, cell: Cell) -> Result | None:
         process = installed.idle.pop() if installed.idle else None
     process = process or Worker(installed.variables, installed.job.trace_every)
     try:
-        result = _result_of(process, cell, installed)
-        if result is not None and process.is_spent:
-            process = Worker(installed.variables, installed.job.trace_every)
-            result = process.measure(result, installed.job.corpora[cell.dataset])
-        return result
+        return _result_of(process, cell, is_oracle, installed)
     finally:
         with _lock:
             installed.n_running -= 1
@@ -467,12 +463,12 @@ class _Steps(Progress):
         self._worker.log_event(self._topic, [self.key, step, steps, numbers])
 
 
-def _result_of(process: Worker, cell: Cell, installed: _Installed) -> Result | None:
+def _result_of(process: Worker, cell: Cell, is_oracle: bool | None, installed: _Installed) -> Result | None:
     """Return the result of a cell; None if nobody wants it any more."""
     progress = _Steps(installed.job.token)
     while True:
         if process.is_ready and process.cell is None:  # its start is not part of its time
-            process.send(cell, installed.job.corpora[cell.dataset])
+            process.send(cell, installed.job.corpora[cell.dataset], is_oracle)
         result = process.outcome(installed.job.limits, progress)
         if result is not None:
             return result

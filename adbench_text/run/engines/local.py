@@ -12,7 +12,7 @@ from adbench_text import provenance
 from adbench_text.checks import Whole
 from adbench_text.errors import InvalidValueError
 from adbench_text.run.engine import SECONDS, Limits, Queue, Work
-from adbench_text.run.evaluate import evaluate
+from adbench_text.run.evaluate import scored
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.run.worker import Worker, threads
@@ -59,9 +59,8 @@ def _run_here(work: Work) -> Generator[Result]:
             continue
         split = cell.split
         work.progress.started(cell)
-        result = evaluate(cell, work.corpora[cell.dataset], work.progress, work.trace_every)
-        work.keep(result)
-        yield result
+        corpus = work.corpora[cell.dataset]
+        yield work.keep(scored(cell, corpus, work.progress, work.trace_every, work.is_oracle(cell)))
 
 
 class _Pool:
@@ -92,7 +91,7 @@ class _Pool:
             for worker in list(self._workers):
                 result = self._result_of(worker)
                 if result is not None:
-                    self._work.keep(result)
+                    result = self._work.keep(result)
                     self._hand_out()  # the process need not wait until the result is logged
                     yield result
 
@@ -114,9 +113,9 @@ class _Pool:
         for worker in self._workers:
             if worker.is_ready and worker.cell is None and (cell := self._next(worker)) is not None:
                 self._work.progress.started(cell)
-                worker.send(cell, self._work.corpora[cell.dataset])
+                worker.send(cell, self._work.corpora[cell.dataset], self._work.is_oracle(cell))
 
-    def _start(self) -> Worker:
+    def _start(self) -> None:
         """Start a worker; it sees the GPU that the fewest others see."""
         n_workers = Counter(self._gpu_of.get(worker) for worker in self._workers)
         gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
@@ -124,7 +123,6 @@ class _Pool:
         worker = Worker(self._threads | own, self._work.trace_every)
         self._workers.append(worker)
         self._gpu_of[worker] = gpu
-        return worker
 
     def _next(self, worker: Worker) -> Cell | None:
         if len(self._queue):
@@ -150,9 +148,4 @@ class _Pool:
         if cell is not None and result is not None and result.stopped == "killed" and self._busy():
             self._suspects.append(cell)
             return None
-        if result is not None and worker.is_spent:
-            successor = self._start()  # it goes on with the split of this one
-            result = successor.measure(result, self._work.corpora[result.cell.dataset])
-            if successor.is_dead:
-                self._workers.remove(successor)
         return result
