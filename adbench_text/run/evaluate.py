@@ -92,9 +92,14 @@ def scored(
         if detector is not None and not isinstance(error, AdbenchTextError):
             module = detector.implementation.__module__
         reason = described(error, module)
-        recorded = {"curves": training.curves, "traced": training.traced} if training else {}
-        ran_on, trace = _ran_on(detector), traceback.format_exc()
-        return Result(cell, started, costs, ran_on=ran_on, reason=reason, traceback=trace, **recorded)
+        return Result(
+            *(cell, started, costs),
+            curves=training.curves if training else {},
+            ran_on=_ran_on(detector),
+            traced=training.traced if training else (),
+            reason=reason,
+            traceback=traceback.format_exc(),
+        )
 
 
 def measured(result: Result, corpus: Corpus) -> Result:

@@ -112,12 +112,13 @@ def _run(engine: Engine, work: Work, store: Any, results: list[Result]) -> None:
 
 def _fail_if_changed(work: Work, results: list[Result]) -> None:
     """Let all cells of a corpus fail that has changed since the start: code can edit its cache."""
-    changed = {name for name in {r.cell.dataset for r in results} if work.corpora[name].has_changed()}
-    for i, result in enumerate(results):
-        if result.cell.dataset in changed and not result.reason:
-            reason = f"the cached documents of {result.cell.dataset} were edited meanwhile; run it again"
-            results[i] = work.keep(Result(result.cell, time.time(), {}, reason=reason))
-            work.progress.done(results[i])
+    for name in {result.cell.dataset for result in results}:
+        if work.corpora[name].has_changed():
+            reason = f"the cached documents of {name} were edited during the sweep"
+            work.progress.message(f"all its cells failed: {reason}. Run them with --retry failed.", "error")
+            for i, result in enumerate(results):
+                if result.cell.dataset == name and not result.reason:
+                    results[i] = work.keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
 def median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:

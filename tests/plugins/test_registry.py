@@ -388,3 +388,12 @@ def test_each_table_declares_its_place_and_what_it_needs():
     places = [each["ORDER"] for each in declared.tables().values()]
     assert len(set(places)) == len(places)
     assert all(each["NEEDS"] for each in declared.tables().values())
+
+
+def test_code_of_a_detector_that_is_in_no_release_counts_as_code_of_others(monkeypatch):
+    monkeypatch.setattr(registry, "_loaded_from_others", set())
+    registry.load("detectors", "llr")
+    assert not registry.has_loaded_others()
+    monkeypatch.setattr(registry, "_RELEASED", registry._RELEASED - {"llr"})
+    registry.load("detectors", "llr")
+    assert registry.has_loaded_others()

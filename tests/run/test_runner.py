@@ -116,7 +116,7 @@ def test_the_cells_of_a_corpus_whose_cache_was_edited_meanwhile_fail(corpus, swe
 
     listener.done = edit
     results = runner.run_sweep(sweep, cells, store, listener, Local(0))
-    reason = "the cached documents of pydocs were edited meanwhile; run it again"
+    reason = "the cached documents of pydocs were edited during the sweep"
     assert [(result.cell, result.reason) for result in results] == [(cell, reason) for cell in cells]
     assert list(store.statuses.values()) == ["failed", "failed"]
     assert [kept.status for kept in store.results] == ["ok", "ok", "failed", "failed"]
