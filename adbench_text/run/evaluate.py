@@ -13,12 +13,13 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from adbench_text.checks import Number
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, draw
-from adbench_text.errors import AdbenchTextError, DetectorError
+from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
-from adbench_text.metrics import all_metrics, auroc
+from adbench_text.metrics import COSTS, all_metrics, auroc
 from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
@@ -104,7 +105,9 @@ def measured(result: Result, corpus: Corpus) -> Result:
         return result
     try:
         scores = _checked(result.scores, len(split.test))
-    except DetectorError as error:
+        for name in COSTS:
+            Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
+    except (DetectorError, InvalidValueError) as error:
         return replace(result, scores=None, reason=described(error))
     return replace(result, metrics=metrics | all_metrics(split.outlier, scores), scores=scores)
 
