@@ -119,6 +119,7 @@ class LabelledFiles(Dataset):
         if self.split is None:
             random = np.random.default_rng(_SEED)
             first_row: dict[str, int] = {}
+            first: NDArray[np.int64]
             first = np.array([first_row.setdefault(text, row) for row, text in enumerate(texts)])
             for number in range(labels.max() + 1):
                 rows = np.flatnonzero((labels == number) & (first == np.arange(len(first))))
