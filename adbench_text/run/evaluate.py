@@ -63,6 +63,8 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
         detector.observer = training
         scores = _fit_and_score(detector, split, costs)
         costs["fit_seconds"] -= training.seconds
+        if detector.costs_ is not None:
+            costs = dict(detector.costs_)
         return Result(
             cell,
             started,

@@ -32,7 +32,7 @@ MADE_BY = {
 }
 
 _NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
-_MEASURED = ("fit_seconds", "score_seconds", "n_test")
+_MEASURED = ("n_test",)
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 _LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
