@@ -171,6 +171,9 @@ METRICS = {
 #: The first metric: reports, charts and progress show it unless another one is asked for.
 MAIN = next(iter(METRICS.values()))
 
+#: What a cell takes, at least 0; scores that another program made may have no known costs.
+COSTS = ("fit_seconds", "score_seconds")
+
 #: Equal results differ by less: the order of sums moves a metric by half of it. Tables show tenths of points.
 ROUNDING = 1e-4
 

@@ -6,7 +6,7 @@ Each function yields the figures of a comparison, as far as there is something t
 from collections.abc import Callable, Iterator
 from statistics import mean
 
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import published, significance
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
@@ -68,9 +68,9 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
         costs = {}
         for column in comparison.fair:
             value = corpus.entry(column).complete_value
-            if value is not None:
-                records = corpus.finished(column)
-                seconds = mean(r.metrics["fit_seconds"] + r.metrics["score_seconds"] for r in records)
+            metrics = [record.metrics for record in corpus.finished(column)]
+            if value is not None and all(of_cell.keys() >= {*COSTS} for of_cell in metrics):
+                seconds = mean(sum(of_cell[name] for name in COSTS) for of_cell in metrics)
                 costs[column.label] = seconds, value
         if costs:
             yield Drawing(

@@ -20,7 +20,13 @@ from adbench_text.escaping import file_name
     type=click.Path(file_okay=False, path_type=Path),
     help="New folder to write to; it gets a folder for each split.",
 )
-def command(folder: Path, **options: Any) -> None:
+@click.option(
+    "--raw/--cleaned",
+    "is_raw",
+    default=True,
+    help="Documents as they were written, or only their words, as most detectors read them.  [default: raw]",
+)
+def command(folder: Path, is_raw: bool, **options: Any) -> None:
     """Write the splits of datasets as plain files, so that any program can score them.
 
     Each split is a folder with train.jsonl and test.jsonl (id and text in each line), labels.csv (id and
@@ -32,6 +38,7 @@ def command(folder: Path, **options: Any) -> None:
     from adbench_text.plugins import exported, registry
     from adbench_text.run.evaluate import split_of
     from adbench_text.run.runner import impossible
+    from adbench_text.text.cleaning import clean
 
     if folder.exists() and any(folder.iterdir()):
         raise InvalidValueError(f"{folder} is not empty; give a new folder.")
@@ -43,12 +50,14 @@ def command(folder: Path, **options: Any) -> None:
         click.echo(f"Left out: {reason}", err=True)
     cells = [cell for cell in cells if cell not in left_out]
     for cell in cells:
-        split = split_of(cell, corpora[cell.dataset])
+        split = split_of(cell, corpora[cell.dataset].raw)
         name = f"{cell.inlier}-{cell.contamination:g}-seed{cell.seed}"
         facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
+        facts["texts"] = "as written" if is_raw else "cleaned"
         place = folder / file_name(cell.dataset) / file_name(name)
-        exported.write(place, facts, split.train, split.test, split.outlier)
+        exported.write(place, facts, split.train, split.test, split.outlier, str if is_raw else clean)
+    texts = "texts as they were written" if is_raw else "cleaned texts"
     click.echo(
-        f"{count(len(cells), 'split')} written to {folder}. Add a scores.csv to each, then run the same with "
-        f"-d scores:{folder}; this is the name of your detector in reports."
+        f"{count(len(cells), 'split')} written to {folder} ({texts}). Add a scores.csv to each, then run the "
+        f"same with -d scores:{folder}; this is the name of your detector in reports."
     )

@@ -94,7 +94,7 @@ _SPLITS = (
     click.option(
         "--split",
         metavar="COLUMN",
-        help="For files: column with train or test.  [default: 70 % of each class]",
+        help="For files: column with train or test.  [default: 70 % of the different texts of each class]",
     ),
     click.option(
         "--protocol",

@@ -86,6 +86,12 @@ class Corpus:
         train = Documents(self.train_originals, self.train.labels)
         return replace(self, train=train, test=Documents(self.originals, self.test.labels))
 
+    @cached_property
+    def n_seen(self) -> int:
+        """Number of test documents whose cleaned text is also that of a training document."""
+        trained = set(self.train.texts)
+        return sum(text in trained for text in self.test.texts)
+
     def read_by(self, detector: "TextDetector") -> "Corpus":
         """Return the corpus that a detector reads: the raw one, or this one."""
         return self.raw if detector.reads_raw else self
@@ -121,7 +127,10 @@ class Corpus:
         train, test = (Counter(part.labels.tolist()) for part in (self.train, self.test))
         per_class = ", ".join(f"{name} {train[i]:,}/{test[i]:,}" for i, name in enumerate(self.classes))
         empty = f"; {self.n_empty:,} more are empty after cleaning" if self.n_empty else ""
-        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class}){empty}"
+        seen = (
+            f"; {self.n_seen:,} test documents equal a training document when cleaned" if self.n_seen else ""
+        )
+        return f"{len(self.train):,} training / {len(self.test):,} test documents ({per_class}){empty}{seen}"
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:

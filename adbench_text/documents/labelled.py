@@ -18,7 +18,7 @@ from adbench_text.text.cleaning import clean
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
-_LEAST = 20  # documents of a class
+_LEAST = 20  # different texts of a class
 _TRAIN_SHARE = 0.7
 _SEED = 0
 _PARTS = {"train": False, "training": False, "test": True}
@@ -36,8 +36,9 @@ class _Content(NamedTuple):
 class LabelledFiles(Dataset):
     """Labelled documents of a file or folder.
 
-    A class of fewer than 20 documents (with words) is left out. Without a column that splits them, 70 % of
-    the documents of each class are for training, drawn with seed 0.
+    Texts that are equal after cleaning are copies. A class of fewer than 20 different texts is left out.
+    Without a column that splits them, 70 % of the different texts of each class are for training, drawn with
+    seed 0; copies go with the first.
     """
 
     path: str  # see `DocumentFile`
@@ -72,22 +73,22 @@ class LabelledFiles(Dataset):
         label = self._label_column(file)
         documents = list(file)
         labelled = [
-            (document, _printable(str(document.fields[label])))
+            (document, _printable(str(document.fields[label])), text)
             for document in documents
-            if document.fields.get(label) not in (None, "") and clean(document.text)
+            if document.fields.get(label) not in (None, "") and (text := clean(document.text))
         ]
-        sizes = Counter(name for _, name in labelled)
+        sizes = Counter(name for name, _ in dict.fromkeys((name, text) for _, name, text in labelled))
         classes = tuple(sorted(name for name, size in sizes.items() if size >= _LEAST))
         if len(classes) < 2:
             listed = ", ".join(f"{name} {size:,}" for name, size in sizes.most_common(5)) or "none"
             raise DataError(
-                f"{self.path} needs at least two classes of {_LEAST} documents with words in the column "
+                f"{self.path} needs at least two classes of {_LEAST} different texts in the column "
                 f"{label!r}, got {len(classes)}. The largest: {listed}."
             )
         number_of = {name: number for number, name in enumerate(classes)}
-        kept = [(document, number_of[name]) for document, name in labelled if name in number_of]
-        labels = np.array([number for _, number in kept], dtype=np.int64)
-        is_test = self._is_test([document for document, _ in kept], labels)
+        kept = [each for each in labelled if each[1] in number_of]
+        labels = np.array([number_of[name] for _, name, _ in kept], dtype=np.int64)
+        is_test = self._is_test([document for document, *_ in kept], labels, [text for *_, text in kept])
         train, test = (
             Documents([kept[row][0].text for row in np.flatnonzero(rows)], labels[rows])
             for rows in (~is_test, is_test)
@@ -111,14 +112,19 @@ class LabelledFiles(Dataset):
             raise InvalidValueError(f"The column {label!r} holds the text; give another --label.")
         return label
 
-    def _is_test(self, documents: list[Document], labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _is_test(
+        self, documents: list[Document], labels: NDArray[np.int64], texts: list[str]
+    ) -> NDArray[np.bool_]:
         is_test = np.ones(len(labels), dtype=np.bool_)
         if self.split is None:
             random = np.random.default_rng(_SEED)
+            first_row: dict[str, int] = {}
+            first: NDArray[np.int64]
+            first = np.array([first_row.setdefault(text, row) for row, text in enumerate(texts)])
             for number in range(labels.max() + 1):
-                rows = random.permutation(np.flatnonzero(labels == number))
-                is_test[rows[: round(_TRAIN_SHARE * len(rows))]] = False
-            return is_test
+                rows = np.flatnonzero((labels == number) & (first == np.arange(len(first))))
+                is_test[random.permutation(rows)[: round(_TRAIN_SHARE * len(rows))]] = False
+            return is_test[first]  # copies on one side
         for row, document in enumerate(documents):
             value = str(document.fields.get(self.split)).strip().lower()
             if value not in _PARTS:
@@ -132,12 +138,15 @@ class LabelledFiles(Dataset):
         split = (
             f"split by the column {self.split!r}"
             if self.split is not None
-            else f"{100 * _TRAIN_SHARE:g} % of each class for training, drawn with seed {_SEED}"
+            else f"{100 * _TRAIN_SHARE:g} % of the different texts of each class for training, "
+            f"drawn with seed {_SEED}"
         )
         notes = [f"own documents, classes of the column {label!r}, {split}"]
         if left_out:
             listed = ", ".join(left_out[:10]) + (", ..." if len(left_out) > 10 else "")
-            notes.append(f"{len(left_out):,} classes of fewer than {_LEAST} documents are left out: {listed}")
+            notes.append(
+                f"{len(left_out):,} classes of fewer than {_LEAST} different texts are left out: {listed}"
+            )
         if n_unusable:
             notes.append(f"{n_unusable:,} documents without a class or without words are left out")
         return "; ".join(notes)

@@ -4,17 +4,19 @@
 
     split.json    what it is, and the digests of its texts
     train.jsonl   a line {"id": ..., "text": ...} for each training document
-    test.jsonl    the same for the documents to score, in an order that gives no label away
-    labels.csv    id, document (its place in the test set) and outlier (0 or 1): not for a program that scores
+    test.jsonl    the same for the documents to score
+    labels.csv    id, outlier (0 or 1) and the digest of the text: not for a program that scores
 
-Another program adds ``scores.csv`` with the columns id and score, one row for each test document; higher is
-more abnormal. The detector ``scores:DIR`` then returns these scores for the same texts.
+Another program adds ``scores.csv`` with the columns id and score, one row for each test document in any
+order; higher is more abnormal. It may add ``fit_seconds`` and ``score_seconds`` to ``split.json``. The
+detector ``scores:DIR`` then returns these scores for the same texts, in whatever order they come. Of equal
+texts, the first gets the score of the lowest id.
 """
 
 import csv
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
@@ -22,7 +24,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import Number
 from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.metrics import COSTS
 from adbench_text.places import message_of
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores
@@ -39,15 +43,15 @@ def write(
     train: Sequence[str],
     test: Sequence[str],
     outlier: NDArray[np.bool_],
+    shown: Callable[[str], str] = str,
 ) -> None:
-    """Write a split to a folder."""
-    order = np.random.default_rng(0).permutation(len(test)).tolist()
-    labels = "".join(f"{id},{place},{int(outlier[place])}\n" for id, place in enumerate(order))
-    digests = {"train": digest(train), "test": digest(test)}
+    """Write a split to a folder: its documents as they were written, or what `shown` makes of them."""
+    labels = "".join(f"{id},{int(outlier[id])},{digest([text])}\n" for id, text in enumerate(test))
+    digests = {"train": digest(sorted(train)), "test": digest(sorted(test))}
     files = {
-        "train.jsonl": _lines(train),
-        "test.jsonl": _lines([test[place] for place in order]),
-        _LABELS: f"id,document,outlier\n{labels}",
+        "train.jsonl": _lines(map(shown, train)),
+        "test.jsonl": _lines(map(shown, test)),
+        _LABELS: f"id,outlier,text\n{labels}",
         _SPLIT: json.dumps({**facts, "digests": digests}, indent=2) + "\n",  # last: then all is there
     }
     for name, text in files.items():
@@ -55,22 +59,31 @@ def write(
             temporary.write_text(text, encoding="utf-8")
 
 
-def _lines(texts: Sequence[str]) -> str:
+def _lines(texts: Iterable[str]) -> str:
     return "".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in enumerate(texts))
 
 
 class _Split(NamedTuple):
-    """A split that has scores: its folder, its seed, and the digests of its texts."""
+    """A split that has scores: its folder, its seed, the digests of its texts, and its costs if stated."""
 
     folder: Path
     seed: str
     train: str
     test: str
+    costs: dict[str, float]
 
-    def scores(self) -> Scores:
-        """Return the scores of the test documents in their order."""
+    def scores(self) -> dict[str, list[float]]:
+        """Return the scores of each text by its digest; those of its copies in the order of their ids."""
         files = self.folder / _SCORES, self.folder / _LABELS
         return _scores(*files, tuple(map(file_digest, files)))
+
+    def scores_of(self, texts: Sequence[str]) -> Scores:
+        """Return the scores of the test documents, in the order in which they are given."""
+        waiting = {text: scores[::-1] for text, scores in self.scores().items()}
+        try:
+            return np.array([waiting[digest([text])].pop() for text in texts])
+        except LookupError:
+            raise InvalidValueError(f"{self.folder / _LABELS} was changed; export the split again.") from None
 
 
 def _splits(folder: Path) -> Iterator[_Split]:
@@ -78,18 +91,21 @@ def _splits(folder: Path) -> Iterator[_Split]:
     for path in sorted(folder.rglob(_SCORES)):
         try:
             facts = json.loads((path.parent / _SPLIT).read_text(encoding="utf-8"))
-            digests = facts["digests"]
-            yield _Split(path.parent, facts["seed"], digests["train"], digests["test"])
+            digests, costs = facts["digests"], {name: facts[name] for name in COSTS if name in facts}
+            split = _Split(path.parent, facts["seed"], digests["train"], digests["test"], costs)
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise InvalidValueError(
                 f"{path.parent} is no folder that adbench-text export has written ({message_of(error)}). "
                 "Export the split again, and copy scores.csv to it."
             ) from error
+        for name, value in costs.items():
+            Number("[0, inf)").check(f"{name} in {path.with_name(_SPLIT)}", value)
+        yield split
 
 
 @lru_cache(maxsize=1024)
-def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> Scores:
-    """Return the scores of a file in the order of the documents; each id of the labels must be there once."""
+def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, list[float]]:
+    """Return the scores of each text by its digest; each id of the labels must be in the file once."""
     score_of: dict[str, float] = {}
     for place, row in _rows(path, "id", "score"):
         if row["id"] in score_of:
@@ -100,19 +116,18 @@ def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> Scores:
             raise InvalidValueError(f"{place}: {row['score']!r:.40} is no number.") from None
         if not math.isfinite(score_of[row["id"]]):
             raise InvalidValueError(f"{place}: the score must be finite, got {row['score']}.")
-    ids = {row["document"]: row["id"] for _, row in _rows(labels, "id", "document")}
-    known = set(ids.values())
+    text_of = {row["id"]: row["text"] for _, row in _rows(labels, "id", "text")}
     for problem, wrong in (
-        ("has no score for", known - score_of.keys()),
-        ("has scores of unknown documents:", score_of.keys() - known),
+        ("has no score for", text_of.keys() - score_of.keys()),
+        ("has scores of unknown documents:", score_of.keys() - text_of.keys()),
     ):
         if wrong:
             listed = ", ".join(sorted(wrong)[:_MOST]) + (", ..." if len(wrong) > _MOST else "")
-            raise InvalidValueError(f"{path} {problem} {len(wrong):,} of {len(ids):,} ids ({listed}).")
-    try:
-        return np.array([score_of[ids[str(place)]] for place in range(len(ids))])
-    except KeyError as error:
-        raise InvalidValueError(f"{labels} was changed: it has no document {error}. Export again.") from error
+            raise InvalidValueError(f"{path} {problem} {len(wrong):,} of {len(text_of):,} ids ({listed}).")
+    scores: dict[str, list[float]] = {}
+    for id, text in text_of.items():
+        scores.setdefault(text, []).append(score_of[id])
+    return scores
 
 
 def _rows(path: Path, *columns: str) -> Iterator[tuple[str, dict[str, str]]]:
@@ -134,6 +149,7 @@ class GivenScores(TextDetector):
 
     folder: ClassVar[str]
     computes_with: ClassVar[frozenset[str]] = frozenset()
+    reads_raw: ClassVar[bool] = True
 
     @property
     def regime(self) -> str | None:
@@ -153,12 +169,13 @@ class GivenScores(TextDetector):
             split.scores()
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of all scores."""
-        files = sorted(Path(self.folder).rglob(_SCORES))
-        return {"scores": digest([file_digest(path) for path in files])}
+        """Return the digest of all scores, with what is known of their splits."""
+        paths = sorted(Path(self.folder).rglob(_SCORES))
+        files = [file for path in paths for file in (path, path.with_name(_SPLIT))]
+        return {"scores": digest([file_digest(file) for file in files])}
 
     def _fit(self, texts: list[str]) -> None:
-        of_training = digest(texts)
+        of_training = digest(sorted(texts))
         self._splits = [split for split in _splits(Path(self.folder)) if split.train == of_training]
         if not self._splits:
             raise DetectorError(
@@ -167,16 +184,17 @@ class GivenScores(TextDetector):
             )
 
     def _score(self, texts: list[str]) -> Scores:
-        of_test = digest(texts)
+        of_test = digest(sorted(texts))
         same = [split for split in self._splits if split.test == of_test]
         same = [split for split in same if split.seed == str(self.random_state)] or same
         if not same:
             raise DetectorError(f"{self.folder} has scores of other test documents than those of this split.")
-        first, *others = (split.scores() for split in same)
+        first, *others = (split.scores_of(texts) for split in same)
         if any(not np.array_equal(first, other) for other in others):
             folders = ", ".join(str(split.folder) for split in same)
             raise DetectorError(f"these folders have the same texts, and different scores: {folders}.")
-        return first.copy()
+        self.costs_ = same[0].costs
+        return first
 
 
 def given_scores(folder: str) -> type[GivenScores]:

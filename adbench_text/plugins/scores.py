@@ -79,14 +79,18 @@ def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str
 def check_scores(scores: Any, n_texts: int) -> Scores:
     """Return scores as float64 of shape (n_texts,); raise DetectorError if one is missing or not finite."""
     try:
-        checked = np.array(scores, dtype=np.float64)  # a copy: the detector may change its own array later
+        given = np.asarray(scores)
+        if np.iscomplexobj(given):
+            raise TypeError("they are complex")
+        checked = given.astype(np.float64)  # a copy: the detector may change its own array later
     except (TypeError, ValueError) as error:
         raise DetectorError(f"scores must be numbers, got {type(scores).__name__}: {error}") from error
     if checked.shape != (n_texts,):
         raise DetectorError(f"expected scores of shape ({n_texts},), got {checked.shape}.")
-    for name, count in (("NaN", np.isnan(checked).sum()), ("infinite", np.isinf(checked).sum())):
-        if count:
-            raise DetectorError(f"{count} of {n_texts} scores are {name}.")
+    wrong = {"masked": np.ma.getmask(scores), "NaN": np.isnan(checked), "infinite": np.isinf(checked)}
+    for name, places in wrong.items():
+        if places.any():
+            raise DetectorError(f"{places.sum()} of {n_texts} scores are {name}.")
     return checked
 
 

@@ -14,13 +14,14 @@ import numpy as np
 import psutil
 from numpy.typing import NDArray
 
+from adbench_text.checks import Number
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, draw
-from adbench_text.errors import AdbenchTextError, DetectorError
+from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.escaping import file_name
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
-from adbench_text.metrics import all_metrics, auroc
+from adbench_text.metrics import COSTS, all_metrics, auroc
 from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
@@ -75,6 +76,8 @@ def scored(
         detector.observer = training
         scores = _fit_and_score(detector, split, None if split.is_ranking and not is_oracle else score, costs)
         costs["fit_seconds"] -= training.seconds
+        if detector.costs_ is not None:
+            costs = dict(detector.costs_)
         return Result(
             cell,
             started,
@@ -125,7 +128,9 @@ def measured(result: Result, corpus: Corpus) -> Result:
         return result
     try:
         scores = _checked(result.scores, len(split.test))
-    except DetectorError as error:
+        for name in COSTS:
+            Number("[0, inf)").check(name, result.metrics.get(name, 0.0))
+    except (DetectorError, InvalidValueError) as error:
         return replace(result, scores=None, reason=described(error))
     return replace(result, metrics=metrics | all_metrics(split.outlier, scores), scores=scores)
 

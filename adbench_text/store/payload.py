@@ -16,7 +16,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import encodable, file_name, printable
-from adbench_text.metrics import MAIN, METRICS
+from adbench_text.metrics import COSTS, MAIN, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
@@ -303,7 +303,7 @@ def summary(group: Sequence[Record]) -> dict[str, float]:
     splits, seeds = sorted({record.inlier for record in good}), sorted({record.seed for record in good})
     is_complete = len(seeds) > 1 and len(good) == len(seeds) * len(splits)
     means: dict[str, float] = {}
-    for metric in (*METRICS, "fit_seconds", "score_seconds"):
+    for metric in (*METRICS, *COSTS):
         if len({record.seed for record in group}) > 1:
             means[f"{metric}_std_seeds"] = math.nan  # unless each seed has every split
         # NaN where no cell is left that is finished: a number would be that of an earlier summary.

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
+from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
 from adbench_text.sweep.cell import (
     DEFAULT,
     IDENTITY,
@@ -32,7 +32,7 @@ MADE_BY = {
 }
 
 _NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "edition", "documents")
-_MEASURED = ("fit_seconds", "score_seconds", "n_test")
+_MEASURED = ("n_test",)
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 _LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
@@ -218,6 +218,9 @@ def record_of(run: StoredRun, store_name: str) -> Record:
         for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high"):
             if not is_possible(metrics.get(name, 0)):
                 raise unusable(f"has {metrics[name]:g} as its {name!r}, which is not in [0, 1]")
+    for name in COSTS:
+        if is_ok and metrics.get(name, 0) < 0:
+            raise unusable(f"has {metrics[name]:g} as its {name!r}, which is negative")
     try:
         float(definition["contamination"]), int(definition["seed"]), float(definition.get(TEST_OUTLIERS, 0))
         n_configurations = int(tags.get("configurations", 1))

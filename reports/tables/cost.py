@@ -43,9 +43,10 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 def _costs(of_cells: pd.DataFrame) -> list[Entry]:
     n_splits = len(of_cells[["inlier", "seed"]].drop_duplicates())
-    fit, score, n_test = of_cells[["fit_seconds", "score_seconds", "n_test"]].sum() / n_splits
+    fit, score, n_test = of_cells[["fit_seconds", "score_seconds", "n_test"]].sum(skipna=False) / n_splits
     memory = of_cells["peak_memory_mb"].max()
+    costs = fit, score, n_test / max(score, 1e-9)
     return [
-        *map(significant, (fit, score, n_test / max(score, 1e-9))),
+        *(NONE if pd.isna(cost) else significant(cost) for cost in costs),
         NONE if pd.isna(memory) else figure(memory / 1000, 2),
     ]

@@ -6,10 +6,15 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import adbench
 
 from adbench_text.detectors.llr import LLR
+from adbench_text.errors import DetectorError
+from adbench_text.plugins import exported as files
+from adbench_text.testing.topics import texts_about
+from adbench_text.text.cleaning import clean
 
 pytestmark = pytest.mark.usefixtures("toy_path")
 SPLITS = "-s tiny --contamination 0,0.1"
@@ -59,6 +64,77 @@ def test_a_split_is_four_files_and_only_one_has_labels(exported):
     assert in_order.strip("0").strip("1")  # the order gives no label away
     for name in ("train.jsonl", "test.jsonl"):
         assert {tuple(line) for line in lines(folder / name)} == {("id", "text")}
+
+
+def test_texts_are_as_they_were_written_or_cleaned_on_request(here):
+    written = [
+        (f"The {text.upper()} of {n}!", topic)
+        for topic in ("sea", "law")
+        for n, text in enumerate(texts_about(topic, 40, 0))
+    ]
+    with Path("mine.csv").open("w", newline="") as stream:
+        csv.writer(stream).writerows([("body", "label"), *written])
+    splits = "-s files:mine.csv --text body --contamination 0"
+    assert "(texts as they were written)" in adbench(f"export {splits} --to raw").stdout
+    assert "(cleaned texts)" in adbench(f"export {splits} --cleaned --to words").stdout
+    for name in ("train.jsonl", "test.jsonl"):
+        (raw, words) = (
+            [line["text"] for line in lines(next(Path(to).rglob(name)))] for to in ("raw", "words")
+        )
+        assert set(raw) < {text for text, _ in written}
+        assert words == [clean(text) for text in raw] != raw
+    facts = [json.loads(next(Path(to).rglob("split.json")).read_text()) for to in ("raw", "words")]
+    assert [each["texts"] for each in facts] == ["as written", "cleaned"]
+    for test in [*Path("raw").rglob("test.jsonl"), *Path("words").rglob("test.jsonl")]:
+        scores = "".join(f"{line['id']},{len(line['text'])}\n" for line in lines(test))
+        test.with_name("scores.csv").write_text(f"id,score\n{scores}")
+    assert adbench(f"run {splits} -d scores:raw -d scores:words --no-report").exit_code == 0
+
+
+def test_the_seed_draws_the_order_and_train_and_test_of_a_ranking_have_the_same(here):
+    splits = "-s tiny --protocol unlabelled --inlier law --contamination 0 --seed 0,1"
+    assert adbench(f"export {splits} --to mine").exit_code == 0
+    first, second = sorted(Path("mine").rglob("test.jsonl"))
+    assert lines(first) != lines(second)
+    assert sorted(line["text"] for line in lines(first)) == sorted(line["text"] for line in lines(second))
+    assert lines(first) == lines(first.with_name("train.jsonl"))
+
+
+def test_scores_go_to_their_texts_in_whatever_order_they_come(tmp_path):
+    train, by_id = ["a", "b", "c"], ["x", "y", "x", "z", "z"]
+    folder = tmp_path / "mine"
+    files.write(folder, {"seed": "3"}, train, by_id, np.array([0, 1, 0, 1, 1], dtype=bool))
+    (folder / "scores.csv").write_text("".join(["id,score\n", *(f"{id},{id}\n" for id in range(5))]))
+    detector = files.given_scores(str(tmp_path))(random_state=3).fit(train[::-1])
+    assert detector.decision_function(by_id).tolist() == [0, 1, 2, 3, 4]
+    for seed in range(5):
+        texts = np.random.default_rng(seed).permutation(by_id).tolist()
+        scores = detector.decision_function(texts).tolist()
+        for text in set(by_id):  # the k-th copy has the k-th score
+            ids = [float(id) for id, other in enumerate(by_id) if other == text]
+            assert [score for score, other in zip(scores, texts, strict=True) if other == text] == ids
+    with pytest.raises(DetectorError, match="other test documents"):
+        detector.decision_function(by_id[:-1])
+
+
+def test_costs_are_those_that_the_other_program_states(exported):
+    assert adbench(f"run {SPLITS} -d llr -d scores:out --no-report").exit_code == 0
+    assert cost_of("scores:out") is None
+    assert cost_of("llr")
+    for path in exported.rglob("split.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"fit_seconds": 8, "score_seconds": 0.5}))
+    assert "6 cells run" in adbench(f"run {SPLITS} -d scores:out --no-report").stderr
+    assert cost_of("scores:out") == ["8", "0.5", "60", "–"]
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"fit_seconds": -8}))
+    result = adbench(f"run {SPLITS} -d scores:out --no-report")
+    assert result.exit_code == 2
+    assert f"fit_seconds in {path} must be a number of at least 0, got -8." in result.stderr
+
+
+def cost_of(detector: str) -> list[str] | None:
+    report = adbench("report --table cost --format markdown").stdout
+    rows = [[entry.strip() for entry in line.split("|")[1:-1]] for line in report.splitlines()]
+    return next((row[2:] for row in rows if row[1:2] == [detector]), None)
 
 
 def test_scores_that_come_back_give_the_same_cells(exported):

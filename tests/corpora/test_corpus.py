@@ -467,7 +467,17 @@ def test_documents_that_clean_to_nothing_are_counted_with_and_without_the_cache(
         loaded = corpus.load(Colours())
         assert loaded.n_empty == 2
         assert loaded.counts() == (
-            "4 training / 3 test documents (red 1/1, green 2/1, blue 1/1); 2 more are empty after cleaning"
+            "4 training / 3 test documents (red 1/1, green 2/1, blue 1/1); 2 more are empty after cleaning; "
+            "3 test documents equal a training document when cleaned"
         )
     assert Colours.reads == 1
     assert corpus.load(Colours(), limit=1).n_empty == 2
+
+
+def test_test_documents_that_are_training_documents_are_counted():
+    train, test = (
+        Documents(["a b", "c d"], np.array([0, 1])),
+        Documents(["a b", "a b", "e"], np.array([0, 1, 1])),
+    )
+    counts = corpus.Corpus("copies", ("x", "y"), train, test, edition="own").counts()
+    assert counts.endswith("(x 1/1, y 1/2); 2 test documents equal a training document when cleaned")

@@ -27,9 +27,28 @@ def test_seventy_percent_of_each_class_are_for_training(home, tmp_path):
     assert (corpus.name, corpus.classes) == ("files:a.csv", ("law", "sea"))
     assert corpus.counts() == "49 training / 21 test documents (law 21/9, sea 28/12)"
     assert sorted([*corpus.train.texts, *corpus.test.texts]) == sorted(SEA + LAW)
-    assert "70 % of each class for training, drawn with seed 0" in corpus.edition
+    assert "70 % of the different texts of each class for training, drawn with seed 0" in corpus.edition
     again = load(LabelledFiles(write(tmp_path / "a.csv"), "body", "queue"))
     assert again.digest == corpus.digest
+
+
+def test_copies_are_on_one_side(home, tmp_path):
+    rows = [(copy, queue, part) for text, queue, part in ROWS for copy in (text, f"{text.upper()}!")]
+    rows.append((SEA[0], "law", "train"))
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert not set(corpus.train.texts) & set(corpus.test.texts)
+    assert len(corpus.train) + len(corpus.test) == len(rows)
+    assert "70 % of the different texts of each class for training" in corpus.edition
+    once = load(LabelledFiles(write(tmp_path / "b.csv"), "body", "queue"))
+    assert set(once.train.texts) == set(corpus.train.texts)  # copies move nothing else
+    split = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue", "part"))
+    assert "; 2 test documents equal a training document when cleaned" in split.counts()
+
+
+def test_copies_make_no_class_large_enough(home, tmp_path):
+    rows = [*ROWS, *[("one letter", "spam", "test")] * 30]
+    corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
+    assert "1 classes of fewer than 20 different texts are left out: spam" in corpus.edition
 
 
 def test_a_column_can_split_them(home, tmp_path):
@@ -42,7 +61,7 @@ def test_small_classes_and_unusable_rows_are_named(home, tmp_path):
     rows = [*ROWS, ("one document", "tiny", "test"), ("no class", "", "test"), ("...", "sea", "test")]
     corpus = load(LabelledFiles(write(tmp_path / "a.csv", rows), "body", "queue"))
     assert corpus.classes == ("law", "sea")
-    assert "1 classes of fewer than 20 documents are left out: tiny" in corpus.edition
+    assert "1 classes of fewer than 20 different texts are left out: tiny" in corpus.edition
     assert "2 documents without a class or without words are left out" in corpus.edition
 
 
@@ -62,7 +81,7 @@ def test_an_edited_text_is_another_edition(home, tmp_path):
         (
             ("body", "queue", None),
             ROWS[:40],
-            "at least two classes of 20 documents .* got 1. The largest: sea 40",
+            "at least two classes of 20 different texts .* got 1. The largest: sea 40",
         ),
         (("body", "queue", "queue"), ROWS, "line 2: 'queue' must be train or test, got 'sea'"),
     ],

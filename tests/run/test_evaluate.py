@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.memo import credit
 from adbench_text.metrics import all_metrics
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TextDetector
@@ -146,6 +147,9 @@ def answers(scores):
         (np.zeros((N, 1)), r"got \(40, 1\)"),
         (None, "scores of shape|scores must be numbers|NaN"),
         (["high"] * N, "scores must be numbers"),
+        (1j * np.arange(N), "scores must be numbers, got ndarray: they are complex"),
+        ([complex(i) for i in range(N)], "scores must be numbers, got list"),
+        (np.ma.masked_less(np.arange(N), 2), "2 of 40 scores are masked"),
         ([[1], [2, 3]], "scores must be numbers"),
     ],
 )
@@ -319,6 +323,17 @@ def test_the_trace_is_the_test_auroc_at_a_step_and_costs_no_fit_seconds(run, mon
     assert result.metrics["auroc"] == 1
     assert result.metrics["fit_seconds"] == pytest.approx(2)  # one for each report of losses
     assert result.metrics["score_seconds"] == pytest.approx(5)
+
+
+def test_a_negative_cost_fails_the_cell(run):
+    class Indebted(Spy):
+        def fit(self, texts):
+            credit(-100)
+            return super().fit(texts)
+
+    result = run(Indebted())
+    assert result.status == "failed"
+    assert re.search(r"fit_seconds must be a number of at least 0, got -99\.", result.reason)
 
 
 def test_some_test_texts_are_scored_before_a_training(run, monkeypatch):

@@ -189,7 +189,10 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
     monkeypatch.setattr(payload, "git_commit", lambda: "abc-dirty")
     log(store, result())
     tags = runs(store, "cell")[0].data.tags
-    assert tags["adbench_text.documents"] == "6 training / 6 test documents (sea 3/3, law 3/3)"
+    assert tags["adbench_text.documents"] == (
+        "6 training / 6 test documents (sea 3/3, law 3/3); "
+        "6 test documents equal a training document when cleaned"
+    )
     assert tags["mlflow.source.git.commit"] == "abc-dirty"
     assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
     assert tags["mlflow.note.content"] == "d k=3 on tiny/sea at 0%, seed 0: published."
@@ -434,6 +437,12 @@ def test_a_run_with_an_impossible_metric_is_named_and_left_out(store, name, valu
     edit(store, "latest_metrics", name, 0 if math.isnan(value) else value, math.isnan(value))
     (message,) = left_out(store)
     assert f"has {shown} as its {name!r}, which is not in [0, 1]; delete the run" in message
+
+
+def test_a_run_with_a_negative_cost_is_named_and_left_out(store):
+    log(store, result())
+    edit(store, "latest_metrics", "fit_seconds", -3)
+    assert "has -3 as its 'fit_seconds', which is negative; delete the run" in left_out(store)[0]
 
 
 @pytest.mark.parametrize(

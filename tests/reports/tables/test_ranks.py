@@ -7,7 +7,7 @@ import pytest
 from cells import compare, failed, of_another_edition, only_table, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from adbench_text.reports import published
+from adbench_text.reports import drawings, published
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import ablations, cost, ranks, significance
 from adbench_text.sweep.sweep import DetectorChoice
@@ -258,3 +258,14 @@ def test_costs_are_means_over_the_splits_and_the_peak_of_any():
         ["made-up", "llr", "1.5", "1", "100", "2.05"],
         ["made-up", "old (1 of 2)", "1.5", "0.25", "80", "–"],
     ]
+
+
+def test_detectors_without_known_costs_have_no_figures_and_no_point():
+    given = [record("scores:mine", name) for name in "ab"]
+    for of_cell in given:
+        del of_cell.metrics["fit_seconds"], of_cell.metrics["score_seconds"]
+    comparison = compare([*given, *(record("llr", name) for name in "ab")])
+    assert texts(only_table(cost, comparison))[0][1:] == ["scores:mine", *["–"] * 4]
+    (drawing,) = drawings.cost(comparison)
+    (axes,) = drawing.figure.axes
+    assert [text.get_text() for text in axes.texts if text.get_text()] == ["llr"]
