@@ -54,6 +54,7 @@ from adbench_text.text import pretrained, vectors
 _FORMAT, _VERSION = "adbench-text model", 2
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
 _CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
+_KNOWN = "known"
 _OURS = "adbench-text"
 _WHEELS = {
     vectors.WHEEL_DIGEST: vectors.WHEEL,
@@ -154,11 +155,11 @@ def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
     scores = check_scores(arrays[_CALIBRATION], calibration["n"])
     form_part = None
     if form:
-        by_form, both = (
-            check_scores(arrays[each], form["n"]) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION)
-        )
-        form_part = FormPart(detectors[1], by_form, both)
-    return Model(detectors[0], name, scores, calibration["by"], training, form_part)
+        n = form["n_calibration"]
+        by_form, both = (check_scores(arrays[each], n) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION))
+        form_part = FormPart(detectors[1], form["n"], by_form, both)
+    check_shapes(arrays, **{_KNOWN: str(description["n_known"])})
+    return Model(detectors[0], name, scores, calibration["by"], training, form_part, arrays[_KNOWN])
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -222,13 +223,19 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     calibrations = {_CALIBRATION: model.calibration}
     detectors, form = [detector], None
     if model.form is not None:
-        n = len(model.form.calibration)
+        n = model.form.n_documents
         calibrations |= {_FORM_CALIBRATION: model.form.calibration, _BOTH_CALIBRATION: model.form.both}
         detectors.append(model.form.detector)
         form_state = _written(model.form.detector, writer, "form", n, training_scores)
-        form = {"detector": _described(FORM, model.form.detector), "n": n, "state": form_state}
+        form = {
+            "detector": _described(FORM, model.form.detector),
+            "n": n,
+            "n_calibration": len(model.form.calibration),
+            "state": form_state,
+        }
     for name, scores in calibrations.items():
         writer.arrays[name] = np.sort(check_scores(scores, len(scores)))
+    writer.arrays[_KNOWN] = model.known
     files = {_ARRAYS: safetensors.save(writer.arrays)}
     for number, value in enumerate(writer.parts):
         files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, _trusted(detectors))
@@ -243,6 +250,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
             "thresholds": model.thresholds(),
         },
         "training": asdict(model.training),
+        "n_known": len(model.known),
         "files": {
             name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in files.items()

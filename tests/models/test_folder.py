@@ -22,7 +22,7 @@ from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save
 from adbench_text.models import folder as folder_module
-from adbench_text.models.model import Scorer
+from adbench_text.models.model import Scorer, keys
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import pretrained, vectors
@@ -33,7 +33,7 @@ TRAIN = texts_about("sea", 40, seed=0)
 def model_of(name: str, **settings: object) -> Model:
     fitted = registry.detector(name)(**settings).fit(TRAIN)
     training = Training.of(TRAIN, "sea", {"column": "text"})
-    return Model(fitted, name, fitted.decision_scores_, "leave-one-out", training)
+    return Model(fitted, name, fitted.decision_scores_, "leave-one-out", training, known=keys(TRAIN))
 
 
 @pytest.fixture(scope="module")
