@@ -14,6 +14,7 @@ from adbench_text.orders import ORDERS
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
+from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
 #: Shares of normal documents that the thresholds of a model call odd.
@@ -167,10 +168,14 @@ class Scorer:
         ------
         InvalidValueError
             If `texts` holds anything but strings.
+        DataError
+            If a text has more than 10 million characters.
         DetectorError
             If the detector returns unusable scores.
         """
         texts = check_texts(texts, may_be_empty=True)
+        for number, text in enumerate(texts, start=1):
+            check_length(text, f"text {number}")
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
         results = [ScoredDocument(None, None, False, [], None, None, [])] * len(texts)
