@@ -73,9 +73,9 @@ def command(
     together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
     facts about its form that make it odd). A CSV file has the same columns.
 
-    The last line, on standard error, shows whether FILE differs from the file of MODEL: how many documents
-    are called odd, how many are expected, and whether the p-values are uniform, as those of normal documents
-    are.
+    A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
+    the others, copies counted once, differ from that file: how many of them are called odd, how many are
+    expected, and whether their p-values are uniform, as those of normal documents are.
     """
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
