@@ -83,8 +83,8 @@ class Drift(NamedTuple):
 
     Attributes
     ----------
-    n_with_p : int
-        Number of new documents that have a p-value.
+    n_new : int
+        Number of different new documents: not of copies, or of those that the model was fitted on.
     n_odd : int
         How many of them are called odd.
     n_expected : float
@@ -98,7 +98,7 @@ class Drift(NamedTuple):
         Chance of such a distance among normal documents.
     """
 
-    n_with_p: int
+    n_new: int
     n_odd: int
     n_expected: float
     p_odd: float

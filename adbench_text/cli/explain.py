@@ -1,6 +1,5 @@
 """``adbench-text explain``: a page of documents with the words that make them odd for a model."""
 
-from array import array
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +55,7 @@ class _Part(NamedTuple):
     found: list[_Found]
     n_documents: int
     n_empty: int
-    p: list[float]
+    evidence: dict[int, float]
     words: dict[str, _Word]
 
 
@@ -79,7 +78,7 @@ class _First:
         )
         n_empty = sum(each.score is None for each in scored)
         words = self._words([each for each in found if each.order[0] <= _SHARE]) if self.with_words else {}
-        return _Part(found[: self.top], len(chunk), n_empty, [each.order[0] for each in found], words)
+        return _Part(found[: self.top], len(chunk), n_empty, self.scorer.evidence(scored), words)
 
     def _words(self, found: list[_Found]) -> dict[str, _Word]:
         """Return the words that make documents more odd."""
@@ -148,18 +147,18 @@ def command(
     first = _First(scorer, top, with_words=summary and scorer.by != "form")
     found: list[_Found] = []
     words: dict[str, _Word] = {}
-    p = array("d")
+    evidence: dict[int, float] = {}
     n_documents = n_empty = 0
     with Rows() as progress, closing(mapper_of(options).map(first, enumerate(chunks))) as parts:
         for part in parts:
             found = sorted([*found, *part.found])[:top]
             n_documents += part.n_documents
             n_empty += part.n_empty
-            p.extend(part.p)
+            evidence |= part.evidence
             for name, word in part.words.items():
                 _add(words, name, word)
             progress("scoring", n_documents, None)
-    drift = scorer.drift(p)
+    drift = scorer.drift(evidence)
     texts = [each.text for each in found]
     shown, rows = [], []
     explained = zip(found, scorer.words(texts), *scorer.why(texts), strict=True)

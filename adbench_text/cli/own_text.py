@@ -176,12 +176,13 @@ def numbers_of(document: Any) -> dict[str, str]:
 
 
 def drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:
-    """Return in a line how many documents are odd, and whether all of them differ from those of the model."""
+    """Return in a line how many new texts are odd, and whether they differ from those of the model."""
     from adbench_text.calibration import LEAST_P
 
     n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
+    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < n_documents else ""
     odd = (
-        f"{count(n_documents, 'document')}, {drift.n_odd:,} called odd ({n_expected} expected at alpha "
+        f"{count(n_documents, 'document')}{new}, {drift.n_odd:,} called odd ({n_expected} expected at alpha "
         f"{alpha:g}, p {drift.p_odd:.2g})"
     )
     uniform = ""

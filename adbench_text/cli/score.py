@@ -2,7 +2,6 @@
 
 import csv
 import json
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -74,9 +73,9 @@ def command(
     together), odd (whether p_both, or the p of --by, is at most --alpha), why and why_form (the words and the
     facts about its form that make it odd). A CSV file has the same columns.
 
-    The last line, on standard error, shows whether FILE differs from the file of MODEL: how many documents
-    are called odd, how many are expected, and whether the p-values are uniform, as those of normal documents
-    are.
+    A document of the file of MODEL is not odd: its p is 1. The last line, on standard error, shows whether
+    the others, copies counted once, differ from that file: how many of them are called odd, how many are
+    expected, and whether their p-values are uniform, as those of normal documents are.
     """
     from adbench_text.models.folder import load
     from adbench_text.models.model import Scorer
@@ -92,7 +91,7 @@ def command(
     if file == STDIN:  # the first answer comes with the first document
         options["jobs"] = 1
     n_done = 0
-    p = array("d")
+    evidence: dict[int, float] = {}
     with (
         _written(output) as write,
         Rows() as progress,
@@ -100,13 +99,13 @@ def command(
     ):
         if lines.as_csv:
             write(",".join(lines.names))
-        for batch, p_of_batch in scored:
+        for batch, of_batch in scored:
             if batch:
                 write("\n".join(batch))
             n_done += len(batch)
-            p.extend(p_of_batch)
+            evidence |= of_batch
             progress("scoring", n_done, None)
-    drift = scorer.drift(p)
+    drift = scorer.drift(evidence)
     click.echo(drift_line(n_done, drift, alpha), err=True)
     if as_json:
         facts = {"n_documents": n_done, "by": scorer.by, "alpha": alpha} | drift._asdict()
@@ -138,11 +137,11 @@ class _Lines:
         names = ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
         return [name for name in names if self.scorer.by != "words" or name not in _OF_FORM]
 
-    def __call__(self, batch: list[tuple[str, str]]) -> tuple[list[str], list[float]]:
-        """Return a line and the p that decides for each document, given its identifier and its text."""
+    def __call__(self, batch: list[tuple[str, str]]) -> tuple[list[str], dict[int, float]]:
+        """Return a line for each document, given its identifier and its text; and the evidence of drift."""
         results = self.scorer.score([text for _, text in batch])
         lines = [self._line(name, result) for (name, _), result in zip(batch, results, strict=True)]
-        return lines, [p for result in results if (p := self.scorer.p_of(result)) is not None]
+        return lines, self.scorer.evidence(results)
 
     def _line(self, name: str, result: "ScoredDocument") -> str:
         known = result._asdict() | {"id": name, "odd": result.is_odd}

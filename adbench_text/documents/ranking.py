@@ -1,6 +1,7 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
 import time
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -19,13 +20,14 @@ from adbench_text.documents.progress import OnProgress, no_progress
 from adbench_text.documents.ranked import Array, OddDocuments, Part
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.models.model import FORM, FormPart, Model, Training
+from adbench_text.models.model import FORM, WORDS, FormPart, Model, Training, keys
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import likely_language, share_of_common_words
 
+_LEAST_SINGLE = 0.5  # of the different documents
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
 
@@ -303,8 +305,9 @@ def fit_model(
     Parameters
     ----------
     texts : sequence of str, or FileTexts
-        Normal documents; outliers among them make the model more lenient. Those without words are left out,
-        and so are copies of a document. The form of documents without words is learned too.
+        Normal documents; outliers among them make the model more lenient. The detector learns from different
+        documents with words, and the form of those without words is learned too. All are known afterwards,
+        and not odd.
     detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
         See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
         set aside.
@@ -323,7 +326,7 @@ def fit_model(
     >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
     >>> model = fit_model([*tickets, "Cannot log in!"])
     >>> model.calibrated_by, len(model.calibration)
-    ('leave-one-out', 3)
+    ('leave-one-out', 2)
     """
     own = own_detector(detector, preset, settings, language, seed, normal=True)
     if own.detector.regime == TEST_BATCH:
@@ -334,15 +337,23 @@ def fit_model(
     clean = clean and not own.detector.reads_raw
     # Without copies, or else they would take part in each other's score: all would look too normal.
     look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
-    found = _surveyed(_checked(texts), look, sample, mapper_of(jobs), progress, "for a model")
+    texts, written = _checked(texts), array("Q")
+
+    def noted() -> Iterator[str]:
+        for text in texts:
+            written.extend(keys([text]))
+            yield text
+
+    found = _surveyed(noted(), look, sample, mapper_of(jobs), progress, "for a model")
     progress("learning", 0, None)
     learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
-    form = None
+    is_single = _are_single(found)
+    scores, form = learned.scores[is_single[: len(learned.scores)]], None
     if _has_form(own):
         of_form = own_detector(FORM, language=language, seed=seed)
-        by_form = _learned(of_form, found.written, for_others=True).scores
-        both = _both(p_values_within(learned.scores), p_values_within(by_form))
-        form = FormPart(of_form.detector, np.sort(by_form), np.sort(both))
+        by_form = _learned(of_form, found.written, for_others=True).scores[is_single]
+        both = _both(p_values_within(scores), p_values_within(by_form))
+        form = FormPart(of_form.detector, len(found.written), np.sort(by_form), np.sort(both))
     n_empty = int(((found.row_of < 0) | (found.row_of >= found.n_with_words)).sum())
     options = {
         "configuration": own.label,
@@ -354,4 +365,15 @@ def fit_model(
         "n_empty": n_empty,
     }
     training = Training.of(found.cleaned_with_words, source, options)
-    return Model(own.detector, own.name, np.sort(learned.scores), learned.method, training, form)
+    known = np.union1d(keys(found.cleaned_with_words, WORDS), np.asarray(written))
+    return Model(own.detector, own.name, np.sort(scores), learned.method, training, form, known)
+
+
+def _are_single(found: Survey) -> NDArray[np.bool_]:
+    """Return which documents of the sample have no copies: a new text is like these, as others are known.
+
+    If most have copies, as where a file was joined from two exports, a new text is like all of them.
+    """
+    is_single = np.bincount(found.row_of[found.row_of >= 0])[found.sample] == 1
+    are_most = is_single[: len(found.cleaned_with_words)].mean() >= _LEAST_SINGLE
+    return is_single if are_most else np.ones_like(is_single)

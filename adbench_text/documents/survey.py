@@ -5,7 +5,6 @@ keys, seeded digests of their words: it depends neither on their order nor on co
 near-copies is in the sample if any of it is: the one with the smallest key speaks for it.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -17,8 +16,8 @@ from numpy.typing import NDArray
 from adbench_text.documents.chunks import Mapper, in_chunks
 from adbench_text.documents.copies import N_HASHES, families, sketches
 from adbench_text.documents.progress import OnProgress
-from adbench_text.escaping import utf8
 from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.text.words import text_key
 
 _WITHOUT_WORDS = b"without words"
 
@@ -65,10 +64,7 @@ class Look:
         )
 
     def _key(self, text: str, kind: bytes = b"") -> int:
-        if not text:
-            return 0
-        salt = self.seed.to_bytes(8, "little")
-        return int.from_bytes(hashlib.blake2b(utf8(text), digest_size=8, salt=salt, person=kind).digest())
+        return text_key(text, kind, self.seed) if text else 0
 
 
 @dataclass(frozen=True)

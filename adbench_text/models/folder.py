@@ -4,16 +4,17 @@ The folder:
 
 ``model.json``            format and its version; versions of the libraries; name, package and settings of
                           the detector; its `state <adbench_text.models.state>`, as far as JSON has it; the
-                          same of form, if the model looks at it (from format 2 on);
+                          same of form, if the model looks at it;
                           digests of resources outside the folder, such as word vectors; how it was
                           calibrated, with thresholds; facts about the training documents; size and SHA-256
-                          of every other file
-``arrays.safetensors``    all arrays, the calibration scores among them
+                          of every other file, and the SHA-256 of all this
+``arrays.safetensors``    all arrays, the calibration scores and digests of the documents among them
 ``parts/<number>.skops``  fitted objects of scikit-learn
 
-The training documents are not saved. Their words are, where a detector needs them. Some detectors also
-need the word counts of each document (``knn-words``, ``llr`` with `batch_rounds`) or its vector (``form``,
-``contrast`` and those of PyOD that look for neighbours).
+The training documents are not saved. A digest of 64 bits of each is, by which copies are known, and its
+words, where a detector needs them. Some detectors also need the word counts of each document
+(``knn-words``, ``llr`` with `batch_rounds`) or its vector (``form``, ``contrast`` and those of PyOD that
+look for neighbours).
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.
@@ -51,9 +52,10 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import State, check_scores
 from adbench_text.text import pretrained, vectors
 
-_FORMAT, _VERSION = "adbench-text model", 2
+_FORMAT, _VERSION = "adbench-text model", 3
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
 _CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
+_KNOWN = "known"
 _OURS = "adbench-text"
 _WHEELS = {
     vectors.WHEEL_DIGEST: vectors.WHEEL,
@@ -131,7 +133,7 @@ def load(folder: Path | str) -> Model:
 
 
 def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    calibration, form = description["calibration"], description.get("form")
+    calibration, form = description["calibration"], description["form"]
     parts_of_model = [description, *([form] if form else [])]
     contents = {name: _content(folder, name, facts["sha256"]) for name, facts in description["files"].items()}
     name = description["detector"]["name"]
@@ -154,15 +156,28 @@ def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
     scores = check_scores(arrays[_CALIBRATION], calibration["n"])
     form_part = None
     if form:
-        by_form, both = (
-            check_scores(arrays[each], form["n"]) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION)
-        )
-        form_part = FormPart(detectors[1], by_form, both)
-    return Model(detectors[0], name, scores, calibration["by"], training, form_part)
+        n = form["n_calibration"]
+        by_form, both = (check_scores(arrays[each], n) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION))
+        form_part = FormPart(detectors[1], form["n"], by_form, both)
+    check_shapes(arrays, **{_KNOWN: str(description["n_known"])})
+    return Model(detectors[0], name, scores, calibration["by"], training, form_part, arrays[_KNOWN])
 
 
 def read_description(folder: Path) -> dict[str, Any]:
-    """Return the content of ``model.json``; raise ModelError if it is damaged or of a newer format."""
+    """Return the content of ``model.json``; raise ModelError if it was changed or is of another format."""
+    path, description = folder / _DESCRIPTION, _description(folder)
+    if (number := description.get("version")) != _VERSION:
+        raise ModelError(
+            f"{path} has format {number}, but this version of adbench-text reads format {_VERSION}; fit and "
+            "save the model again, or install the version of adbench-text that saved it."
+        )
+    if description.pop("sha256", None) != _digest(description):
+        raise _damaged(path)
+    return description
+
+
+def _description(folder: Path) -> dict[str, Any]:
+    """Return the content of ``model.json``; raise ModelError if it does not describe a model."""
     path = folder / _DESCRIPTION
     if not path.is_file():
         raise ModelError(
@@ -174,15 +189,12 @@ def read_description(folder: Path) -> dict[str, Any]:
         raise _damaged(path) from error
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
         raise ModelError(f"{path} does not describe a model of adbench-text; give the folder of a model.")
-    number = description.get("version")
-    if not isinstance(number, int):
-        raise _damaged(path)
-    if number > _VERSION:
-        raise ModelError(
-            f"{path} has format {number}, but this version of adbench-text reads formats up to {_VERSION}; "
-            "run: pip install --upgrade adbench-text"
-        )
     return description
+
+
+def _digest(description: Mapping[str, Any]) -> str:
+    """Return the digest of a description, which is kept in it beside those of the other files."""
+    return hashlib.sha256(json.dumps(description).encode()).hexdigest()
 
 
 def packages_of(name: str, resources: Mapping[str, str]) -> list[str]:
@@ -203,7 +215,7 @@ def check_target(folder: Path, overwrite: bool) -> None:
     if is_empty or not (folder.exists() or folder.is_symlink()):
         return
     try:
-        read_description(folder)
+        _description(folder)
     except ModelError as error:
         raise ModelError(f"{folder} exists and is not a model; choose another folder.") from error
     if not overwrite:
@@ -222,13 +234,19 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     calibrations = {_CALIBRATION: model.calibration}
     detectors, form = [detector], None
     if model.form is not None:
-        n = len(model.form.calibration)
+        n = model.form.n_documents
         calibrations |= {_FORM_CALIBRATION: model.form.calibration, _BOTH_CALIBRATION: model.form.both}
         detectors.append(model.form.detector)
         form_state = _written(model.form.detector, writer, "form", n, training_scores)
-        form = {"detector": _described(FORM, model.form.detector), "n": n, "state": form_state}
+        form = {
+            "detector": _described(FORM, model.form.detector),
+            "n": n,
+            "n_calibration": len(model.form.calibration),
+            "state": form_state,
+        }
     for name, scores in calibrations.items():
         writer.arrays[name] = np.sort(check_scores(scores, len(scores)))
+    writer.arrays[_KNOWN] = model.known
     files = {_ARRAYS: safetensors.save(writer.arrays)}
     for number, value in enumerate(writer.parts):
         files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, _trusted(detectors))
@@ -243,6 +261,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
             "thresholds": model.thresholds(),
         },
         "training": asdict(model.training),
+        "n_known": len(model.known),
         "files": {
             name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
             for name, data in files.items()
@@ -250,6 +269,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
         "state": state,
         "form": form,
     }
+    description["sha256"] = _digest(description)
     files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
     return files
 

@@ -1,6 +1,6 @@
 """A model: a fitted detector and the scores of normal documents that it is judged by."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,10 +14,14 @@ from adbench_text.orders import ORDERS
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
-from adbench_text.text.words import digest
+from adbench_text.text.reading import check_length
+from adbench_text.text.words import digest, text_key
 
 #: Shares of normal documents that the thresholds of a model call odd.
 ALPHAS = (0.01, 0.05, 0.1)
+
+#: Kind of the `keys` of cleaned texts.
+WORDS = b"words"
 
 #: The detector of the form of documents, beside one of their words.
 FORM = "form"
@@ -46,13 +50,16 @@ class FormPart:
     ----------
     detector : TextDetector
         Fitted on documents as they were written.
-    calibration : float64 array of shape (n,)
+    n_documents : int
+        How many.
+    calibration : float64 array of shape (n_calibration,)
         Scores of normal documents by form.
-    both : float64 array of shape (n,)
+    both : float64 array of shape (n_calibration,)
         Scores of the same documents by words and form, as `adbench_text.calibration.joined` joins them.
     """
 
     detector: TextDetector
+    n_documents: int
     calibration: NDArray[np.float64]
     both: NDArray[np.float64]
 
@@ -73,6 +80,8 @@ class Model:
     training : Training
     form : FormPart or None
         None if the detector reads documents as they were written itself.
+    known : uint64 array of shape (n_known,)
+        `keys` of the texts that the model was given, in order.
     """
 
     detector: TextDetector
@@ -81,6 +90,7 @@ class Model:
     calibrated_by: str
     training: Training
     form: FormPart | None = None
+    known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
 
     def thresholds(self) -> dict[str, float | None]:
         """Return for each share in `ALPHAS` the score above which a document has at most this p-value.
@@ -88,6 +98,11 @@ class Model:
         None where there are too few calibration scores for such a p-value.
         """
         return {f"{alpha:g}": threshold(self.calibration, alpha) for alpha in ALPHAS}
+
+
+def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
+    """Return a number for each text, by which copies are known: texts as they were written, or cleaned."""
+    return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
 
 
 class ScoredDocument(NamedTuple):
@@ -104,10 +119,14 @@ class ScoredDocument(NamedTuple):
     p_form: float | None  # the same share by form
     p_both: float | None  # by words and form together
     why_form: list[str]  # the facts that make its form odd, the strongest first
+    key: int | None = None  # the same for copies; None for a text that the model knows
 
 
 class Scorer:
     """Scores documents as they were written.
+
+    Nothing is odd about a text that the model was fitted on: its p-values are 1. Those of a new text are its
+    ranks among the normal documents.
 
     Parameters
     ----------
@@ -121,7 +140,7 @@ class Scorer:
     Examples
     --------
     >>> from adbench_text import fit_model
-    >>> tickets = ["cannot log in", "login rejected", "the login fails", "cannot log in again"]
+    >>> tickets = ["cannot log in", "login rejected", "the login fails", "password rejected"]
     >>> scorer = Scorer(fit_model(tickets, "llr", preset="default"), alpha=0.3)
     >>> [document.is_odd for document in scorer.score(["login fails again", "a lion sleeps tonight"])]
     [False, True]
@@ -149,30 +168,53 @@ class Scorer:
         ------
         InvalidValueError
             If `texts` holds anything but strings.
+        DataError
+            If a text has more than 10 million characters.
         DetectorError
             If the detector returns unusable scores.
         """
         texts = check_texts(texts, may_be_empty=True)
+        for number, text in enumerate(texts, start=1):
+            check_length(text, f"text {number}")
         cleaned = [self._cleaner(text) for text in texts]
         rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
         results = [ScoredDocument(None, None, False, [], None, None, [])] * len(texts)
+        is_known, knows_words, text_keys = self._known(texts, cleaned, rows)
         p_words = np.ones(len(texts))  # no word of a document without words is odd
         if rows:
             scores = self._model.detector.decision_function([cleaned[row] for row in rows])
-            p_words[rows] = p_values(scores, self._model.calibration)
+            p_words[rows] = np.where(knows_words[rows], 1, p_values(scores, self._model.calibration))
             for row, score in zip(rows, scores.tolist(), strict=True):
                 results[row] = results[row]._replace(score=score, p=float(p_words[row]))
         if self._form and (rows := [row for row, text in enumerate(texts) if text.strip()]):
             scores = self._form.detector.decision_function([texts[row] for row in rows])
-            p_form = p_values(scores, self._form.calibration)
+            p_form = np.where(is_known[rows], 1, p_values(scores, self._form.calibration))
             p_both = p_values(joined(p_words[rows], p_form), self._form.both)
             for row, *both in zip(rows, p_form.tolist(), p_both.tolist(), strict=True):
                 results[row] = results[row]._replace(p_form=both[0], p_both=both[1])
+        for row in np.flatnonzero(~knows_words).tolist():
+            results[row] = results[row]._replace(key=text_keys[row])
         odd_rows = [row for row, result in enumerate(results) if self._is_odd(result)]
         odd_texts = [texts[row] for row in odd_rows]
         for row, why, why_form in zip(odd_rows, *self.why(odd_texts), strict=True):
             results[row] = results[row]._replace(is_odd=True, why=why, why_form=why_form)
         return results
+
+    def _known(
+        self, written: list[str], cleaned: list[str], rows: list[int]
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[int]]:
+        """Return which texts the model knows, of which it knows the words, and the keys of all.
+
+        The same words may be written in another form: only a text that was written the same is known itself.
+        """
+        text_keys = keys(written)
+        is_known = self._are_known(text_keys)
+        text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
+        return is_known, is_known | self._are_known(text_keys), text_keys.tolist()
+
+    def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        known = self._model.known
+        return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
     def p_of(self, result: ScoredDocument) -> float | None:
         """Return the p that decides whether a document is odd."""
@@ -182,8 +224,17 @@ class Scorer:
         p = self.p_of(result)
         return p is not None and p <= self._alpha
 
-    def drift(self, p: Sequence[float]) -> Drift:
-        """Return whether documents, taken together, look like normal ones, given the p that decides of each.
+    def evidence(self, results: Iterable[ScoredDocument]) -> dict[int, float]:
+        """Return the p that decides of each different new text, by its key.
+
+        Texts that the model was fitted on look too normal, and copies are no further evidence.
+        """
+        return {
+            each.key: p for each in results if each.key is not None and (p := self.p_of(each)) is not None
+        }
+
+    def drift(self, evidence: Mapping[int, float]) -> Drift:
+        """Return whether documents, taken together, look like normal ones, given their `evidence`.
 
         Folds of a detector that cannot leave single documents out have learned from fewer of them than the
         detector itself: only the highest scores are compared.
@@ -193,7 +244,7 @@ class Scorer:
         if form is not None:
             calibrations |= {"form": form.calibration, "both": form.both}
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
-        return drift(p, calibrations[self.by], self._alpha, with_distance)
+        return drift([*evidence.values()], calibrations[self.by], self._alpha, with_distance)
 
     def why(self, texts: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
         """Return what makes documents odd, the strongest first: words, and facts about their form.

@@ -52,7 +52,8 @@ class Predictor:
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
         results = Scorer(self._model, alpha).score(model_input)
-        table = pd.DataFrame(results, index=index, columns=list(RESULTS), dtype=object)
+        values = [result[: len(RESULTS)] for result in results]
+        table = pd.DataFrame(values, index=index, columns=list(RESULTS), dtype=object)
         for name in ("why", "why_form"):
             table[name] = table[name].map(", ".join)
         # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON

@@ -169,12 +169,16 @@ def _as_document(row: _Row, columns: Sequence[str]) -> str:
         text = "\n".join(filter(None, [_as_text(row, column) for column in present]))
     else:
         text = _as_text(row, first)
+    check_length(text, row.place)
+    return text
+
+
+def check_length(text: str, place: str) -> None:
+    """Raise DataError, which names the place of a document, if it is too long."""
     if len(text) > _LONGEST:
         raise DataError(
-            f"{row.place}: a document of {len(text):,} characters; at most {_LONGEST:,} are allowed. "
-            "Split it."
+            f"{place}: a document of {len(text):,} characters; at most {_LONGEST:,} are allowed. Split it."
         )
-    return text
 
 
 def _as_text(row: _Row, column: str) -> str:

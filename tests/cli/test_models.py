@@ -212,7 +212,7 @@ def test_the_last_line_shows_whether_a_file_differs(adbench, files, tmp_path):
     facts = json.loads(mixed.stdout)
     assert facts["is_drift"]
     assert not json.loads(alike.stdout)["is_drift"]
-    assert (facts["n_documents"], facts["n_with_p"], facts["by"], facts["alpha"]) == (200, 200, "both", 0.01)
+    assert (facts["n_documents"], facts["n_new"], facts["by"], facts["alpha"]) == (200, 200, "both", 0.01)
     assert facts["n_odd"] == pd.read_csv(tmp_path / "a.csv")["odd"].sum() >= 20
     assert facts["p_odd"] < 1e-4
     assert adbench("score", "kept", "mixed.csv").exit_code == 0  # unless asked for
@@ -225,8 +225,10 @@ def test_documents_without_words_are_in_no_test(adbench, files, tmp_path):
         scored = adbench(*command, "-o", "a.csv", "--json")
         assert scored.exit_code == 0, scored.output
         facts = json.loads(scored.stdout)
-        assert facts["n_with_p"] == pd.read_csv(tmp_path / "a.csv")["p"].count() == facts["n_documents"] - 2
-    assert scored.stderr.startswith("6 documents, 1 called odd (0.033 expected at alpha 0.01, p 0.032); p-")
+        assert facts["n_new"] == pd.read_csv(tmp_path / "a.csv")["p"].count() == facts["n_documents"] - 2
+    assert scored.stderr.startswith(
+        "6 documents, 4 new texts, 1 called odd (0.033 expected at alpha 0.01, p 0.032); p-"
+    )
 
 
 def test_only_the_highest_scores_of_folds_are_compared(adbench, files, tmp_path):

@@ -1,9 +1,12 @@
 """A folder that is no model, or was changed, is refused with one clear line."""
 
 import contextlib
+import copy
 import dataclasses
+import functools
 import hashlib
 import json
+import operator
 import os
 import pickle
 import re
@@ -11,7 +14,7 @@ import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +25,7 @@ from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError, ModelError
 from adbench_text.models import Model, Training, load, save
 from adbench_text.models import folder as folder_module
-from adbench_text.models.model import Scorer
+from adbench_text.models.model import Scorer, keys
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import pretrained, vectors
@@ -33,7 +36,7 @@ TRAIN = texts_about("sea", 40, seed=0)
 def model_of(name: str, **settings: object) -> Model:
     fitted = registry.detector(name)(**settings).fit(TRAIN)
     training = Training.of(TRAIN, "sea", {"column": "text"})
-    return Model(fitted, name, fitted.decision_scores_, "leave-one-out", training)
+    return Model(fitted, name, fitted.decision_scores_, "leave-one-out", training, known=keys(TRAIN))
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +52,15 @@ def folder(saved: Path, tmp_path: Path) -> Path:
 
 
 def change(folder: Path, **values: object) -> None:
+    """Change the description and its digest: what somebody does who wants to harm."""
     path = folder / "model.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
+    description = json.loads(path.read_text()) | values
+    del description["sha256"]
+    path.write_text(json.dumps(description | {"sha256": folder_module._digest(description)}))
 
 
 def replace(folder: Path, name: str, data: bytes) -> None:
-    """Replace a file and its digest: what somebody does who wants to harm."""
+    """Replace a file and its digest."""
     (folder / name).write_bytes(data)
     files = json.loads((folder / "model.json").read_text())["files"]
     change(folder, files=files | {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}})
@@ -122,7 +128,6 @@ def test_a_damaged_file_is_named(folder, name, damage):
         {"training": {"n": 1}},
         {"libraries": []},
         {"calibration": {}},
-        {"version": "1"},
     ],
 )
 def test_a_description_without_its_parts_is_refused(folder, values):
@@ -173,8 +178,37 @@ def test_what_another_version_or_installation_saved_is_refused(folder):
     assert "'deep-one' of the package 'abyss'; install the version of it" in refusal(folder)
     change(folder, detector=detector | {"settings": {"colour": "blue"}})
     assert "is of another version (TypeError: " in refusal(folder)
-    change(folder, version=3)
-    assert "pip install --upgrade adbench-text" in refusal(folder)
+    for version in (2, 4, None, "3"):
+        change(folder, version=version)
+        message = f"has format {version}, but this version of adbench-text reads format 3; fit and save"
+        assert message in refusal(folder)
+    save(model_of("llr"), folder, overwrite=True)
+    assert load(folder).name == "llr"
+
+
+def places_of(value: object, *place: str | int) -> Iterator[tuple[str | int, ...]]:
+    """Yield where the values of a description are."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        yield (*place, key)
+        yield from places_of(inner, *place, key)
+
+
+def test_each_changed_value_of_the_description_is_refused(with_form):
+    path = with_form / "model.json"
+    description = json.loads(path.read_text())
+    places = list(places_of(description))
+    assert len(places) > 80
+    for *way, last in places:
+        for value in (None, True, 0, -1, 1.5, 10**30, "", "x", [], {}, [1], {"x": 1}):
+            changed = copy.deepcopy(description)
+            inner = functools.reduce(operator.getitem, way, changed)
+            if repr(inner[last]) != repr(value):
+                inner[last] = value
+                path.write_text(json.dumps(changed))
+                assert str(with_form) in refusal(with_form), (*way, last, value)
+    path.write_text(json.dumps(description))  # with other spaces
+    assert load(with_form).name == "mean"
 
 
 def test_arrays_of_another_model_are_refused(folder):
@@ -249,13 +283,6 @@ def test_the_form_of_a_model_is_read_back(with_form):
     assert Scorer(load(with_form)).score(new) == Scorer(model).score(new)
     save(load(with_form), with_form, overwrite=True)
     assert Scorer(load(with_form)).score(new) == Scorer(model).score(new)
-
-
-def test_a_folder_of_the_first_format_has_no_form(with_form):
-    description = json.loads((with_form / "model.json").read_text())
-    del description["form"]
-    (with_form / "model.json").write_text(json.dumps(description | {"version": 1}))
-    assert load(with_form).form is None
 
 
 def test_a_damaged_form_is_refused(with_form):

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from adbench_text.documents.ranking import fit_model
-from adbench_text.errors import InvalidValueError, ModelError
+from adbench_text.errors import DataError, InvalidValueError, ModelError
 from adbench_text.models import Model, Training, save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
@@ -60,5 +60,7 @@ def test_wrong_input_is_refused(folder):
         predictor.predict(pd.DataFrame({"body": TEXTS}))
     with pytest.raises(InvalidValueError, match="alpha must be in"):
         predictor.predict(TEXTS, {"alpha": 2})
+    with pytest.raises(DataError, match=r"text 2: a document of 10,000,001 characters; at most 10,000,000"):
+        predictor.predict(pd.DataFrame({"text": ["ship", "x" * 10_000_001]}))
     with pytest.raises(ModelError, match="There is no model at"):
         _load_pyfunc(str(folder.parent))
