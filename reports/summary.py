@@ -42,24 +42,26 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
             f"{corpus.label}: not run at {level} of outliers in the training data; "
             f"the table 'levels' has {', '.join(map(percent, corpus.levels))}."
         )
-    ranked = comparison.best_first(corpus)
+    of_all = comparison.best_first(corpus)
+    run = [name for name in corpus.inliers if any(entry.is_complete for entry in corpus.entries(name))]
+    ranked = of_all or comparison.best_first(corpus, inliers=run)
     # those that use the test batch or a bank count only if there are no others
     ranked = [(column, value) for column, value in ranked if not column.apart] or ranked
     if not ranked:
         return f"{corpus.label}: no detector has a complete {metric} yet."
     (best, value), others = ranked[0], ranked[1:]
-    n_splits = len(corpus.inliers)
     sentence = f"{corpus.label}: {best.label} {'is best' if others else 'is the only complete detector'}"
     if corpus.has_one_split:
         sentence += f", with {metric} {value:.1f}%"
     else:
-        sentence += (
-            f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
-        )
+        n_splits = len(corpus.inliers)
+        over = f"{n_splits} split{'s' if n_splits > 1 else ''}"
+        over = over if of_all else f"{len(run)} of {over}"
+        sentence += f", with a mean {metric} of {value:.1f}% over {over}"
     sentence += _at(corpus)
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
-    means = {name: corpus.published_value(name) for name in comparison.published}
+    means = {name: corpus.published_value(name) for name in comparison.published if of_all}
     means_of_all = {name: mean for name, mean in means.items() if mean is not None}
     if means_of_all:
         theirs = comparison.metric.best(means_of_all.values())
