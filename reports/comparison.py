@@ -224,14 +224,17 @@ class Comparison:
         return marked
 
     def best_first(
-        self, *corpora: Corpus, inliers: Sequence[str | None] = (None,)
+        self, *corpora: Corpus, inliers: Sequence[str | None] = (None,), level: float | None = None
     ) -> list[tuple[Column, float]]:
         """Return the fair columns that have all figures, and their means, the best first.
 
-        The figures are those of the splits `inliers`, or the mean over all splits.
+        The figures are those of the splits `inliers`, or the mean over all splits. The default level is the
+        lowest.
         """
         figures = {
-            column: [corpus.entry(column, name).complete_value for corpus in corpora for name in inliers]
+            column: [
+                corpus.entry(column, name, level).complete_value for corpus in corpora for name in inliers
+            ]
             for column in self.fair
         }
         present = [

@@ -66,6 +66,14 @@ def test_the_best_published_figure_is_named_on_clean_data_only():
     assert "published" not in headline(*dirty)
 
 
+def test_the_best_at_the_highest_level_is_named_too():
+    dirty = [*of("x", 0.8, level=0.1), *of("x", 0.7, level=0.15), *of("y", 0.75, level=0.15)]
+    assert headline(*of("x", 0.9), *of("y", 0.8), *dirty).endswith(
+        "10.0 points above y; at 15% y is best, with 75.0%."
+    )
+    assert "; at 15%" not in headline(*of("x", 0.9, 0.9), *of("x", 0.9, level=0.15))
+
+
 def test_a_dataset_without_the_lowest_level_names_its_own():
     dirty = [record(name, dataset="other", dataset_digest="d2", level=0.1) for name in "xy"]
     assert headlines(compare([record("x"), *dirty]))[1] == (
