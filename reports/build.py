@@ -144,17 +144,17 @@ class Builder:
 
     @property
     def pictures(self) -> list[Picture]:
-        """All figures, as SVG."""
-        from adbench_text.reports.figures.export import svg
+        """All figures, as images of a page."""
+        from adbench_text.reports.figures.export import data_uri
 
         return [
             Picture(
                 *(drawing.name, drawing.title, drawing.caption),
-                svg(drawing.figure, drawing.title, f"figure-{number}"),
+                data_uri(drawing.figure),
                 float(drawing.figure.get_figwidth()),
                 drawing.is_first,
             )
-            for number, drawing in enumerate(self.drawings, start=1)
+            for drawing in self.drawings
         ]
 
     def write_figures(self, folder: Path) -> list[Path]:

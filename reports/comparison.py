@@ -223,15 +223,24 @@ class Comparison:
                 marked[place] = replace(marked[place], best=value == best and len(candidates) > 1)
         return marked
 
-    def best_first(self, *corpora: Corpus) -> list[tuple[Column, float]]:
-        """Return the fair columns that have a figure of all splits, and their means, the best first."""
+    def best_first(
+        self, *corpora: Corpus, inliers: Sequence[str | None] = (None,), level: float | None = None
+    ) -> list[tuple[Column, float]]:
+        """Return the fair columns that have all figures, and their means, the best first.
+
+        The figures are those of the splits `inliers`, or the mean over all splits. The default level is the
+        lowest.
+        """
         figures = {
-            column: [corpus.entry(column).complete_value for corpus in corpora] for column in self.fair
+            column: [
+                corpus.entry(column, name, level).complete_value for corpus in corpora for name in inliers
+            ]
+            for column in self.fair
         }
         present = [
             (column, mean(value for value in values if value is not None))
             for column, values in figures.items()
-            if None not in values
+            if values and None not in values
         ]
         sign = -1 if self.metric.higher_is_better else 1
         return sorted(present, key=lambda item: sign * item[1])

@@ -191,7 +191,7 @@ class Picture:
     name: str  #: of its file, without a suffix
     title: str
     caption: str  #: describes it in words, also for those who do not see it
-    svg: str  #: an ``<svg>`` element
+    source: str  #: of an ``<img>``, a data URI
     width: float  #: in inches
     is_first: bool = False  #: shown beside the leaders
 

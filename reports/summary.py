@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 
 from adbench_text.reports import notes, published
+from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import shared
 from adbench_text.store.record import Record
@@ -42,30 +43,39 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
             f"{corpus.label}: not run at {level} of outliers in the training data; "
             f"the table 'levels' has {', '.join(map(percent, corpus.levels))}."
         )
-    ranked = comparison.best_first(corpus)
-    # those that use the test batch or a bank count only if there are no others
-    ranked = [(column, value) for column, value in ranked if not column.apart] or ranked
+    run = [name for name in corpus.inliers if any(entry.is_complete for entry in corpus.entries(name))]
+    inliers = [None] if comparison.best_first(corpus) else run
+
+    def ranked_at(level: float) -> list[tuple[Column, float]]:
+        ranked = comparison.best_first(corpus, inliers=inliers, level=level)
+        # those that use the test batch or a bank count only if there are no others
+        return [(column, value) for column, value in ranked if not column.apart] or ranked
+
+    ranked, highest = ranked_at(corpus.lowest), corpus.levels[-1]
     if not ranked:
         return f"{corpus.label}: no detector has a complete {metric} yet."
     (best, value), others = ranked[0], ranked[1:]
-    n_splits = len(corpus.inliers)
     sentence = f"{corpus.label}: {best.label} {'is best' if others else 'is the only complete detector'}"
     if corpus.has_one_split:
         sentence += f", with {metric} {value:.1f}%"
     else:
-        sentence += (
-            f", with a mean {metric} of {value:.1f}% over {n_splits} split{'s' if n_splits > 1 else ''}"
-        )
+        n_splits = len(corpus.inliers)
+        over = f"{n_splits} split{'s' if n_splits > 1 else ''}"
+        over = f"{len(run)} of {over}" if inliers == run else over
+        sentence += f", with a mean {metric} of {value:.1f}% over {over}"
     sentence += _at(corpus)
     if others:
         sentence += f", {_against(value, others[0][1])} {others[0][0].label}"
-    means = {name: corpus.published_value(name) for name in comparison.published}
+    means = {name: corpus.published_value(name) for name in comparison.published if inliers != run}
     means_of_all = {name: mean for name, mean in means.items() if mean is not None}
     if means_of_all:
         theirs = comparison.metric.best(means_of_all.values())
         name = next(name for name, mean in means_of_all.items() if mean == theirs)
         sentence += f"; {_against(value, theirs)} the best published figure, {published.label(name)}"
         sentence += ", which is of another edition" if corpus.is_other_edition else ""
+    if highest > corpus.lowest and len(at_highest := ranked_at(highest)) > 1:
+        (best, value), *_ = at_highest
+        sentence += f"; at {percent(highest)} {best.label} is best, with {value:.1f}%"
     return f"{sentence}."
 
 

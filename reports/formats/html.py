@@ -17,8 +17,6 @@ _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _SHEET = 170  # characters; a wider table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
-_NARROW = 420  # pixels: wider pictures have a row of their own
-_PIXELS = 96  # of an inch
 _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
 
 _BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
@@ -53,8 +51,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         long=_LONG,
         is_wide=_is_wide,
         block_starts=_block_starts,
-        narrow=_NARROW,
-        pixels=_PIXELS,
     )
 
 

@@ -1,5 +1,6 @@
 """Tables in LaTeX, to be put into a document, with booktabs and siunitx; the best of a row in bold."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from string import ascii_letters
@@ -159,6 +160,7 @@ def _table(table: Table, rows: range, placement: str, is_later: bool, notes: Seq
     if table.title:
         lines += [r"\addtocounter{table}{-1}"] if is_later else []
         lines.append(rf"\caption{{{_escape(table.title)}{' (continued)' if is_later else ''}}}")
+        lines += [] if is_later else [rf"\label{{{_label(table.title)}}}"]
     lines += _tabular(table, rows)
     if notes:
         lines += [r"\par\medskip", r"\begin{minipage}{\linewidth}\footnotesize"]
@@ -167,15 +169,18 @@ def _table(table: Table, rows: range, placement: str, is_later: bool, notes: Seq
     return "\n".join([*lines, r"\end{table}"])
 
 
+def _label(title: str) -> str:
+    """Return the first words of a title without its numbers: the next report has other ones."""
+    return f"tab:{'-'.join(re.findall('[a-z]+', title.partition(',')[0].lower()))}"
+
+
 def _tabular(table: Table, rows: range) -> Iterator[str]:
     formats = [
         "" if column < table.n_labels else _number_format([table.rows[row][column] for row in rows])
         for column in range(len(table.header))
     ]
     words = ["l"] * table.n_labels + ["r"] * (len(formats) - table.n_labels)
-    alignments = [
-        f"S[table-format={form}]" if form else word for form, word in zip(formats, words, strict=True)
-    ]
+    alignments = [f"S[{form}]" if form else word for form, word in zip(formats, words, strict=True)]
     yield rf"\begin{{tabular}}{{{''.join(alignments)}}}"
     yield r"\toprule"
     if table.blocks:
@@ -193,19 +198,30 @@ def _tabular(table: Table, rows: range) -> Iterator[str]:
 
 
 def _number_format(entries: Sequence[Entry]) -> str:
-    """Return siunitx's format of a column of plain numbers, ``"-2.1"``; empty if it has others as well."""
+    """Return siunitx's options for a column of numbers, empty if a figure is no plain number.
+
+    What follows a number, such as its spread, is a text for which room is left.
+    """
     figures = [entry for entry in entries if entry.kind is Kind.FIGURE]
     numbers = [
         (round(entry.value, entry.decimals), entry.decimals)
         for entry in figures
-        if entry.value is not None and entry.decimals is not None and not entry.marks
+        if entry.value is not None and entry.decimals is not None
     ]
     if not numbers or len(numbers) < len(figures):
         return ""
     whole = max(len(str(int(abs(number)))) for number, _ in numbers)
     decimals = max(of_number for _, of_number in numbers)
     sign = "-" if min(numbers)[0] < 0 else ""
-    return f"{sign}{whole}.{decimals}" if decimals else f"{sign}{whole}"
+    form = f"table-format={sign}{whole}.{decimals}" if decimals else f"table-format={sign}{whole}"
+    after = max((_after(entry) for entry in figures), key=len)
+    return f"{form}, table-space-text-post={after}" if after else form
+
+
+def _after(entry: Entry) -> str:
+    """Return the spread and the signs after a number."""
+    text = entry.text.removeprefix(entry.words)
+    return f"{{{'~' if text[0] == ' ' else ''}{_escape(text)}}}" if text else ""
 
 
 def _blocks(table: Table) -> Iterator[str]:
@@ -226,7 +242,8 @@ def _row(entries: list[str]) -> str:
 
 def _entry(entry: Entry, is_number: bool) -> str:
     if is_number and entry.kind is Kind.FIGURE:
-        return rf"\bfseries {entry.text}" if entry.best else entry.text
+        number = f"{entry.words}{_after(entry)}"
+        return rf"\bfseries {number}" if entry.best else number
     text = rf"\textbf{{{_escape(entry.text)}}}" if entry.best else _escape(entry.text)
     return f"{{{text}}}" if is_number else text
 

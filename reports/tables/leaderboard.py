@@ -51,7 +51,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 def leaders(comparison: Comparison) -> Table | None:
     """Return the same table for the opening of a page: the best detector first, the mean before the corpora.
 
-    There is one for a single corpus, too. Below are the detectors that are not ranked.
+    There is one for a single corpus, too, with a column for each level of contamination. Below are the
+    detectors that are not ranked.
     """
     corpora = _with_figures(comparison)
     if not corpora:
@@ -88,6 +89,8 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
     """Return a row for each column, grouped by what `block_of` returns, and the published figures."""
     corpora, of_mean = _with_figures(comparison), shared(comparison)
     of_corpora = [corpus.with_best() for corpus in corpora]
+    levels = [level for level in corpora[0].levels if level > corpora[0].lowest] if len(corpora) == 1 else []
+    of_corpora += [corpora[0].with_best(level=level) for level in levels]
     if of_mean:
         values = [
             [corpus.entry(column).complete_value for corpus in of_mean] for column in comparison.columns
@@ -102,12 +105,14 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
         for label, knowledge, figures in group:
             theirs = [figure(figures.get(corpus.digest)) for corpus in corpora]
             theirs += [_mean([figures.get(corpus.digest) for corpus in of_mean])] if of_mean else []
+            theirs += [NONE] * len(levels)
             rows.append([Entry(label), Entry(knowledge), *theirs])
+    heads = [*(corpus.label for corpus in corpora), *(f"with {percent(level)}" for level in levels)]
     of_each = " of each dataset" if len(corpora) > 1 else ""
     return Table(
         f"{comparison.metric.title} (%){of_each}, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data",
-        ["detector", "knows", *(corpus.label for corpus in corpora), *(["mean"] if of_mean else [])],
+        ["detector", "knows", *heads, *(["mean"] if of_mean else [])],
         rows,
         starts,
         header_marks=comparison.marks,

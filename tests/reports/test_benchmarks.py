@@ -260,11 +260,13 @@ def test_a_page_of_one_dataset_has_leaders_too():
     cells = [cell("late", None), cell("knn", 0.7), cell("llr", 0.8, level=0.1), cell("x", 0.9)]
     cells += [cell("best", 1.0, oracle="true")]
     board = leaderboard.leaders(compare(cells))
-    assert texts(board)[:4] == [
-        ["x", "*90.0", "none"],
-        ["knn", "70.0", "encoder"],
-        ["late", "failed", "none"],  # what is not complete comes after what is
-        ["best (oracle)", "100.0", "none"],
+    assert board.header == ["detector", board.header[1], "with 10%", "knows"]
+    assert texts(board)[:5] == [
+        ["x", "*90.0", "–", "none"],
+        ["knn", "70.0", "–", "encoder"],
+        ["late", "failed", "–", "none"],  # what is not complete comes after what is
+        ["llr", "–", "80.0", "words"],
+        ["best (oracle)", "100.0", "–", "none"],
     ]
     assert board.title == "AUROC (%), mean over the splits, 0% of outliers in the training data"
     assert leaderboard.leaders(compare(cells, "fpr95")).rows[0][0].text == "x"  # 1 - AUROC

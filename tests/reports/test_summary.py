@@ -38,6 +38,20 @@ def test_what_is_incomplete_or_chosen_on_the_test_labels_is_not_the_best():
     )
 
 
+def test_where_no_detector_has_all_splits_those_that_were_run_are_compared():
+    x, y = of("x", 0.9, 0.8, classes=tuple("abc")), of("y", 0.7, 0.7, classes=tuple("abc"))
+    assert headline(x[0], y[0]) == (
+        "made-up: x is best, with a mean AUROC of 90.0% over 1 of 3 splits at 0% of outliers in the "
+        "training data, 20.0 points above y."
+    )
+    assert "x is best, with a mean AUROC of 85.0% over 2 of 3 splits" in headline(*x, *y)
+    assert "x is the only complete detector, with a mean AUROC of 85.0% over 2 of 3" in headline(*x, y[0])
+    assert headline(x[0], y[1]) == "made-up: no detector has a complete AUROC yet."
+    news = [record("date", "world", 0.8, dataset="agnews")]
+    assert "over 1 of 4 splits" in headline(*news)
+    assert "published" not in headline(*news)
+
+
 def test_equal_means_and_error_rates():
     assert "the training data, as high as y." in headline(*of("x", 0.9), *of("y", 0.9))
     sentence = headline(*of("x", 0.9), *of("y", 0.8), metric="fpr95")  # 1 - AUROC
@@ -50,6 +64,14 @@ def test_the_best_published_figure_is_named_on_clean_data_only():
     assert headline(*cells).endswith("; 10.0 points below the best published figure, DATE (paper).")
     dirty = [record("date", inlier, 0.8, dataset="agnews", level=0.1) for inlier in CLASSES]
     assert "published" not in headline(*dirty)
+
+
+def test_the_best_at_the_highest_level_is_named_too():
+    dirty = [*of("x", 0.8, level=0.1), *of("x", 0.7, level=0.15), *of("y", 0.75, level=0.15)]
+    assert headline(*of("x", 0.9), *of("y", 0.8), *dirty).endswith(
+        "10.0 points above y; at 15% y is best, with 75.0%."
+    )
+    assert "; at 15%" not in headline(*of("x", 0.9, 0.9), *of("x", 0.9, level=0.15))
 
 
 def test_a_dataset_without_the_lowest_level_names_its_own():

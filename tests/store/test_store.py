@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import textwrap
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -708,3 +709,21 @@ def test_a_server_that_went_away_is_not_waited_for_twice(server):
         with pytest.raises(TrackingError, match="No MLflow server answers at http://127"):
             list(tracking.pages(store.client.search_experiments))
     assert client.calls == 2
+
+
+def test_the_recipe_for_another_metric_prints_its_figures_and_nothing_else(store):
+    log(store, result(), result(inlier="law"))
+    page = (Path(__file__).parents[2] / "docs" / "mlflow.md").read_text(encoding="utf-8")
+    recipe = textwrap.dedent(page.partition("## Another metric")[2].partition("\n\n")[2].partition("\n\n")[2])
+    recipe = recipe.replace("sqlite:///mlflow.db", store.uri).replace("20news", "tiny")
+    environment = {name: value for name, value in os.environ.items() if "PROGRESS_BAR" not in name}
+    ran = subprocess.run(
+        [sys.executable, "-c", recipe],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=120,
+        check=True,
+    )
+    assert sorted(ran.stdout.splitlines()) == ["d law 0.5", "d sea 0.5"]
+    assert "Downloading" not in ran.stderr

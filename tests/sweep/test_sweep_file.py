@@ -152,6 +152,13 @@ def test_a_sweep_that_comes_with_the_package_can_be_run(name):
     assert len(cells) == len(set(cells)) > 0
 
 
+def test_the_demonstration_compares_the_default_of_odd_with_six_others_at_two_levels():
+    demo = read(find("demo"))
+    assert DetectorChoice("mean", "robust") in demo["detector"]
+    assert len(demo["detector"]) == 7  # README names the number
+    assert len(demo["contamination"]) == 2
+
+
 def test_a_sweep_is_found_by_name_or_path(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert find("main").is_file()

@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -17,9 +18,7 @@ from adbench_text.run.result import Example
 
 REPORTS = Path(html.__file__).parent
 CSS = "".join((REPORTS / name).read_text(encoding="utf-8") for name in ("_page.css", "_heatmap.css"))
-SVG = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9"><path d="M0 0H9" stroke="currentColor"/></svg>'
-)
+SVG = "data:image/svg+xml," + quote('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
 EMPTY_TAGS = {"meta", "link", "input", "img", "br", "wbr", "path"}
 
@@ -370,15 +369,10 @@ def test_a_picture_is_drawn_in_the_page_and_described_in_words():
     first = parsed(whole()).all("figure")[0]
     heading, drawn, caption = [part for part in first.parts if isinstance(part, Element)]
     assert (heading.tag, heading.text) == ("h3", "By level")
-    assert drawn.one("svg")
+    assert drawn.one("img")["src"] == SVG
+    assert drawn.one("img")["alt"] == "By level"
     assert (caption.tag, caption.text) == ("figcaption", "It falls.")
     assert drawn["aria-labelledby"] == first["aria-labelledby"] == heading["id"]
-
-
-@pytest.mark.parametrize(("inches", "least"), [(3.5, 302), (7, 604), (125, 640)])
-def test_a_picture_scrolls_before_its_words_are_too_small(inches, least):
-    picture = Picture("p", "t", "c", SVG, inches)
-    assert parsed(Report([table()], table(), [], [picture])).one("figure")["style"] == f"--least:{least}px"
 
 
 def test_a_heat_map_keeps_the_text_and_gives_each_word_its_score():
@@ -465,7 +459,7 @@ def nasty_report() -> Report:
 def test_text_is_never_markup():
     page = report_format("html").render(nasty_report())
     root = Tree(page).root
-    assert not root.all("img")
+    assert [image["src"] for image in root.all("img")] == [SVG]
     assert len(root.all("script")) == page.count("</script>") == 1
     assert "49" not in root.one("main").text
     for region in root.all("div", role="region")[:1]:
@@ -606,7 +600,8 @@ const look = async () => {
   seen.filters = [filter("SEA made"), filter("law 20news"), filter("zzz"), filter("")];
   const ground = () => page.getComputedStyle(doc.body).backgroundColor;
   const toggle = doc.querySelector("#theme");
-  seen.themes = [0, 1, 2].map(() => { toggle.click(); return [toggle.textContent, ground()]; });
+  const filtered = () => page.getComputedStyle(doc.querySelector("figure img")).filter;
+  seen.themes = [0, 1, 2].map(() => { toggle.click(); return [toggle.textContent, ground(), filtered()]; });
   const deepest = [...doc.querySelectorAll("#heatmaps .text .odd9")];
   seen.shade = deepest.map((word) => page.getComputedStyle(word).backgroundColor);
   const paper = (await open(1031)).document;  // A4 across, without its margins
@@ -616,6 +611,10 @@ const look = async () => {
   const right = paper.querySelector("#table-3 table").getBoundingClientRect().right;
   seen.paper = right - paper.documentElement.clientWidth;
   const narrow = await open(360);
+  const drawn = (p) => [...p.document.querySelectorAll(".drawn")];
+  const screens = [await open(1920), await open(1440), page, await open(768)];
+  seen.hidden = screens.map((p) => drawn(p).map((box) => box.scrollWidth - box.clientWidth));
+  seen.wide = [narrow, page].map((p) => drawn(p)[1].firstElementChild.getBoundingClientRect().width);
   seen.overflow = [page, narrow].map((p) => p.document.documentElement.scrollWidth - p.innerWidth);
   const look_of = (p, wanted) => p.getComputedStyle(p.document.querySelector(wanted));
   seen.contents = [page, narrow].map((p) => [look_of(p, "nav").position, look_of(p, "nav details").display]);
@@ -754,10 +753,23 @@ def test_eighteen_columns_come_out_on_paper(seen):
     assert seen["paper"] <= 0
 
 
+def test_no_picture_is_cut_off_on_a_screen(seen):
+    assert seen["hidden"] == [[0, 0]] * 4
+
+
+def test_a_picture_scrolls_on_a_phone_before_its_words_are_too_small(seen):
+    on_phone, on_screen = seen["wide"]
+    assert 600 <= on_phone < 7 * 96 < on_screen
+
+
 def test_the_theme_is_light_dark_or_the_systems(seen):
-    (light, on_light), (dark, on_dark), (auto, _) = seen["themes"]
+    (light, on_light, _), (dark, on_dark, _), (auto, *_) = seen["themes"]
     assert (light, dark, auto) == ("Theme: light", "Theme: dark", "Theme: auto")
     assert (on_light, on_dark) == ("rgb(255, 255, 255)", "rgb(21, 23, 27)")
+
+
+def test_pictures_are_inverted_on_a_dark_page(seen):
+    assert [drawn for *_, drawn in seen["themes"]][:2] == ["none", "invert(1) hue-rotate(180deg)"]
 
 
 def test_the_deepest_words_are_painted(seen):

@@ -58,6 +58,7 @@ GOLDEN = r"""% needs \usepackage{booktabs, siunitx}
 \centering
 \sisetup{detect-weight=true, detect-inline-weight=math}
 \caption{AUROC (\%) by contamination}
+\label{tab:auroc-by-contamination}
 \begin{tabular}{llrrrr}
 \toprule
 &  & \multicolumn{2}{c}{0\%} & \multicolumn{2}{c}{5\%} \\
@@ -199,6 +200,27 @@ def test_plain_numbers_are_aligned_by_siunitx_and_others_are_in_braces():
     assert "y & {--} & 1.0" in text
 
 
+def test_numbers_are_aligned_whatever_follows_them():
+    rows = [
+        [Entry("x"), replace(figure(91.2), spread=0.3), replace(figure(9.5), best=True)],
+        [Entry("y"), replace(figure(8.1), spread=12.3, best=True), replace(figure(10), is_unequal=True)],
+        [Entry("z"), NONE, replace(figure(-1), n_expected=2)],
+    ]
+    text = render(Table("t", ["a", "b", "c"], rows, n_labels=1))
+    assert r"S[table-format=2.1, table-space-text-post={~$\pm$ 12.3}]" in text
+    assert r"S[table-format=-2.1, table-space-text-post={~(1 of 2)}]" in text
+    assert r"x & 91.2{~$\pm$ 0.3} & \bfseries 9.5 \\" in text
+    assert r"y & \bfseries 8.1{~$\pm$ 12.3} & 10.0{\dag{}} \\" in text
+    assert r"z & {--} & -1.0{~(1 of 2)} \\" in text
+
+
+def test_a_table_has_a_label_that_is_the_same_for_other_figures():
+    text = render(table(60, title="Mean rank over 7 splits, by AUROC (p = 0.1)"))
+    assert text.count(r"\label") == 1
+    assert "(p = 0.1)}\n\\label{tab:mean-rank-over-splits}\n" in text
+    assert r"\label" not in render(table(1, title=""))
+
+
 def test_the_notes_of_a_table_are_under_it_once():
     text = render(table(60, notes=["50% of $x"]))
     assert text.count(r"50\% of \$x\par") == 1
@@ -261,11 +283,19 @@ NASTY = [
             table(3, 20),
             notes=tuple(NASTY),
         ),
+        render(
+            Table(
+                "±, a",
+                ["a", "b"],
+                [[Entry("x"), replace(figure(91.2), spread=1.3, best=True, n_expected=2)]],
+                n_labels=1,
+            )
+        ),
         render(*[table(9)] * 60, table(100, group_starts=set(range(100)))),
         render(Table("", ["", "x"], [[Entry(""), Entry("")]], n_labels=0, blocks=[("", 1), ("", 1)])),
         render(),
     ],
-    ids=["golden", "nasty", "many", "blank", "empty"],
+    ids=["golden", "nasty", "spread", "many", "blank", "empty"],
 )
 def test_the_document_compiles(text, tmp_path):
     (tmp_path / "report.tex").write_text(text, encoding="utf-8")
