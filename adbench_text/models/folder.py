@@ -217,6 +217,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     detector = model.detector
     if detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
+    _check_name(model.name, type(detector))
     writer = Writer()
     state = _written(detector, writer, "state", model.training.n_documents, training_scores)
     calibrations = {_CALIBRATION: model.calibration}
@@ -252,6 +253,17 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     }
     files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
     return files
+
+
+def _check_name(name: str, kind: type[TextDetector]) -> None:
+    """Raise DetectorError unless this name leads to this class."""
+    with suppress(UnknownNameError):
+        if registry.detector(name) is kind:
+            return
+    raise DetectorError(
+        f"{kind.__name__} cannot be saved: it has no name by which it could be loaded. Give fit_model the "
+        "name of a detector, and its settings; names: adbench-text list detectors"
+    )
 
 
 def _written(detector: TextDetector, writer: Writer, name: str, n: int, training_scores: bool) -> Any:
