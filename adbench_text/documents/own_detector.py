@@ -84,6 +84,8 @@ def own_detector(
         name = registry.name_of(type(made))
         if preset or settings:
             raise InvalidValueError(f"This {name} has its settings already; leave out preset and settings.")
+        if made.get_params().get("random_state", seed) is None:
+            made.set_params(random_state=seed)
         return OwnDetector(name, name, made, {})
     chosen = with_preset(DetectorChoice(name, preset))
     name, preset = chosen.name, chosen.preset

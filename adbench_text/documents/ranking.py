@@ -75,6 +75,7 @@ def odd_documents(
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
+        Also of a detector whose `random_state` is None.
     sample : int
         Number of different documents that the detector learns from, drawn by the seed. The others are scored
         by what it has learned.

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
 
-from adbench_text import KNNWords
+from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.documents.survey import FileTexts
@@ -101,6 +102,14 @@ def test_the_settings_of_a_detector_that_is_an_object_are_kept(tmp_path):
     by_name = fit_model(SEA, "knn-words", settings={"k": 3})
     assert np.array_equal(model.calibration, by_name.calibration)
     assert load(save(model, tmp_path / "model")).detector.k == 3
+
+
+def test_the_seed_is_that_of_an_object_without_one():
+    own = LLR(background="uniform", coherence=0)
+    assert fit_model(SEA, own, seed=3).detector.random_state == 3
+    assert fit_model(SEA, own.set_params(random_state=7), seed=3).detector.random_state == 7
+    forest = make_pipeline(TfidfVectorizer(), IsolationForest(random_state=None))
+    assert fit_model(SEA, forest).detector.get_params()["isolationforest__random_state"] is None
 
 
 @pytest.mark.parametrize(
