@@ -42,8 +42,10 @@ class ADBenchDetector:
         """Fit on documents; labels are ignored, as by ADBench's unsupervised models."""
         name, _, preset = self.model_name.partition(":")
         kind = registry.detector(name)
-        seed = {"random_state": self.seed} if "random_state" in kind.default_params() else {}
-        self._detector = kind.from_preset(preset or "default", **self.settings, **seed).fit(_texts(X_train))
+        settings = dict(self.settings)
+        if "random_state" in kind.default_params():
+            settings["random_state"] = self.seed
+        self._detector = kind.from_preset(preset or "default", **settings).fit(_texts(X_train))
         return self
 
     def predict_score(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -53,4 +55,4 @@ class ADBenchDetector:
 
 def _texts(X: ArrayLike) -> list[str]:
     """Return documents as a list; ADBench prints ``X.shape[1]``, so they may be a column."""
-    return np.asarray(X, dtype=object).ravel().tolist()  # type: ignore[no-any-return]
+    return np.asarray(X, dtype=object).ravel().tolist()
