@@ -61,7 +61,9 @@ _WHEELS = {
 }
 
 
-def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True) -> Path:
+def save_model(
+    model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True
+) -> Path:
     """Save a model in a folder; return the path of the folder.
 
     The folder is written beside its place and moved there when it is complete.
@@ -107,8 +109,8 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_
     return folder
 
 
-def load(folder: Path | str) -> Model:
-    """Load a model from a folder that `save` wrote; no code and no pickle in it is executed.
+def load_model(folder: Path | str) -> Model:
+    """Load a model from a folder that `save_model` wrote; no code and no pickle in it is executed.
 
     A model that was saved with another version of a library loads with a warning.
 

@@ -12,7 +12,7 @@ from adbench_text.calibration import p_values_within
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.models import load, save
+from adbench_text.models import load_model, save_model
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
@@ -101,7 +101,7 @@ def test_the_settings_of_a_detector_that_is_an_object_are_kept(tmp_path):
     model = fit_model(SEA, KNNWords(k=3))
     by_name = fit_model(SEA, "knn-words", settings={"k": 3})
     assert np.array_equal(model.calibration, by_name.calibration)
-    assert load(save(model, tmp_path / "model")).detector.k == 3
+    assert load_model(save_model(model, tmp_path / "model")).detector.k == 3
 
 
 def test_the_seed_is_that_of_an_object_without_one():
