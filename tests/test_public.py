@@ -142,11 +142,13 @@ def test_scikit_learn_knows_whether_a_detector_is_fitted():
     ("clf", "name", "expected"),
     [
         (
-            adbench_text.ADBenchDetector("llr:robust", coherence=0, background="uniform"),
+            adbench_text.ADBenchDetector("llr:robust", topics=4, coherence=0, background="uniform"),
             "Customized",
-            adbench_text.LLR.from_preset("robust", coherence=0, background="uniform", random_state=3),
+            adbench_text.LLR.from_preset(
+                "robust", topics=4, coherence=0, background="uniform", random_state=3
+            ),
         ),
-        (adbench_text.ADBenchDetector, "knn-words", adbench_text.KNNWords()),
+        (adbench_text.ADBenchDetector, "knn-words", adbench_text.KNNWords(random_state=3)),
     ],
 )
 def test_the_loop_of_adbench(clf, name, expected):
@@ -156,6 +158,7 @@ def test_the_loop_of_adbench(clf, name, expected):
     model = model.fit(X_train=X_train, y_train=np.zeros(len(SEA), dtype=int))
     scores = model.predict_score(X_test)
     assert scores[0] > scores[1]
+    assert model._detector.get_params() == expected.get_params()
     assert scores == pytest.approx(expected.fit(SEA).decision_function(["judge and witness", SEA[0]]))
     again = clf(seed=4, model_name=name)
     assert again is not model
