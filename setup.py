@@ -4,6 +4,7 @@ The folders are read from the disk, so that adding or deleting a plug-in needs n
 is built from a checkout contains its commit.
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -28,15 +29,27 @@ sys.path.insert(0, str(root))
 from adbench_text import provenance  # noqa: E402  # it imports the standard library only
 
 
-class BuildWithCommit(build_py):
-    """Writes the commit of a checkout into the package."""
+class Build(build_py):
+    """Writes the commit of a checkout into the package; what is editable gets its types."""
 
     def run(self) -> None:
         """Build the package, and add the file."""
         super().run()
-        if (root / ".git").exists() and not self.editable_mode:
+        if self.editable_mode:
+            self._add_types()
+        elif (root / ".git").exists():
             path = Path(self.build_lib, "adbench_text", provenance.COMMIT.name)
             path.write_text(provenance.git_commit())
 
+    def _add_types(self) -> None:
+        """Link the folders into a package of stubs: type checkers do not follow imports by setuptools."""
+        stubs = root / "build" / "types" / "adbench_text-stubs"
+        shutil.rmtree(stubs, ignore_errors=True)
+        stubs.mkdir(parents=True)
+        for path in (*(root / "adbench_text").iterdir(), *(root / folder for folder in list(FOLDERS)[1:])):
+            (stubs / path.name).symlink_to(path)
+        pth = Path(self.get_finalized_command("install").install_lib, "adbench_text_types.pth")
+        pth.write_text(f"{stubs.parent}\n")
 
-setup(packages=sorted(package_dir), package_dir=package_dir, cmdclass={"build_py": BuildWithCommit})
+
+setup(packages=sorted(package_dir), package_dir=package_dir, cmdclass={"build_py": Build})

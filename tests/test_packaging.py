@@ -11,12 +11,13 @@ from pathlib import Path
 
 import pytest
 
+import adbench_text
 from adbench_text.plugins import registry
 from adbench_text.store.own_package import write_wheel
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adbench_text", "detectors", "datasets", "reports")
-SOURCES = (".py", ".json", ".toml", ".html", ".css", ".js", ".typed")
+SOURCES = (".py", ".pyi", ".json", ".toml", ".html", ".css", ".js", ".typed")
 
 
 def in_folders() -> set[str]:
@@ -160,6 +161,58 @@ def environment(tmp_path) -> Path:
     return folder
 
 
+def errors_of_types(environment: Path, folder: Path) -> tuple[list[str], list[str]]:
+    """Check a file of a user with what is installed in an environment; return errors, and revealed types."""
+    for path in environment.glob("lib/python*/site-packages/dependencies.pth"):
+        path.unlink()  # mypy takes a minute for the libraries
+    (folder / "user.py").write_text(USER)
+    command = [
+        sys.executable,
+        "-m",
+        "mypy",
+        "--strict",
+        "--cache-dir",
+        folder / "cache",
+        "--python-executable",
+    ]
+    command += [environment / "bin" / "python", folder / "user.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    lines = [line.split(":", 3) for line in done.stdout.splitlines() if line.startswith("user.py:")]
+    errors = [f"{number}: {text.rpartition('  ')[2]}" for _, number, kind, text in lines if kind == " error"]
+    return errors, [text for *_, text in lines if " Revealed type is " in text]
+
+
+USER = """\
+import adbench_text
+from adbench_text import LLR, KNNWords, Scorer, fit_model, odd_documents
+from adbench_text import Scorrer
+x: int = LLR().fit(3)
+model = fit_model(["a", "b"], KNNWords(k=3), alpha=0.1)
+odd_documents(["a", "b"], detector=3)
+model.scores
+for document in Scorer(model, alpha=0.1).score(["a"]):
+    print(document.p)
+adbench_text.LRR
+""" + "\n".join(f"reveal_type(adbench_text.{name})" for name in adbench_text.__all__)
+WRONG = [
+    "3: [attr-defined]",
+    "4: [arg-type]",
+    "5: [call-arg]",
+    "6: [arg-type]",
+    "7: [attr-defined]",
+    "10: [attr-defined]",
+]
+
+
+def test_a_type_checker_knows_every_public_name_of_the_wheel(wheel, environment, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(next(environment.glob("lib/python*/site-packages")))
+    errors, revealed = errors_of_types(environment, tmp_path)
+    assert errors == WRONG
+    assert len(revealed) == len(adbench_text.__all__)
+    assert not [text for text in revealed if text.endswith('"Any"')]
+
+
 def test_the_wheel_of_a_model_is_installed_by_pip(environment, tmp_path):
     python = environment / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python]
@@ -192,6 +245,10 @@ def test_an_editable_installation_works(mode, environment, tmp_path):
     assert all(file.is_relative_to(source) for file in files)
     links = source / "build"  # a strict installation sees links to the files, not the folders
     assert all(file.is_relative_to(links) == (mode == "strict") for file in files)
+    (tmp_path / "user").mkdir()
+    errors, revealed = errors_of_types(environment, tmp_path / "user")
+    assert errors == WRONG
+    assert not [text for text in revealed if text.endswith('"Any"')]
 
 
 def test_what_the_code_imports_is_declared():

@@ -136,12 +136,12 @@ def command(
 ) -> None:
     """Write a page of the most odd documents of FILE, their words coloured by what MODEL makes of them."""
     from adbench_text.documents.chunks import in_chunks
-    from adbench_text.models.folder import load
+    from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
     from adbench_text.reports.formats._heatmap import PageDocument
 
     check_outputs(file, output)
-    fitted = load(model)
+    fitted = load_model(model)
     scorer = Scorer(fitted, alpha, by)
     chunks = in_chunks(opened(file, options).checked(), lambda document: len(document.text))
     first = _First(scorer, top, with_words=summary and scorer.by != "form")

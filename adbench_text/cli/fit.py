@@ -59,7 +59,7 @@ def command(
     from adbench_text.documents.own_detector import own_detector
     from adbench_text.documents.ranking import fit_model
     from adbench_text.documents.survey import FileTexts
-    from adbench_text.models.folder import check_target, save
+    from adbench_text.models.folder import check_target, save_model
 
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
@@ -78,7 +78,7 @@ def command(
             progress=progress,
         )
     # without leave-one-out scores, those of the training documents would cost another pass over them
-    save(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
+    save_model(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
     facts = fitted.training.options
     n_different = facts["n_documents"] - facts["n_copies"] - facts["n_empty"]
     n_learned = fitted.training.n_documents

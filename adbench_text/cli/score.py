@@ -77,7 +77,7 @@ def command(
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
     expected, and whether their p-values are uniform, as those of normal documents are.
     """
-    from adbench_text.models.folder import load
+    from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
 
     if as_json and output is None:
@@ -86,7 +86,7 @@ def command(
         if output.suffix not in _SUFFIXES:
             raise InvalidValueError(f"--output is a file .csv or .jsonl, got {str(output)!r}.")
         check_outputs(file, output)
-    scorer = Scorer(load(model), alpha, by)
+    scorer = Scorer(load_model(model), alpha, by)
     lines = _Lines(scorer, as_csv=output is not None and output.suffix == ".csv")
     if file == STDIN:  # the first answer comes with the first document
         options["jobs"] = 1

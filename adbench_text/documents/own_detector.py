@@ -9,6 +9,7 @@ from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.foreign import Detector, adapted_copy
 from adbench_text.sweep.cell import Cell, text_of_settings
 from adbench_text.sweep.construct import build_detector
 from adbench_text.sweep.names import with_preset
@@ -68,7 +69,7 @@ def _english_knowledge(detector: "TextDetector", settings: Mapping[str, Any]) ->
 
 
 def own_detector(
-    name: str = DEFAULT_DETECTOR,
+    name: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
     language: str = "en",
@@ -78,6 +79,14 @@ def own_detector(
 ) -> OwnDetector:
     """Return a detector for documents of a language; if `normal`, all training documents are normal."""
     check_language(language)
+    if not isinstance(name, str):
+        made = adapted_copy(name)
+        name = registry.name_of(type(made))
+        if preset or settings:
+            raise InvalidValueError(f"This {name} has its settings already; leave out preset and settings.")
+        if made.get_params().get("random_state", seed) is None:
+            made.set_params(random_state=seed)
+        return OwnDetector(name, name, made, {})
     chosen = with_preset(DetectorChoice(name, preset))
     name, preset = chosen.name, chosen.preset
     offered: Mapping[str, Any]

@@ -24,6 +24,7 @@ from adbench_text.models.model import FORM, WORDS, FormPart, Model, Training, ke
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import likely_language, share_of_common_words
 
@@ -33,7 +34,7 @@ _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other l
 
 def odd_documents(
     texts: Sequence[str] | FileTexts,
-    detector: str = DEFAULT_DETECTOR,
+    detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -55,10 +56,11 @@ def odd_documents(
     texts : sequence of str, or FileTexts
         At least two different documents with words. Those of a file are read twice, and once more to explain
         some; besides the sample, about 200 bytes of each are kept.
-    detector : str
-        Name of a detector.
+    detector : str or detector
+        Its name; or an object with ``fit(texts)`` and ``decision_function(texts)``, such as ``LLR(topics=4)``
+        or a pipeline of scikit-learn: a copy of it is fitted. A class stands for its defaults.
     preset : str, optional
-        Its configuration; by default the one that it offers for the language.
+        Configuration of a detector with a name; by default the one that it offers for the language.
     settings : mapping, optional
         Hyper-parameters that override it.
     language : str
@@ -75,6 +77,7 @@ def odd_documents(
     n_folds : int
         How many times a detector is fitted that does not leave documents out by itself.
     seed : int
+        Also of a detector whose `random_state` is None.
     sample : int
         Number of different documents that the detector learns from, drawn by the seed. The others are scored
         by what it has learned.
@@ -287,7 +290,7 @@ def _other_language(texts: Sequence[str], language: str) -> str | None:
 
 def fit_model(
     texts: Sequence[str] | FileTexts,
-    detector: str = DEFAULT_DETECTOR,
+    detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
     *,
     preset: str | None = None,
     settings: Mapping[str, Any] | None = None,

@@ -63,7 +63,9 @@ _WHEELS = {
 }
 
 
-def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True) -> Path:
+def save_model(
+    model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True
+) -> Path:
     """Save a model in a folder; return the path of the folder.
 
     The folder is written beside its place and moved there when it is complete.
@@ -109,8 +111,8 @@ def save(model: Model, folder: Path | str, *, overwrite: bool = False, training_
     return folder
 
 
-def load(folder: Path | str) -> Model:
-    """Load a model from a folder that `save` wrote; no code and no pickle in it is executed.
+def load_model(folder: Path | str) -> Model:
+    """Load a model from a folder that `save_model` wrote; no code and no pickle in it is executed.
 
     A model that was saved with another version of a library loads with a warning.
 
@@ -229,6 +231,7 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     detector = model.detector
     if detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
+    _check_name(model.name, type(detector))
     writer = Writer()
     state = _written(detector, writer, "state", model.training.n_documents, training_scores)
     calibrations = {_CALIBRATION: model.calibration}
@@ -272,6 +275,17 @@ def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
     description["sha256"] = _digest(description)
     files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
     return files
+
+
+def _check_name(name: str, kind: type[TextDetector]) -> None:
+    """Raise DetectorError unless this name leads to this class."""
+    with suppress(UnknownNameError):
+        if registry.detector(name) is kind:
+            return
+    raise DetectorError(
+        f"{kind.__name__} cannot be saved: it has no name by which it could be loaded. Give fit_model the "
+        "name of a detector, and its settings; names: adbench-text list detectors"
+    )
 
 
 def _written(detector: TextDetector, writer: Writer, name: str, n: int, training_scores: bool) -> Any:

@@ -66,7 +66,7 @@ class FormPart:
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted detector that is saved and read back by `save` and `load`.
+    """A fitted detector that is saved and read back by `save_model` and `load_model`.
 
     Attributes
     ----------

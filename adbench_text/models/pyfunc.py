@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.folder import load
+from adbench_text.models.folder import load_model
 from adbench_text.models.model import Model, Scorer
 
 if TYPE_CHECKING:
@@ -62,4 +62,4 @@ class Predictor:
 
 def _load_pyfunc(path: str) -> Predictor:
     """Return what predicts with the model in a folder; MLflow calls this function."""
-    return Predictor(load(Path(path)))
+    return Predictor(load_model(Path(path)))

@@ -1,44 +1,58 @@
-"""Detectors with the methods that ADBench asks of a model (Han et al., NeurIPS 2022)."""
+"""Detectors for the loops of ADBench (Han et al., NeurIPS 2022)."""
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from adbench_text.plugins import registry
 
 
 class ADBenchDetector:
-    """A detector for ADBench's loops: ``fit(X_train, y_train)``, then ``predict_score(X_test)``.
+    """A detector for ADBench: ``RunPipeline.run(dataset, clf=ADBenchDetector("llr:robust"))``.
+
+    ADBench calls ``clf(seed, model_name="Customized")``, or the class with a name of its ``model_dict``.
 
     Parameters
     ----------
-    seed : int
     model_name : str
-        Name of a detector.
+        Name of a detector, or of a detector and a preset: ``"llr:robust"``.
+    seed : int
     **settings
-        Its hyper-parameters.
+        Its hyper-parameters, on top of the preset.
 
     Examples
     --------
     >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> model = ADBenchDetector(seed=0, model_name="knn-words", k=5).fit(sea, y_train=None)
+    >>> clf = ADBenchDetector("knn-words", k=5)
+    >>> model = clf(seed=1, model_name="Customized").fit(X_train=sea, y_train=[0] * 30)
     >>> near, far = model.predict_score(["the ship and its crew", "the court heard a witness"])
     >>> bool(far > near)
     True
     """
 
-    def __init__(self, seed: int, model_name: str, **settings: Any) -> None:
-        self.seed, self.model_name, self.settings = seed, model_name, settings
+    def __init__(self, model_name: str, seed: int = 0, **settings: Any) -> None:
+        self.model_name, self.seed, self.settings = model_name, seed, settings
 
-    def fit(self, X_train: Sequence[str], y_train: object = None) -> Self:
+    def __call__(self, seed: int, model_name: str) -> Self:
+        """Return the detector with another seed, not fitted; ADBench's name for it is not used."""
+        return type(self)(self.model_name, seed, **self.settings)
+
+    def fit(self, X_train: ArrayLike, y_train: object = None) -> Self:
         """Fit on documents; labels are ignored, as by ADBench's unsupervised models."""
-        kind = registry.detector(self.model_name)
-        seed = {"random_state": self.seed} if "random_state" in kind.default_params() else {}
-        self._detector = kind(**self.settings, **seed).fit(list(X_train))
+        name, _, preset = self.model_name.partition(":")
+        kind = registry.detector(name)
+        settings = dict(self.settings)
+        if "random_state" in kind.default_params():
+            settings["random_state"] = self.seed
+        self._detector = kind.from_preset(preset or "default", **settings).fit(_texts(X_train))
         return self
 
-    def predict_score(self, X: Sequence[str]) -> NDArray[np.float64]:
+    def predict_score(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the abnormality of each document."""
-        return self._detector.decision_function(list(X))
+        return self._detector.decision_function(_texts(X))
+
+
+def _texts(X: ArrayLike) -> list[str]:
+    """Return documents as a list; ADBench prints ``X.shape[1]``, so they may be a column."""
+    return np.asarray(X, dtype=object).ravel().tolist()

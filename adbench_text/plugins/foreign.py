@@ -12,11 +12,11 @@ detector of PyOD: that is recognised too, but its higher scores are more abnorma
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Protocol, Self, runtime_checkable
 
-from sklearn.base import OutlierMixin, is_outlier_detector
+from sklearn.base import OutlierMixin, clone, is_outlier_detector
 
 from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
@@ -30,6 +30,35 @@ TURNED = "scikit-learn's outlier detectors score normality, so the sign of its s
 
 _PYOD = "pyod.models.base"
 _VARIABLE = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+
+
+@runtime_checkable
+class Detector(Protocol):
+    """An object with the methods that every detector has."""
+
+    def fit(self, texts: Any, /) -> Any:
+        """Learn from documents."""
+
+    def decision_function(self, texts: Any, /) -> Any:
+        """Return a score of each document."""
+
+
+def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
+    """Return an unfitted copy of a detector, or a detector of a class, with our interface."""
+    if not isinstance(detector, Detector):
+        raise InvalidValueError(
+            f"A detector is a name, or an object with fit and decision_function, got {detector!r:.80}."
+        )
+    if inspect.isclass(detector):
+        return adapted(detector)()
+    if isinstance(detector, TextDetector):
+        return clone(detector)  # type: ignore[no-any-return]
+    of, copy = type(detector), partial(clone, detector, safe=False)
+    if _is_pyod(of) and _takes_a_matrix(of):
+        kind, params = adapted(of), detector.get_params()  # type: ignore[attr-defined]
+        return kind(**{name: params[name] for name in params.keys() & kind.default_params().keys()})
+    vars(copy).update(__name__=of.__name__, __doc__=of.__doc__)
+    return adapted(copy)()
 
 
 def adapted(kind: Any) -> type[TextDetector]:
@@ -148,13 +177,13 @@ class Foreign(TextDetector):
         Those of a detector that a function returns are deep, because the function does not take them.
         """
         method = getattr(self.wrapped, "get_params", None)
-        if method is None or (inspect.isfunction(self.kind) and not deep):
+        if method is None or (not inspect.isclass(self.kind) and not deep):
             return dict(self._settings)
         return dict(method())
 
     def set_params(self, **params: Any) -> Self:
         """Set hyper-parameters; the detector has to be fitted again."""
-        taken = inspect.signature(self.kind).parameters if inspect.isfunction(self.kind) else params
+        taken = inspect.signature(self.kind).parameters if not inspect.isclass(self.kind) else params
         settings = {**self._settings, **{name: value for name, value in params.items() if name in taken}}
         self.__dict__.clear()
         type(self).__init__(self, **settings)

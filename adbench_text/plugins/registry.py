@@ -188,6 +188,13 @@ def module_of(kind: str, name: str) -> str:
     return (known.get(name) or known[name.partition("-")[0]]).module
 
 
+def name_of(detector: type) -> str:
+    """Return the name of a detector's class: that of its plug-in, or its own if no plug-in is this class."""
+    place = detector.__module__, detector.__name__
+    found = (p.name for p in plugins("detectors").values() if (p.module, p.class_name) == place)
+    return next(found, detector.__name__)
+
+
 def names(kind: str) -> list[str]:
     """Return all names of a kind; those of a family are its members, none if it cannot be loaded."""
     names_of_kind: list[str] = []

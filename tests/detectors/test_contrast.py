@@ -3,7 +3,9 @@ import pytest
 
 from adbench_text.detectors import _neighbours
 from adbench_text.errors import DataError, InvalidValueError, PluginError
-from adbench_text.models import Model, Training, load, save
+from adbench_text.models import Model, Training
+from adbench_text.models import load_model as load
+from adbench_text.models import save_model as save
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import BANK
 from adbench_text.sweep.cell import Cell

@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.ensemble import IsolationForest
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.neighbors import LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
 
+from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.models import load_model, save_model
 from adbench_text.models.model import Scorer
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
@@ -55,6 +61,69 @@ def test_an_error_of_another_library_is_one_line():
         odd_documents(SEA[:10], "pyod-knn", settings=settings)
     with pytest.raises(DetectorError, match="failed: ValueError: Expected n_neigh"):
         fit_model(SEA[:10], "pyod-knn", settings=settings)
+
+
+class Unknown:
+    """A detector of a user: the share of unknown words."""
+
+    def __init__(self, weight):
+        self.weight = weight
+
+    def fit(self, texts):
+        self.known = {word for text in texts for word in text.split()}
+
+    def decision_function(self, texts):
+        return [self.weight * np.mean([word not in self.known for word in text.split()]) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("detector", "name"),
+    [
+        (KNNWords(k=3), "knn-words"),
+        (KNNWords, "knn-words"),
+        (Unknown(2), "Unknown"),
+        (make_pipeline(TfidfVectorizer(), LocalOutlierFactor(novelty=True)), "Pipeline"),
+        (make_pipeline(Cleaner(), KNNWords(k=3)), "Pipeline"),
+    ],
+)
+def test_a_detector_may_be_an_object_or_a_class(detector, name):
+    before = str(vars(detector))
+    result = odd_documents([*SEA, ODD], detector, keep_copies=True, alpha=0.02)
+    assert (result.detector, result.documents[0].place) == (name, 60)
+    model = fit_model(SEA, detector)
+    normal, odd = Scorer(model).score([SEA[0], ODD])
+    assert model.name == name
+    assert odd.score > normal.score
+    assert str(vars(detector)) == before
+
+
+def test_the_settings_of_a_detector_that_is_an_object_are_kept(tmp_path):
+    model = fit_model(SEA, KNNWords(k=3))
+    by_name = fit_model(SEA, "knn-words", settings={"k": 3})
+    assert np.array_equal(model.calibration, by_name.calibration)
+    assert load_model(save_model(model, tmp_path / "model")).detector.k == 3
+
+
+def test_the_seed_is_that_of_an_object_without_one():
+    own = LLR(background="uniform", coherence=0)
+    assert fit_model(SEA, own, seed=3).detector.random_state == 3
+    assert fit_model(SEA, own.set_params(random_state=7), seed=3).detector.random_state == 7
+    forest = make_pipeline(TfidfVectorizer(), IsolationForest(random_state=None))
+    assert fit_model(SEA, forest).detector.get_params()["isolationforest__random_state"] is None
+
+
+@pytest.mark.parametrize(
+    ("detector", "options", "message"),
+    [
+        (3, {}, "A detector is a name, or an object with fit and decision_function, got 3."),
+        (KNNWords(), {"preset": "default"}, "knn-words has its settings already; leave out preset and sett"),
+        (KNNWords(), {"settings": {"k": 3}}, "knn-words has its settings already; leave out preset and sett"),
+    ],
+)
+def test_what_is_no_detector(detector, options, message):
+    for call in (fit_model, odd_documents):
+        with pytest.raises(InvalidValueError, match=message):
+            call(SEA, detector, **options)
 
 
 def test_copies_share_rank_and_score_and_do_not_support_each_other():

@@ -23,8 +23,10 @@ from safetensors import numpy as safetensors
 
 from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError, ModelError
-from adbench_text.models import Model, Training, load, save
+from adbench_text.models import Model, Training
 from adbench_text.models import folder as folder_module
+from adbench_text.models import load_model as load
+from adbench_text.models import save_model as save
 from adbench_text.models.model import Scorer, keys
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors

@@ -5,7 +5,8 @@ import pytest
 
 from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import DataError, InvalidValueError, ModelError
-from adbench_text.models import Model, Training, save
+from adbench_text.models import Model, Training
+from adbench_text.models import save_model as save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about

@@ -7,7 +7,9 @@ import pytest
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.isolation import seed_generators
-from adbench_text.models import Model, Training, load, save
+from adbench_text.models import Model, Training
+from adbench_text.models import load_model as load
+from adbench_text.models import save_model as save
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import adapted
@@ -183,9 +185,20 @@ class OfAPlugin(TextDetector):
         return np.zeros(len(texts))
 
 
-def test_a_detector_without_a_state_cannot_be_saved(tmp_path):
-    model = Model(OfAPlugin().fit(TRAIN), "llr", np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea"))
+def test_a_detector_without_a_state_cannot_be_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr(registry, "detector", lambda name: OfAPlugin)
+    model = Model(
+        OfAPlugin().fit(TRAIN), "of-a-plugin", np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea")
+    )
     with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it defines no _get_state"):
+        save(model, tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["OfAPlugin", "llr"])
+def test_a_detector_that_its_name_does_not_lead_to_cannot_be_saved(name, tmp_path):
+    model = Model(OfAPlugin().fit(TRAIN), name, np.zeros(1), "leave-one-out", Training.of(TRAIN, "sea"))
+    with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it has no name by which"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 

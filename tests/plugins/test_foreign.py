@@ -21,7 +21,7 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
 from adbench_text.plugins.documentation import parameters
-from adbench_text.plugins.foreign import TURNED, adapted
+from adbench_text.plugins.foreign import TURNED, adapted, adapted_copy
 from adbench_text.plugins.scores import TokenScore
 
 
@@ -160,6 +160,27 @@ def test_the_sign_of_scikit_learns_outlier_detectors_is_turned(kind):
     again = pickle.loads(pickle.dumps(detector))
     np.testing.assert_array_equal(again.decision_function([NEAR, FAR]), scores)
     assert detector.resources() == {"sign": TURNED}  # outdates what was measured with the other sign
+
+
+def test_a_copy_of_an_object_is_unfitted_cloned_pickled_and_changed():
+    made = make_pipeline(TfidfVectorizer(), OneClassSVM(nu=0.2)).fit(SEA)
+    copy = adapted_copy(made)
+    assert copy.is_turned
+    assert not hasattr(copy.wrapped[-1], "offset_")
+    for again in (clone(copy), pickle.loads(pickle.dumps(copy))):
+        assert again.get_params()["oneclasssvm__nu"] == 0.2
+        assert again.fit(SEA).decision_function(["law"]) > again.decision_function(SEA[:1])
+    assert copy.set_params(oneclasssvm__nu=0.3).wrapped[-1].nu == 0.3
+    assert made[-1].nu == 0.2
+    assert clone(adapted_copy(Long(least=1))).fit(["the sea"]).decision_function(["sea"]) == 0
+
+
+def test_an_object_of_pyod_gets_vectors():
+    copy = adapted_copy(KNN(n_neighbors=3, contamination=0.2))
+    copy.set_params(encoder="svd")
+    for detector in (copy, clone(copy)):
+        assert (detector.contamination, detector.get_params()["n_neighbors"]) == (0.2, 3)
+        assert detector.fit(SEA).decision_function(["law"]) > 0
 
 
 def test_a_detector_that_a_function_returns_is_cloned_with_its_hyper_parameters():

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
-from adbench_text.models import Model, Training, load, save
+from adbench_text.models import Model, Training
+from adbench_text.models import load_model as load
+from adbench_text.models import save_model as save
 from adbench_text.models.pyfunc import _load_pyfunc
 from adbench_text.plugins import registry
 from adbench_text.store.logged_model import log_model

@@ -1,0 +1,29 @@
+"""The public names and their modules: read by type checkers and editors, and by ``__init__.py``."""
+
+from adbench_text.calibration import p_values as p_values
+from adbench_text.detectors.contrast import Contrast as Contrast
+from adbench_text.detectors.cvdd import CVDD as CVDD
+from adbench_text.detectors.date import DATE as DATE
+from adbench_text.detectors.form import Form as Form
+from adbench_text.detectors.iforest import IForest as IForest
+from adbench_text.detectors.knn_words import KNNWords as KNNWords
+from adbench_text.detectors.llr import LLR as LLR
+from adbench_text.detectors.mean import Mean as Mean
+from adbench_text.detectors.ocsvm import OCSVM as OCSVM
+from adbench_text.detectors.refit import Refit as Refit
+from adbench_text.documents.ranking import fit_model as fit_model
+from adbench_text.documents.ranking import odd_documents as odd_documents
+from adbench_text.models.folder import load_model as load_model
+from adbench_text.models.folder import save_model as save_model
+from adbench_text.models.model import Model as Model
+from adbench_text.models.model import Scorer as Scorer
+from adbench_text.plugins.adbench import ADBenchDetector as ADBenchDetector
+from adbench_text.plugins.cleaner import Cleaner as Cleaner
+from adbench_text.plugins.dataset import Dataset as Dataset
+from adbench_text.plugins.dataset import Documents as Documents
+from adbench_text.plugins.dataset import Edition as Edition
+from adbench_text.plugins.detector import TextDetector as TextDetector
+from adbench_text.plugins.vector_detector import VectorDetector as VectorDetector
+from adbench_text.sweep.names import detector as detector
+
+__version__: str
