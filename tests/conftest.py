@@ -1,5 +1,6 @@
 import os
 import pickle
+import signal
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -26,6 +27,9 @@ os.environ["MLFLOW_DISABLE_TELEMETRY"] = "true"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it; what a command prints to a pipe is not wrapped
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
+
+# A shell lets a command that it starts in the background ignore Ctrl-C, which tests send to themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Plug-ins that happen to be installed are not under test; those that a test puts on the path are.
 _INSTALLED = {each for kind in registry._FOLDERS for each in entry_points(group=f"adbench_text.{kind}")}
@@ -209,6 +213,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr("time.perf_counter", lambda: clock.now)
     monkeypatch.setattr("time.monotonic", lambda: clock.now)
     return clock
+
+
+@pytest.fixture
+def hears_hangup() -> Iterator[None]:
+    """Processes that the test starts hear SIGHUP; under nohup they would ignore it, as pytest does."""
+    previous = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, previous)
 
 
 @pytest.fixture
