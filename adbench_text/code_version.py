@@ -3,7 +3,8 @@
 The code of a plug-in is its own files, complete, without comments and docstrings. It begins with the
 module of the plug-in and follows its imports: of a plug-in of ours within ``detectors/`` and ``datasets/``,
 of another one to every module that belongs to no installed release, such as a module beside it, on the path,
-or of an editable installation. A release counts by its version, the harness by `PROTOCOL`.
+or of an installation from a folder or a repository. A release, from an index or a wheel file, counts by its
+version, the harness by `PROTOCOL`.
 
 Not seen: a module that is imported by a computed name and kept in no global of its importer, and files of
 other kinds that the code reads (a detector returns their digests from `resources`).
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from importlib.metadata import PackageNotFoundError, distribution, packages_distributions, version
 from importlib.util import find_spec, resolve_name
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -168,16 +169,25 @@ def _spec(module: str) -> ModuleSpec | None:
         spec = None if package else _spec(above)
         places = getattr(package, "__path__", None) or (spec and spec.submodule_search_locations)
         return PathFinder.find_spec(module, list(places)) if places else None
-    except (ImportError, AttributeError, ValueError):
+    except (ImportError, AttributeError, KeyError, ValueError):  # KeyError: a namespace that is not loaded
         return None
 
 
 @cache
 def _is_release(module: str) -> bool:
-    """Return whether a module was installed from a release, and not linked to a folder of sources."""
+    """Return whether a module was installed from a release, and not from a folder of sources."""
     top = module.partition(".")[0]
     path = _file(top) or _file(module)  # the parts of a namespace may come from several places
-    return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(_release(top)[0])
+    name = _release(top)[0]
+    return path is not None and not _RELEASES.isdisjoint(path.parts) and bool(name) and not _is_source(name)
+
+
+def _is_source(name: str) -> bool:
+    """Return whether a distribution comes from a folder or a repository: its code may change alone."""
+    found = distribution(name)
+    origin = found.read_text("direct_url.json") or ""
+    by_conda = (found.read_text("INSTALLER") or "").strip() == "conda"  # it names the folder of its own build
+    return ("dir_info" in origin or "vcs_info" in origin) and not by_conda
 
 
 @cache

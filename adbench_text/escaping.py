@@ -13,8 +13,8 @@ _NO_FILE_NAME = frozenset('/\\\0<>"|?*')
 # User and password, which may contain / and @; after a colon, a number before a / is a port.
 _LOGIN = re.compile(r"://(?:[^/\s]*|[^/\s:@]*:(?!\d+/)[^\s@]*)@")
 _SECRET = re.compile(
-    r"([?&;#](?:[\w.%-]*(?:pass|pwd|token|secret|(?:api|access|private)[-_]?key|signature|credential|auth)"
-    r"[\w.%-]*|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
+    r"([?&;#](?:[\w.%-]*(?:pass|pwd|token|secret|(?:api|access|private|ssl|client|server|account)[-_]?key|"
+    r"signature|credential|auth)[\w.%-]*|sig|key|odbc_connect)=)[^\s&;#'\"`]+",
     re.IGNORECASE,
 )
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -60,7 +60,8 @@ def _active() -> dict[int, Handler]:
 @contextmanager
 def ignored() -> Iterator[None]:
     """Ignore Ctrl-C; processes started in the block inherit this and ignore it as long as they live."""
-    with _handled({signal.SIGINT: signal.SIG_IGN} if signal.SIGINT in _active() else {}):
+    is_main = threading.current_thread() is threading.main_thread()
+    with _handled({signal.SIGINT: signal.SIG_IGN} if is_main and signal.getsignal(signal.SIGINT) else {}):
         yield
 
 

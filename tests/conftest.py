@@ -1,9 +1,12 @@
 import os
 import pickle
+import signal
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import lru_cache
-from importlib.metadata import entry_points
+from importlib.metadata import distributions
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from filelock import FileLock
 from servers import Server, serving
 
 import adbench_text.models.folder  # noqa: F401 - notes the packages of vectors, before a test takes them away
+from adbench_text.cli import new
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets.pydocs import PyDocs
@@ -27,9 +31,18 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist sets it; what a command prints t
 os.environ["DO_NOT_TRACK"] = "true"
 os.environ["ADBENCH_TEXT_RUN_REPORT"] = "false"  # seconds for each run; one test asks for it
 
-# Plug-ins that happen to be installed are not under test; those that a test puts on the path are.
-_INSTALLED = {each for kind in registry._FOLDERS for each in entry_points(group=f"adbench_text.{kind}")}
-registry.entry_points = lambda group: [each for each in entry_points(group=group) if each not in _INSTALLED]
+# A shell lets a command that it starts in the background ignore Ctrl-C, which tests send to themselves.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Plug-ins that happen to be installed are not under test, not even their names; those that a test puts on the
+# path are.
+_PATH = frozenset(sys.path)
+registry.entry_points = lambda group: [
+    point
+    for package in distributions(path=[folder for folder in dict.fromkeys(sys.path) if folder not in _PATH])
+    for point in package.entry_points.select(group=group)
+]
+new.find_spec = lambda name: find_spec(name) if name in sys.stdlib_module_names else None
 
 REAL_DATA = Path(
     os.environ.get("ADBENCH_TEXT_DATA") or Path(__file__).parents[2] / "shared" / "data"
@@ -209,6 +222,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     monkeypatch.setattr("time.perf_counter", lambda: clock.now)
     monkeypatch.setattr("time.monotonic", lambda: clock.now)
     return clock
+
+
+@pytest.fixture
+def hears_hangup() -> Iterator[None]:
+    """Processes that the test starts hear SIGHUP; under nohup they would ignore it, as pytest does."""
+    previous = signal.signal(signal.SIGHUP, lambda *_: None)
+    yield
+    signal.signal(signal.SIGHUP, previous)
 
 
 @pytest.fixture

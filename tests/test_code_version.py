@@ -189,6 +189,35 @@ def test_an_installed_release_counts_by_its_version(version_of, tmp_path, monkey
     assert versions[0] == versions[1] != versions[2]
 
 
+LOCAL = '{"url": "file:///home/me/evrel", "dir_info": {}}'
+GIT = '{"url": "https://example.org/evrel.git", "vcs_info": {"vcs": "git", "commit_id": "1a2b"}}'
+WHEEL = '{"url": "file:///home/me/evrel-1.0-py3-none-any.whl", "archive_info": {}}'
+
+
+@pytest.mark.parametrize(
+    ("origin", "installer", "counts"),
+    [
+        (LOCAL, "pip", True),
+        (LOCAL, "uv", True),
+        (GIT, "pip", True),
+        (WHEEL, "pip", False),
+        (LOCAL, "conda", False),
+    ],
+)
+def test_what_was_installed_from_a_folder_or_a_repository_counts_by_its_files(
+    version_of, tmp_path, origin, installer, counts
+):
+    info = installed(tmp_path, "evrel", record="evrel.py")
+    (info / "direct_url.json").write_text(origin)
+    (info / "INSTALLER").write_text(f"{installer}\n")
+    path = f"import sys; sys.path.insert(0, {str(info.parent)!r})"
+    versions = []
+    for code in ("K = 1", "K = 2"):  # the same version is installed twice
+        (info.parent / "evrel.py").write_text(MINE.replace("from {helper} import K", code))
+        versions.append(version_of("evrel", {}, path))
+    assert (versions[0] != versions[1]) == counts
+
+
 def test_an_editable_package_counts_by_its_files(version_of, tmp_path):
     info = installed(tmp_path, "evpack", record="__editable__.evpack-1.0.pth")
     (info / "top_level.txt").write_text("evpack\n")

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
@@ -70,6 +71,22 @@ def test_a_detector_keeps_its_contract(name):
 @pytest.mark.parametrize("name", QUICK)
 def test_outliers_score_higher(fitted, name):
     assert roc_auc_score(OUTLIER, fitted(name).decision_function(TEST)) > 0.95
+
+
+@pytest.mark.parametrize("name", QUICK)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda detector: detector.decision_function(TEST),
+        lambda detector: detector.predict(TEST),
+        lambda detector: detector.fitted_state(),
+        lambda detector: detector._texts_of_training(),
+    ],
+)
+def test_before_a_fit_the_error_is_that_of_scikit_learn_and_ours(make, name, ask):
+    with pytest.raises(NotFittedError, match="is not fitted yet") as error:
+        ask(make(name))
+    assert isinstance(error.value, InvalidValueError)
 
 
 def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):

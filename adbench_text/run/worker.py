@@ -21,10 +21,9 @@ import numpy as np
 import psutil
 from threadpoolctl import threadpool_limits
 
-from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.isolation import environment_with, process_context, without_main
+from adbench_text.isolation import environment_with, starting
 from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.run.engine import Limits
@@ -45,12 +44,11 @@ class Worker:
     """
 
     def __init__(self, variables: Mapping[str, str], trace_every: int) -> None:
-        context = process_context(__name__)  # has loaded the harness, and no plug-in
-        self.connection, far = context.Pipe()
-        with _starting, interrupts.ignored(), environment_with(variables), without_main():
-            arguments = far, trace_every, dict(os.environ)
-            self._process = context.Process(target=_work, args=arguments)
-            with environment_with({"PYTHONSAFEPATH": "1"}):  # no adbench_text of the working directory
+        with _starting, environment_with(variables):
+            environment = dict(os.environ)
+            with starting(__name__) as context:  # this module has loaded the harness, and no plug-in
+                self.connection, far = context.Pipe()
+                self._process = context.Process(target=_work, args=(far, trace_every, environment))
                 self._process.start()
         far.close()
         self.cell: Cell | None = None  # that it evaluates

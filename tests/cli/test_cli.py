@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import psutil
@@ -544,21 +544,27 @@ def test_ctrl_c_before_anything_has_begun_exits_with_130_too(store, monkeypatch)
     assert run("-d counting").exit_code == 130
 
 
-@pytest.mark.parametrize(
-    ("jobs", "ending"),
-    [(0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)],
-)
-def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, toy_path):
+def begin(toy_path: Path, jobs: int) -> subprocess.Popen:
+    """Begin a sweep of twelve cells in a process group of its own."""
     path = os.pathsep.join([str(toy_path), os.environ.get("PYTHONPATH", "")])
     environment = {"PYTHONPATH": path, "TOY_SECONDS": "0.5", "PYTHONUNBUFFERED": "1"}
     command = f"-m adbench_text.cli run -s tiny -d counting --jobs {jobs} -v".split()
-    process = subprocess.Popen(
+    return subprocess.Popen(
         [sys.executable, *command],
         env=os.environ | environment,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
+
+
+@pytest.mark.usefixtures("hears_hangup")
+@pytest.mark.parametrize(
+    ("jobs", "ending"),
+    [(0, signal.SIGINT), (1, signal.SIGINT), (2, signal.SIGINT), (2, signal.SIGTERM), (1, signal.SIGHUP)],
+)
+def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, toy_path):
+    process = begin(toy_path, jobs)
     lines = []
     for line in process.stderr:
         lines.append(line)
@@ -578,6 +584,24 @@ def test_a_real_signal_leaves_no_process_and_no_traceback(jobs, ending, store, t
     assert set(runs("cell")) <= {("FINISHED", "active"), ("RUNNING", "deleted")}
     assert runs("sweep") == [("KILLED", "active")]
     assert len(runs("cell")) < 12
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes start at once")
+def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_path):
+    process = begin(toy_path, jobs=1)
+    children, commands = [], ""
+    while "forkserver" not in commands:
+        assert process.poll() is None
+        with suppress(psutil.Error):  # one has just ended
+            children = psutil.Process(process.pid).children()
+            commands = " ".join(str(child.cmdline()) for child in children)
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, printed = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert printed.splitlines()[-1].startswith("Interrupted. Finished cells are kept; ")
+    assert "Traceback" not in printed
+    assert psutil.wait_procs(children, timeout=10)[1] == []
 
 
 # Bad input

@@ -102,6 +102,7 @@ SIGNALS = [
 ]
 
 
+@pytest.mark.usefixtures("hears_hangup")
 @pytest.mark.parametrize(("when", "ending"), SIGNALS)
 def test_a_signal_ends_the_command_at_once_and_leaves_nothing(folder, rows, when, ending):
     process = odd(folder, rows)

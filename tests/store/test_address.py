@@ -66,6 +66,11 @@ def test_the_address_is_the_one_given_else_mlflows_variable_else_a_file_here(mon
             "run --tracking-uri 'http://host/?user=me&password=***' --seed 1",
         ),
         ("http://host?X-Amz-Signature=s3cret&api_key=s3cret#token=s3cret", None),
+        (
+            "postgresql://host/db?sslkey=s3cret&sslpassword=s3cret&scram_client_key=s3cret",
+            None,
+        ),
+        ("mysql+pymysql://host/db?ssl_key=s3cret&ssl-key=s3cret;AccountKey=s3cret", None),
         ("mssql+pyodbc:///?odbc_connect=PWD%3Ds3cret", None),
         ("postgresql://host/db?sslmode=require&application_name=x", ...),
         ("http://host/#/experiments/1/runs?orderByKey=metrics.%60auroc%60", ...),

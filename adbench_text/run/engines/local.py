@@ -8,7 +8,7 @@ from multiprocessing import connection
 
 from joblib import cpu_count
 
-from adbench_text import provenance
+from adbench_text import interrupts, provenance
 from adbench_text.checks import Whole
 from adbench_text.errors import InvalidValueError
 from adbench_text.run.engine import SECONDS, Limits, Queue, Work
@@ -120,8 +120,9 @@ class _Pool:
         n_workers = Counter(self._gpu_of.get(worker) for worker in self._workers)
         gpu = min(self._gpus, key=lambda each: n_workers[each], default=None)
         own = {} if gpu is None else {provenance.VISIBLE: gpu}
-        worker = Worker(self._threads | own, self._work.trace_every)
-        self._workers.append(worker)
+        with interrupts.held_back():  # a process that has begun is one of those that `close` ends
+            worker = Worker(self._threads | own, self._work.trace_every)
+            self._workers.append(worker)
         self._gpu_of[worker] = gpu
 
     def _next(self, worker: Worker) -> Cell | None:
