@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from adbench_text.documents.ranked import OddDocuments, RankedDocument
     from adbench_text.reports.formats._heatmap import PageDocument
 
-_OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
+_OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
@@ -88,6 +88,8 @@ def command(
     called odd if p is at most --alpha, so that about this share is odd in any file, with or without outliers.
 
     Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
+
+    Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
     """
     from adbench_text.documents.ranking import odd_documents
     from adbench_text.documents.survey import FileTexts
@@ -160,7 +162,7 @@ class _Rows:
     def id(self, place: int) -> str:
         """Return the identifier of a document."""
         if self._source.id_column is None:
-            return str(place + 1)
+            return str(place)
         return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
 
     def texts(self) -> Iterator[str]:
@@ -299,7 +301,7 @@ def _write_table(
         copy_of = "" if each.copy_of is None else rows.id(origin)
         numbers = [_cell(each.score, 6), *(_cell(p, 4) for p in (each.p, each.p_form, each.p_both))]
         texts = map(no_formula, (why.get(origin), why_form.get(origin), copy_of))
-        return [ranks[0], *numbers, ranks[1], *texts]
+        return [ranks[0], each.place, *numbers, ranks[1], *texts]
 
     def ours() -> Iterator[tuple[int, list[Any]]]:
         is_written = bytearray(first.n_documents)
@@ -312,16 +314,16 @@ def _write_table(
                 yield each.place, cells(each, "", "")
         for place, written in enumerate(is_written):
             if not written:
-                yield place, [""] * len(_OURS)
+                yield place, ["", place] + [""] * (len(_OURS) - 2)
 
     fields = rows.fields
-    columns = list(rows.columns) if fields is not None else [rows.id_name]
+    columns = list(rows.columns) if fields is not None else ["id"] * (rows.id_name == "id")
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         titles = [f"input_{name}" if name in _OURS else name for name in columns]
         writer.writerow([*_OURS, *map(no_formula, titles)])
         for n, (place, own) in enumerate(ours(), start=1):
-            theirs = [rows.id(place)] if fields is None else [fields[place].get(name) for name in columns]
+            theirs = [fields[place].get(name) if fields is not None else rows.id(place) for name in columns]
             writer.writerow([*own, *map(no_formula, theirs)])
             progress("writing", n, first.n_documents)
 

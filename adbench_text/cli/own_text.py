@@ -40,7 +40,7 @@ DOCUMENTS = [
     click.Option(
         ["--id"],
         metavar="COLUMN",
-        help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
+        help="Column of the identifiers; '' for the rows, from 0 on.  [default: id, if there is one]",
     ),
     click.Option(
         ["--format", "kind"],
