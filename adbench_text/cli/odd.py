@@ -3,7 +3,7 @@
 import csv
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -46,7 +46,9 @@ _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
-_SECTIONS = sections_of(Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--output", "--with-text"))
+_SECTIONS = sections_of(
+    Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--max-copies", "--output", "--with-text")
+)
 
 
 @click.command("odd", cls=SectionedCommand, sections=_SECTIONS)
@@ -56,6 +58,12 @@ _SECTIONS = sections_of(Odd=("--alpha", "--by", "--keep-copies"), Output=("--top
 @adding(by_option("two lists, by words and by form"))
 @click.option("--keep-copies", is_flag=True, help="Rank each near-copy by itself.")
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents of a list to print.")
+@click.option(
+    "--max-copies",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Leave documents with more copies than this out of the lists; the table has them.",
+)
 @click.option(
     "--output",
     "-o",
@@ -75,6 +83,7 @@ def command(
     by: str | None,
     keep_copies: bool,
     top: int,
+    max_copies: int | None,
     output: Path,
     with_text: bool,
     **options: Any,
@@ -114,7 +123,7 @@ def command(
         if by is None and ranked.has_form:
             lists = {" by words": ranked, " by form": ranked.ordered("form")}
         progress("explaining", 0, None)
-        explained = {name: _explained(each, top) for name, each in lists.items()}
+        explained = {name: _explained(each, top, max_copies) for name, each in lists.items()}
         families = [each for each in ranked.families(_N_FAMILIES) if each.n_copies >= _OF_FAMILY]
         ranked.read([*chain(*explained.values()), *families])
         for name, each in lists.items():
@@ -125,7 +134,8 @@ def command(
         if name:
             click.echo(f"Odd{name}:")
         _print(each, explained[name][:top], rows)
-    called_odd = [*(_called_odd(*item) for item in lists.items()), _MEANING]
+    called_odd = [_called_odd(name, each, explained[name], max_copies) for name, each in lists.items()]
+    called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
         _write_table(table, lists, rows, explained, progress)
@@ -212,9 +222,14 @@ def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
-def _explained(ranked: "OddDocuments", top: int) -> "list[RankedDocument]":
-    """Return the different documents that are odd or printed, at least one."""
-    return ranked.first(max(_n_odd(ranked)[0], top, 1))
+def _explained(ranked: "OddDocuments", top: int, max_copies: int | None) -> "list[RankedDocument]":
+    """Return the different documents that are odd or printed, at least one; none with too many copies."""
+
+    def is_listed(document: "RankedDocument") -> bool:
+        return document.copy_of is None and (max_copies is None or document.n_copies <= max_copies)
+
+    n_listed = max(sum(map(is_listed, ranked.odd)), top, 1)
+    return list(islice(filter(is_listed, ranked), n_listed))
 
 
 def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
@@ -224,13 +239,22 @@ def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
     return n_different, len(odd) - n_different
 
 
-def _called_odd(name: str, ranked: "OddDocuments") -> str:
-    """Return how many documents of a list are odd."""
+def _called_odd(
+    name: str, ranked: "OddDocuments", listed: "Sequence[RankedDocument]", max_copies: int | None
+) -> str:
+    """Return how many documents are odd, and how many have too many copies to be listed."""
     n_odd, n_copies = _n_odd(ranked)
+    n_first = max([n_odd, *(document.rank for document in listed)])
+    not_listed = (
+        f" {n_first - len(listed):,} with more than {count(max_copies, 'copy', 'copies')} not listed "
+        "(--max-copies)."
+        if max_copies is not None
+        else ""
+    )
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
     return (
         f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
-        f"of at most {ranked.alpha:g} (--alpha)."
+        f"of at most {ranked.alpha:g} (--alpha).{not_listed}"
     )
 
 

@@ -270,6 +270,24 @@ def test_near_copies_are_one_row_and_the_largest_families_are_named(home, tmp_pa
     assert "ear-cop" not in result.stdout
 
 
+def test_documents_with_many_copies_are_left_out_of_the_lists(odd, tmp_path):
+    letter = ["Preheat the oven, beat the eggs"] * 4
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *letter, "boil the noodles"]], ("text",))
+    options = ["--by", "words", "--alpha", 0.015]
+    for arguments in ([], ["--max-copies", 3]):
+        result = odd(tmp_path / "a.csv", *options, *arguments)
+        assert "Called odd: 2 of 152 different documents and 3 copies" in result.stdout
+        assert "oven" in result.stdout
+    assert "(--alpha). 0 with more than 3 copies not listed (--max-copies)." in result.stdout
+    result = odd(tmp_path / "a.csv", *options, "--max-copies", 2)
+    assert "(--alpha). 1 with more than 2 copies not listed (--max-copies)." in result.stdout
+    lines = [line for line in result.stdout.splitlines() if re.match(" +[0-9]+ +", line)]
+    assert len(lines) == 10
+    assert lines[0].endswith("boil the noodles")
+    assert "oven" not in result.stdout + (tmp_path / "odd.html").read_text()
+    assert sum(row["odd"] == "1" for row in table(tmp_path / "odd.csv")) == 5
+
+
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):
     cooks = ["preheat the oven", "beat the eggs", "boil the noodles"]
     write(tmp_path / "a.csv", [[text] for text in [*SEA, *cooks]], ("text",))
