@@ -144,7 +144,8 @@ def command(
             for name, each in lists.items()
         }
         notes = [*of_families, in_any_file]
-        write_page(page, file, [summary, *called_odd], sections, next(iter(lists.values())).centre, notes)
+        head = [_lead(by, explained), summary, *called_odd]
+        write_page(page, file, head, sections, next(iter(lists.values())).centre, notes, rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
     for note in _notes(lists, choice):
@@ -237,6 +238,14 @@ def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
     odd = ranked.odd
     n_different = sum(document.copy_of is None for document in odd)
     return n_different, len(odd) - n_different
+
+
+def _lead(by: str | None, listed: "Mapping[str, Sequence[RankedDocument]]") -> str:
+    """Return what the page shows."""
+    first, *others = listed.items()
+    name = f" by {by}" if by else first[0]
+    more = "".join(f", and the {len(each):,} that do{other}" for other, each in others)
+    return f"These are the {len(first[1]):,} documents that differ most from the others{name}{more}."
 
 
 def _called_odd(

@@ -78,6 +78,7 @@ def test_a_session(odd, tmp_path):
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
     assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
     assert "<title>Odd documents in tickets.csv</title>" in page
+    assert "the 2 documents that differ most from the others by words, and the 2 that do by form.</p>" in page
     assert str(escape(command_line())) in page
 
 
@@ -88,6 +89,8 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
     for by in ("words", "form", "both"):
         result = odd(tmp_path / "a.csv", "--by", by, "--top", 3, "--alpha", 0.02)
         assert "Odd by" not in result.stdout
+        lead = f"These are the 3 documents that differ most from the others by {by}."
+        assert lead in (tmp_path / "odd.html").read_text()
         rows = table(tmp_path / "odd.csv")
         first[by] = rows[0]["text"]
         marks[by] = {
@@ -154,7 +157,9 @@ def test_rows_count_from_0_so_that_the_table_joins_the_file_as_the_docs_show(odd
     write(tmp_path / "posts.csv", [[n, text] for n, text in enumerate(texts)], ("number", "body"))
     result = odd("posts.csv", "--text", "body", "--top", 1)
     assert re.search(r" 1 +150 +0\.0066 ", result.stdout)
-    assert "<bdi>150</bdi>" in (tmp_path / "odd.html").read_text()
+    markup = (tmp_path / "odd.html").read_text()
+    assert '<th scope="col">row</th>' in markup
+    assert "<bdi>150</bdi>" in markup
     assert all(row["row"] == row["number"] for row in table(tmp_path / "odd.csv"))
     page = Path(__file__).parents[2] / "docs" / "own-text.md"
     code = re.search(r"^ {4}import pandas as pd\n\n(    .*\n)+", page.read_text(), re.MULTILINE)
