@@ -130,10 +130,12 @@ def command(
             each.explain(explained[name])
     summary, of_families = _summary(ranked), _families(ranked, families, rows)
     click.echo("\n".join([summary, *of_families[:_N_FAMILIES_PRINTED]]))
-    for name, each in lists.items() if top else ():
-        if name:
+    for name, each in lists.items():
+        shown = explained[name][:top]
+        if name and shown:
             click.echo(f"Odd{name}:")
-        _print(each, explained[name][:top], rows)
+        if shown:
+            _print(each, shown, rows)
     called_odd = [_called_odd(name, each, explained[name], max_copies) for name, each in lists.items()]
     called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
@@ -253,18 +255,16 @@ def _called_odd(
 ) -> str:
     """Return how many documents are odd, and how many have too many copies to be listed."""
     n_odd, n_copies = _n_odd(ranked)
-    n_first = max([n_odd, *(document.rank for document in listed)])
-    not_listed = (
-        f" {n_first - len(listed):,} with more than {count(max_copies, 'copy', 'copies')} not listed "
-        "(--max-copies)."
-        if max_copies is not None
-        else ""
-    )
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    return (
+    line = (
         f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
-        f"of at most {ranked.alpha:g} (--alpha).{not_listed}"
+        f"of at most {ranked.alpha:g} (--alpha)."
     )
+    if max_copies is None:
+        return line
+    n_left_out = max([n_odd, *(document.rank for document in listed)]) - len(listed)
+    most = count(max_copies, "copy", "copies")
+    return f"{line} {n_left_out:,} with more than {most} not listed (--max-copies)."
 
 
 def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> list[str]:

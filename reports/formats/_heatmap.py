@@ -213,9 +213,7 @@ class _OnPage(NamedTuple):
         texts = [self.document.text[part.start : part.end] for part in parts]
         texts += [*self.document.facts.values(), *2 * (self.name, *self.document.why)]
         n_words = sum(
-            word.start < part.end and word.end > part.start
-            for part in parts
-            for word in self.document.words
+            word.start < part.end and word.end > part.start for part in parts for word in self.document.words
         )
         n_bytes = sum(len(escape(_UNFIT.sub("\ufffd", text)).encode()) for text in texts)
         return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT

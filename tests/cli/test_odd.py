@@ -291,6 +291,10 @@ def test_documents_with_many_copies_are_left_out_of_the_lists(odd, tmp_path):
     assert lines[0].endswith("boil the noodles")
     assert "oven" not in result.stdout + (tmp_path / "odd.html").read_text()
     assert sum(row["odd"] == "1" for row in table(tmp_path / "odd.csv")) == 5
+    write(tmp_path / "b.csv", [[text] for text in [*SEA, *SEA]], ("text",))
+    nothing = odd(tmp_path / "b.csv", *options, "--max-copies", 0)
+    assert nothing.exit_code == 0, nothing.output
+    assert len(nothing.stdout.splitlines()) == 4
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):

@@ -147,8 +147,8 @@ def excerpt(text, why):
 def test_the_table_shows_the_text_around_the_odd_words():
     body = "Hello, I have been waiting for weeks: my storm insurance refused to pay for the mast."
     text = "question\n" + body + " word" * 100 + " insurance"
-    assert excerpt(text, ["storm", "refused"]).startswith("… waiting for weeks: my storm insurance refused to")
-    assert excerpt(text, ["insurance", "refused"]).startswith("… for weeks: my storm insurance refused to pay")
+    assert excerpt(text, ["storm", "refused"]).startswith("… waiting for weeks: my storm insurance refused")
+    assert excerpt(text, ["insurance", "refused"]).startswith("… for weeks: my storm insurance refused")
     assert excerpt(text, ["hello,"]).startswith("question\nHello, I have been")
     assert excerpt(text, ["9 % digits"]).startswith("question\nHello, I have been")
     assert excerpt(text, ["storm"]).endswith("word …")
