@@ -3,7 +3,7 @@
 import csv
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from adbench_text.documents.ranked import OddDocuments, RankedDocument
     from adbench_text.reports.formats._heatmap import PageDocument
 
-_OURS = ("rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
+_OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
@@ -46,7 +46,9 @@ _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
-_SECTIONS = sections_of(Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--output", "--with-text"))
+_SECTIONS = sections_of(
+    Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--max-copies", "--output", "--with-text")
+)
 
 
 @click.command("odd", cls=SectionedCommand, sections=_SECTIONS)
@@ -56,6 +58,12 @@ _SECTIONS = sections_of(Odd=("--alpha", "--by", "--keep-copies"), Output=("--top
 @adding(by_option("two lists, by words and by form"))
 @click.option("--keep-copies", is_flag=True, help="Rank each near-copy by itself.")
 @click.option("--top", default=10, type=click.IntRange(0), help="Number of documents of a list to print.")
+@click.option(
+    "--max-copies",
+    metavar="N",
+    type=click.IntRange(0),
+    help="Leave documents with more copies than this out of the lists; the table has them.",
+)
 @click.option(
     "--output",
     "-o",
@@ -75,6 +83,7 @@ def command(
     by: str | None,
     keep_copies: bool,
     top: int,
+    max_copies: int | None,
     output: Path,
     with_text: bool,
     **options: Any,
@@ -88,6 +97,8 @@ def command(
     called odd if p is at most --alpha, so that about this share is odd in any file, with or without outliers.
 
     Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
+
+    Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
     """
     from adbench_text.documents.ranking import odd_documents
     from adbench_text.documents.survey import FileTexts
@@ -112,18 +123,21 @@ def command(
         if by is None and ranked.has_form:
             lists = {" by words": ranked, " by form": ranked.ordered("form")}
         progress("explaining", 0, None)
-        explained = {name: _explained(each, top) for name, each in lists.items()}
+        explained = {name: _explained(each, top, max_copies) for name, each in lists.items()}
         families = [each for each in ranked.families(_N_FAMILIES) if each.n_copies >= _OF_FAMILY]
         ranked.read([*chain(*explained.values()), *families])
         for name, each in lists.items():
             each.explain(explained[name])
     summary, of_families = _summary(ranked), _families(ranked, families, rows)
     click.echo("\n".join([summary, *of_families[:_N_FAMILIES_PRINTED]]))
-    for name, each in lists.items() if top else ():
-        if name:
+    for name, each in lists.items():
+        shown = explained[name][:top]
+        if name and shown:
             click.echo(f"Odd{name}:")
-        _print(each, explained[name][:top], rows)
-    called_odd = [*(_called_odd(*item) for item in lists.items()), _MEANING]
+        if shown:
+            _print(each, shown, rows)
+    called_odd = [_called_odd(name, each, explained[name], max_copies) for name, each in lists.items()]
+    called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
         _write_table(table, lists, rows, explained, progress)
@@ -132,7 +146,8 @@ def command(
             for name, each in lists.items()
         }
         notes = [*of_families, in_any_file]
-        write_page(page, file, [summary, *called_odd], sections, next(iter(lists.values())).centre, notes)
+        head = [_lead(by, explained), summary, *called_odd]
+        write_page(page, file, head, sections, next(iter(lists.values())).centre, notes, rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
     for note in _notes(lists, choice):
@@ -160,7 +175,7 @@ class _Rows:
     def id(self, place: int) -> str:
         """Return the identifier of a document."""
         if self._source.id_column is None:
-            return str(place + 1)
+            return str(place)
         return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
 
     def texts(self) -> Iterator[str]:
@@ -210,9 +225,14 @@ def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
-def _explained(ranked: "OddDocuments", top: int) -> "list[RankedDocument]":
-    """Return the different documents that are odd or printed, at least one."""
-    return ranked.first(max(_n_odd(ranked)[0], top, 1))
+def _explained(ranked: "OddDocuments", top: int, max_copies: int | None) -> "list[RankedDocument]":
+    """Return the different documents that are odd or printed, at least one; none with too many copies."""
+
+    def is_listed(document: "RankedDocument") -> bool:
+        return document.copy_of is None and (max_copies is None or document.n_copies <= max_copies)
+
+    n_listed = max(sum(map(is_listed, ranked.odd)), top, 1)
+    return list(islice(filter(is_listed, ranked), n_listed))
 
 
 def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
@@ -222,14 +242,29 @@ def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
     return n_different, len(odd) - n_different
 
 
-def _called_odd(name: str, ranked: "OddDocuments") -> str:
-    """Return how many documents of a list are odd."""
+def _lead(by: str | None, listed: "Mapping[str, Sequence[RankedDocument]]") -> str:
+    """Return what the page shows."""
+    first, *others = listed.items()
+    name = f" by {by}" if by else first[0]
+    more = "".join(f", and the {len(each):,} that do{other}" for other, each in others)
+    return f"These are the {len(first[1]):,} documents that differ most from the others{name}{more}."
+
+
+def _called_odd(
+    name: str, ranked: "OddDocuments", listed: "Sequence[RankedDocument]", max_copies: int | None
+) -> str:
+    """Return how many documents are odd, and how many have too many copies to be listed."""
     n_odd, n_copies = _n_odd(ranked)
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    return (
+    line = (
         f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
         f"of at most {ranked.alpha:g} (--alpha)."
     )
+    if max_copies is None:
+        return line
+    n_left_out = max([n_odd, *(document.rank for document in listed)]) - len(listed)
+    most = count(max_copies, "copy", "copies")
+    return f"{line} {n_left_out:,} with more than {most} not listed (--max-copies)."
 
 
 def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> list[str]:
@@ -299,7 +334,7 @@ def _write_table(
         copy_of = "" if each.copy_of is None else rows.id(origin)
         numbers = [_cell(each.score, 6), *(_cell(p, 4) for p in (each.p, each.p_form, each.p_both))]
         texts = map(no_formula, (why.get(origin), why_form.get(origin), copy_of))
-        return [ranks[0], *numbers, ranks[1], *texts]
+        return [ranks[0], each.place, *numbers, ranks[1], *texts]
 
     def ours() -> Iterator[tuple[int, list[Any]]]:
         is_written = bytearray(first.n_documents)
@@ -312,16 +347,16 @@ def _write_table(
                 yield each.place, cells(each, "", "")
         for place, written in enumerate(is_written):
             if not written:
-                yield place, [""] * len(_OURS)
+                yield place, ["", place] + [""] * (len(_OURS) - 2)
 
     fields = rows.fields
-    columns = list(rows.columns) if fields is not None else [rows.id_name]
+    columns = list(rows.columns) if fields is not None else ["id"] * (rows.id_name == "id")
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream)
         titles = [f"input_{name}" if name in _OURS else name for name in columns]
         writer.writerow([*_OURS, *map(no_formula, titles)])
         for n, (place, own) in enumerate(ours(), start=1):
-            theirs = [rows.id(place)] if fields is None else [fields[place].get(name) for name in columns]
+            theirs = [fields[place].get(name) if fields is not None else rows.id(place) for name in columns]
             writer.writerow([*own, *map(no_formula, theirs)])
             progress("writing", n, first.n_documents)
 

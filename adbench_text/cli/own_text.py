@@ -40,7 +40,7 @@ DOCUMENTS = [
     click.Option(
         ["--id"],
         metavar="COLUMN",
-        help="Column of the identifiers; '' to number the documents.  [default: id, if there is one]",
+        help="Column of the identifiers; '' for the rows, from 0 on.  [default: id, if there is one]",
     ),
     click.Option(
         ["--format", "kind"],
@@ -217,6 +217,7 @@ def write_page(
     sections: "Mapping[str, Sequence[PageDocument]]",
     centre: float,
     notes: Sequence[str] = (),
+    id_name: str = "id",
 ) -> None:
     """Write a page of lists of documents of FILE; words are coloured by their scores above the centre."""
     from datetime import datetime
@@ -227,7 +228,7 @@ def write_page(
 
     name = "standard input" if file == STDIN else Path(file).resolve().name
     made = [f"{datetime.now():%Y-%m-%d %H:%M}", command_line()]
-    markup = page_of_documents(f"Odd documents in {name}", made, summary, sections, centre, notes)
+    markup = page_of_documents(f"Odd documents in {name}", made, summary, sections, centre, notes, id_name)
     with atomic_path(path) as temporary:
         temporary.write_text(markup, encoding="utf-8")
 

@@ -91,7 +91,8 @@ class OddDocuments:
         row_of, place_of = self._survey.row_of, self._survey.place_of
         places = np.flatnonzero((row_of >= 0) & (row_of < self.n_different))
         rows = row_of[places]
-        return places[np.lexsort((places, place_of[rows] != places, rows, self._p[self.by][rows]))]
+        scored = place_of[rows]
+        return places[np.lexsort((places, scored != places, scored, self._p[self.by][rows]))]
 
     @cached_property
     def _ranks(self) -> NDArray[np.int64]:
@@ -199,7 +200,7 @@ class OddDocuments:
         """Return the n documents with the most near-copies, those with none left out."""
         found = self._survey
         n_near = np.bincount(found.row_of[found.is_near], minlength=len(found.place_of))
-        largest = np.argsort(-n_near, kind="stable")[:n]
+        largest = np.lexsort((found.place_of, -n_near))[:n]
         wanted = found.place_of[largest[n_near[largest] > 0]].tolist()
         listed = self._at(np.flatnonzero(np.isin(self._places, wanted)))
         return sorted(listed, key=lambda document: wanted.index(document.place))

@@ -26,7 +26,7 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
-from adbench_text.text.cleaning import likely_language, share_of_common_words
+from adbench_text.text.cleaning import likely_language, share_of_common_words, words_looked_at
 
 _LEAST_SINGLE = 0.5  # of the different documents
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
@@ -281,11 +281,12 @@ def _both(p_words: Array, p_form: Array) -> Array:
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
-    share = share_of_common_words(texts, language)
+    found = words_looked_at(texts)
+    share = share_of_common_words(found, language)
     if share >= _LEAST_COMMON:
         return None
-    likely = likely_language(texts)
-    return likely if share_of_common_words(texts, likely) > share else None
+    likely = likely_language(found)
+    return likely if share_of_common_words(found, likely) > share else None
 
 
 def fit_model(

@@ -71,8 +71,9 @@ class Look:
 class Survey:
     """What is known of all documents after a first look.
 
-    The different documents are rows: those with words in the order of their first places, then those without
-    words, such as a line of digits, which are different as they were written.
+    The different documents are rows: those with words, then those without words, such as a line of digits,
+    which are different as they were written. Both are in the order of their keys, so that the order of the
+    file changes nothing that is learned from them.
     """
 
     row_of: NDArray[np.int64]  # of each place; -1 for an empty document
@@ -141,7 +142,7 @@ def _joined(
     different, first, which = np.unique(keys, return_index=True, return_inverse=True)
     speaker = families(of_texts[first]) if len(of_texts) else np.arange(len(different))
     rows = np.flatnonzero((speaker == np.arange(len(different))) & (different > 0))
-    rows = rows[np.lexsort((first[rows], ~has_words[first[rows]]))]
+    rows = rows[np.argsort(~has_words[first[rows]], kind="stable")]
     row_of = np.full(len(different), -1)
     row_of[rows] = np.arange(len(rows))
     in_sample = different[rows] <= sample.largest

@@ -10,7 +10,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.text.words import word_pattern, words
@@ -63,7 +63,7 @@ def clean(text: str) -> str:
 
 
 _CODE = re.compile(r"[a-z]{2,3}(-\w+)*")
-_N_LOOKED_AT = 200  # documents from which the language is guessed
+_N_LOOKED_AT, _N_CHARACTERS = 200, 1000  # documents from which the language is guessed, and of each
 _N_STOP_WORDS = 150  # English has 179 in the papers' list, some of them parts of words
 
 
@@ -115,20 +115,24 @@ def frequent_words(language: str) -> frozenset[str]:
     return frozenset(top_n_list(language, _N_STOP_WORDS))
 
 
-def share_of_common_words(texts: Sequence[str], language: str) -> float:
-    """Return the share of the words of documents that are common in a language; 1 without any word."""
+def words_looked_at(texts: Sequence[str]) -> list[str]:
+    """Return the words at the start of some documents, enough to recognise their language."""
+    some = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
+    return [word for text in some for word in words(text[:_N_CHARACTERS])]
+
+
+def share_of_common_words(found: Sequence[str], language: str) -> float:
+    """Return the share of words that are common in a language; 1 without any word."""
     from wordfreq import available_languages, get_frequency_dict
 
     if language not in available_languages("small"):
         return 1.0
     table = get_frequency_dict(language, wordlist="small")  # large lists know words of all languages
-    found = [word for text in texts for word in words(text)]
     return sum(word in table for word in found) / len(found) if found else 1.0
 
 
-def likely_language(texts: Sequence[str]) -> str:
-    """Return the language in which the largest share of the words of documents is common."""
+def likely_language(found: Sequence[str]) -> str:
+    """Return the language in which the largest share of words is common."""
     from wordfreq import available_languages
 
-    sample = texts[:: max(len(texts) // _N_LOOKED_AT, 1)]
-    return max(sorted(available_languages("small")), key=lambda each: share_of_common_words(sample, each))
+    return max(sorted(available_languages("small")), key=partial(share_of_common_words, found))

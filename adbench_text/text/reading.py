@@ -41,7 +41,7 @@ _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 class Document(NamedTuple):
     """A document as it was written."""
 
-    id: str  # from its column; otherwise its number, from 1 on
+    id: str  # from its column; otherwise its row, from 0 on
     text: str
     fields: dict[str, Any]  # all columns of its row
     place: str  # for messages: "tickets.csv, line 12"
@@ -50,7 +50,8 @@ class Document(NamedTuple):
 class DocumentFile:
     """A file of documents, a folder of text files or of Parquet files, or ``"-"`` for standard input.
 
-    Columns and kind that are not given are guessed; an empty `id` numbers the documents. Several columns of
+    Columns and kind that are not given are guessed; an empty `id` numbers the documents
+    from 0 on. Several columns of
     `text` are joined by line breaks; those that are missing or empty in a row are left out. Each iteration
     reads the file from its start, and raises DataError if it has changed since the first one. Standard input
     and other pipes are read once, unless `again` copies them to a temporary file first.
@@ -90,7 +91,7 @@ class DocumentFile:
         self.id_column = id or guessed
 
     def __iter__(self) -> Iterator[Document]:
-        for number, row in enumerate(self._rows(), start=1):
+        for number, row in enumerate(self._rows()):
             text = _as_document(row, self.text_columns)
             name = _as_text(row, self.id_column) if self.id_column else str(number)
             yield Document(name, text, row.values, row.place)

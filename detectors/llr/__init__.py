@@ -241,8 +241,8 @@ class LLR(TextDetector):
         return used
 
     def _fit(self, texts: list[str]) -> None:
-        matrix, vocabulary = count_words(texts)
-        self._counts = counts = Counts(matrix)
+        counts, vocabulary = _counted(texts)
+        self._counts = counts
         self._row_of = {word: row for row, word in enumerate(vocabulary)}
         self._vocabulary = vocabulary
         self._background: NDArray[np.float64] | None = None
@@ -282,16 +282,13 @@ class LLR(TextDetector):
         ]
 
     def _get_state(self) -> State:
-        # Sorted, so that the file does not show the order of the words in the training documents. The counts
-        # of each document, which only batch_rounds needs, belong to that order.
-        order = slice(None) if self.batch_rounds else np.argsort(self._vocabulary)
         return {
-            "vocabulary": self._vocabulary[order],
-            "n_inliers": self._n_inliers[order],
-            "n_aside": self._n_aside[order],
+            "vocabulary": self._vocabulary,
+            "n_inliers": self._n_inliers,
+            "n_aside": self._n_aside,
             "aside_smoothing": self._aside_smoothing,
             "cap": float(self._cap),
-            "topics": [topics._get_state(order) for topics in self._topics],
+            "topics": [topics._get_state() for topics in self._topics],
             "directions": self._directions and self._directions._get_state(),
             "counts": self._counts.matrix if self.batch_rounds else None,
             "aside": self._aside if self.batch_rounds else None,
@@ -394,16 +391,14 @@ class LLR(TextDetector):
         return result
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
-        matrix, vocabulary = count_words(texts)
-        counts = Counts(matrix)
+        counts, vocabulary = _counted(texts)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
         scores = self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
         return self._score_batch(counts, vocabulary, scores) if self.batch_rounds else scores
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents, each by counts without its own words."""
-        matrix, vocabulary = count_words(texts)
-        counts = Counts(matrix)
+        counts, vocabulary = _counted(texts)
         return self._with_coherence(self._judged_left_out(counts).sums, counts, vocabulary)
 
     def _with_coherence(
@@ -443,18 +438,26 @@ class LLR(TextDetector):
         if self.batch_rounds:
             raise DetectorError("With batch_rounds llr has no scores of words: they depend on the batch.")
         checked = self._check_fitted(texts)
-        matrix, vocabulary = count_words(checked)
-        counts = Counts(matrix)
+        counts, vocabulary = _counted(checked)
         return _of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)
 
     def training_token_scores(self, places: Sequence[int]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word, by counts without the document's own words."""
         texts = self._texts_of_training()
-        matrix, vocabulary = count_words(texts)
+        counts, vocabulary = _counted(texts)
         rows = np.asarray(places, dtype=np.int64)
-        counts = Counts(matrix[rows])
+        counts = Counts(counts.matrix[rows])
         entries = self._judged_left_out(counts, rows).entries
         return _of_words([texts[row] for row in rows], counts, vocabulary, entries)
+
+
+def _counted(texts: Sequence[str]) -> tuple[Counts, NDArray[Any]]:
+    """Count the words of documents; they are in alphabetical order, whatever the order of the documents."""
+    matrix, vocabulary = count_words(texts)
+    order = np.argsort(vocabulary)
+    matrix = matrix[:, order]
+    matrix.sort_indices()  # the last bit of a sum depends on its order
+    return Counts(matrix), vocabulary[order]
 
 
 def _of_words(

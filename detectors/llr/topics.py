@@ -101,8 +101,8 @@ class Topics:
         self._counts = csr_array(members @ counts.matrix)
         self._totals = np.asarray(self._counts.sum(axis=1), dtype=np.float64)
 
-    def _get_state(self, order: Any) -> State:
-        return {"counts": self._counts[:, order], "totals": self._totals, "cap": float(self._cap)}
+    def _get_state(self) -> State:
+        return {"counts": self._counts, "totals": self._totals, "cap": float(self._cap)}
 
     @classmethod
     def _from_state(cls, state: State, n_words: int, smoothing: float) -> "Topics":
@@ -164,9 +164,12 @@ def _clusters(counts: Counts, n: int, seed: int | None) -> Groups:
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.preprocessing import normalize
 
-    tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(counts.matrix[:, np.flatnonzero(is_shared)])
+    # the clusters depend on the order of the documents: sort them by a number that is drawn for each word
+    order = np.argsort(counts.matrix @ np.random.default_rng(0).random(n_words))
+    shared = counts.matrix[order][:, np.flatnonzero(is_shared)]
+    tfidf = TfidfTransformer(sublinear_tf=True).fit_transform(shared)
     reduction = TruncatedSVD(min(_DIMENSIONS, min(tfidf.shape) - 1), random_state=seed)
     with threadpool_limits(1):  # their number would change the rounding, and with it the clusters
         reduced = normalize(reduction.fit_transform(tfidf))
         clusters = KMeans(n, n_init=2, random_state=seed).fit_predict(reduced)
-    return np.asarray(clusters, dtype=np.int64)
+    return np.asarray(clusters[np.argsort(order)], dtype=np.int64)

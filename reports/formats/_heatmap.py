@@ -22,11 +22,13 @@ N_SHADES = 9
 DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
 N_CHARACTERS = 1500  # of an example are shown
 _N_CHARACTERS_FOLDED = 2500  # of a user's own document
-_N_CHARACTERS_OF_NAME = 80  # of a user's own document, and of its first line
+_N_CHARACTERS_OF_NAME = 80
+_N_CHARACTERS_OF_EXCERPT, _N_BEFORE = 160, 24  # at most, and before the first odd word
 _MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
 _OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
 _N_FIRST_LINES = 5  # are open where no word is odd
 _FEWEST_FOLDED = 3  # lines
+_N_ROWS = 20  # of a table; the others are folded
 
 _SHOWN_AS = {  # the finds first; in words that are true of all of a kind: no threshold is involved
     "most abnormal": "high score",
@@ -181,7 +183,7 @@ class PageDocument(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Lines of a document, from `start` to `end`; of folded ones, only the first may be shown."""
+    """A part of a document, from `start` to `end`; of folded lines, only the first may be shown."""
 
     start: int
     end: int
@@ -194,24 +196,24 @@ class _OnPage(NamedTuple):
 
     document: PageDocument
     name: str
-    first_line: str
+    excerpt: _Part
     parts: list[_Part]
 
     @classmethod
     def of(cls, document: PageDocument) -> "_OnPage":
-        """Return a document with its name, its first line and its parts."""
-        first_line = next((line for line in document.text.splitlines() if line.strip()), "")
-        return cls(document, _start(document.id), _start(first_line.strip()), list(_parts(document)))
+        """Return a document with its name, an excerpt and its parts."""
+        first = {word.token.lower(): word.start for word in reversed(document.words)}
+        odd = [first[word] for word in document.why if word in first]
+        return cls(document, _start(document.id), _excerpt(document.text, odd), list(_parts(document, odd)))
 
     @property
     def n_bytes(self) -> int:
         """The bytes that it takes on a page, at most."""
-        texts = [self.document.text[part.start : part.end] for part in self.parts]
-        texts += [*self.document.facts.values(), self.first_line, *2 * (self.name, *self.document.why)]
+        parts = [self.excerpt, *self.parts]
+        texts = [self.document.text[part.start : part.end] for part in parts]
+        texts += [*self.document.facts.values(), *2 * (self.name, *self.document.why)]
         n_words = sum(
-            word.start < part.end and word.end > part.start
-            for part in self.parts
-            for word in self.document.words
+            word.start < part.end and word.end > part.start for part in parts for word in self.document.words
         )
         n_bytes = sum(len(escape(_UNFIT.sub("\ufffd", text)).encode()) for text in texts)
         return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT
@@ -224,6 +226,7 @@ def page_of_documents(
     sections: Mapping[str, Sequence[PageDocument]],
     middle: float,
     notes: Sequence[str] = (),
+    id_name: str = "id",
 ) -> str:
     """Return a page of lists of a user's own documents, by heading; those without room are counted.
 
@@ -240,6 +243,7 @@ def page_of_documents(
         made=made,
         summary=summary,
         notes=notes,
+        id_name=id_name,
         lists=lists,
         scale=Scale.of([document.words for document in every], middle),
         n_left_out=sum(map(len, sections.values())) - len(every),
@@ -257,15 +261,25 @@ def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_
         yield shown
 
 
-def _parts(document: PageDocument) -> Iterator[_Part]:
+def _excerpt(text: str, odd: Sequence[int]) -> _Part:
+    """Return the part of a text with the most odd words, or its beginning; `odd` is where they begin."""
+    room = _N_CHARACTERS_OF_EXCERPT - _N_BEFORE
+    most = max(odd, key=lambda start: sum(start <= each < start + room for each in odd), default=0)
+    before = text[:most][-_N_BEFORE:]
+    if most > _N_BEFORE:
+        before = before.partition(" ")[2]  # the first word may be cut
+    start = most - len(before)
+    shown, n_left_out = _cut(text[start:].lstrip(), _N_CHARACTERS_OF_EXCERPT)
+    start = text.index(shown, start)
+    return _Part(start, start + len(shown), 0, n_left_out)
+
+
+def _parts(document: PageDocument, odd: Sequence[int]) -> Iterator[_Part]:
     """Yield the parts of a text: the lines around the words that make it odd are open, the others folded."""
     text = document.text
     ends = [match.end() for match in _LINE.finditer(text)]
-    first: dict[str, int] = {}
-    for word in document.words:
-        first.setdefault(word.token.lower(), bisect_right(ends, word.start))
-    odd = [first[word] for word in document.why if word in first]
-    is_open = {line + step for line in odd for step in (-1, 0, 1)} or set(range(_N_FIRST_LINES))
+    lines_of_odd = [bisect_right(ends, start) for start in odd]
+    is_open = {line + step for line in lines_of_odd for step in (-1, 0, 1)} or set(range(_N_FIRST_LINES))
     runs: list[tuple[bool, int]] = []  # whether it is folded, and its last line
     for is_kept, of_run in groupby(range(len(ends)), key=is_open.__contains__):
         lines = list(of_run)
@@ -300,7 +314,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
+    environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST, "n_rows": _N_ROWS}
     return environment
 
 

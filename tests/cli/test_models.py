@@ -135,7 +135,7 @@ def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
     )
     scored = adbench("score", "kept", "bad.jsonl", "--text", "body")
     assert scored.exit_code == 1
-    assert [result["id"] for result in lines(scored)] == ["1", "2", "3"]
+    assert [result["id"] for result in lines(scored)] == ["0", "1", "2"]
     assert scored.stderr.startswith("Error: bad.jsonl, line 4 is not JSON")
 
 
@@ -160,7 +160,7 @@ def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path,
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
     monkeypatch.setattr(score.click, "echo", lambda text, **_: printed.append(text))
     score.command.main(["kept", "-", "--text", "body"], standalone_mode=False)
-    assert json.loads(printed[0])["id"] == "1"
+    assert json.loads(printed[0])["id"] == "0"
 
 
 @pytest.fixture

@@ -3,11 +3,14 @@
 import csv
 import json
 import re
+import textwrap
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from markupsafe import escape
 
+from adbench_text.cli import odd as cli
 from adbench_text.cli.main import main
 from adbench_text.provenance import command_line
 from adbench_text.testing.topics import texts_about
@@ -63,7 +66,7 @@ def test_a_session(odd, tmp_path):
         "All documents: odd.csv. Page: odd.html.",
     ]
     rows = table(tmp_path / "odd.csv")
-    ours = ["rank", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
+    ours = ["rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of"]
     assert list(rows[0]) == [*ours, "key", "queue", "body"]
     assert {rows[0][name] for name in ("p", "p_form", "p_both")} == {"0.006623"}
     assert [row["key"] for row in rows][:: len(rows) - 1] == ["X1", "X2"]
@@ -75,6 +78,7 @@ def test_a_session(odd, tmp_path):
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
     assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
     assert "<title>Odd documents in tickets.csv</title>" in page
+    assert "the 2 documents that differ most from the others by words, and the 2 that do by form.</p>" in page
     assert str(escape(command_line())) in page
 
 
@@ -85,6 +89,8 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
     for by in ("words", "form", "both"):
         result = odd(tmp_path / "a.csv", "--by", by, "--top", 3, "--alpha", 0.02)
         assert "Odd by" not in result.stdout
+        lead = f"These are the 3 documents that differ most from the others by {by}."
+        assert lead in (tmp_path / "odd.html").read_text()
         rows = table(tmp_path / "odd.csv")
         first[by] = rows[0]["text"]
         marks[by] = {
@@ -125,7 +131,7 @@ def test_a_detector_of_raw_texts_has_one_list(odd, tmp_path):
     write(tmp_path / "a.csv", [[text] for text in [*SEA, "12 34 56"]], ("text",))
     result = odd(tmp_path / "a.csv", "-d", "form", "--top", 1)
     assert "Odd by" not in result.stdout
-    assert re.search(r" 1 +151 +0\.0066 +\d+ % digits \(others 0 %\)", result.stdout)
+    assert re.search(r" 1 +150 +0\.0066 +\d+ % digits \(others 0 %\)", result.stdout)
     assert table(tmp_path / "odd.csv")[0]["why"].startswith("75 % digits (others 0 %)")
     refused = odd(tmp_path / "a.csv", "-d", "form", "--by", "both")
     assert refused.exit_code == 2
@@ -137,13 +143,42 @@ def test_a_duplicate_of_an_odd_document_is_odd_for_the_same_words(odd, tmp_path)
     result = odd(write(tmp_path / "a.csv", [[text] for text in [*SEA, eggs, f"{eggs}!"]], ("text",)))
     assert "Called odd by words: 1 of 151 different documents and 1 copy of them, those" in result.stdout
     rows = [line.split()[:4] for line in result.stdout.splitlines() if "oven" in line]
-    assert rows[0] == ["1", "151", "0.0066", "1"]  # one row for both, with the number of copies
+    assert rows[0] == ["1", "150", "0.0066", "1"]  # one row for both, with the number of copies
     assert result.stdout.splitlines()[2].split() == ["rank", "row", "p", "copies", "why", "text"]
     assert "copies <b><bdi>1</bdi></b>" in (tmp_path / "odd.html").read_text()
     first, second, third = table(tmp_path / "odd.csv")[:3]
     assert (first["odd"], second["odd"], third["odd"]) == ("1", "1", "0")
     assert first["why"] == second["why"] != ""
     assert "oven" in first["why"]
+
+
+def test_rows_count_from_0_so_that_the_table_joins_the_file_as_the_docs_show(odd, tmp_path):
+    texts = [*SEA, "beat the eggs", "", "12 34"]
+    write(tmp_path / "posts.csv", [[n, text] for n, text in enumerate(texts)], ("number", "body"))
+    result = odd("posts.csv", "--text", "body", "--top", 1)
+    assert re.search(r" 1 +150 +0\.0066 ", result.stdout)
+    markup = (tmp_path / "odd.html").read_text()
+    assert '<th scope="col">row</th>' in markup
+    assert "<bdi>150</bdi>" in markup
+    assert all(row["row"] == row["number"] for row in table(tmp_path / "odd.csv"))
+    page = Path(__file__).parents[2] / "docs" / "own-text.md"
+    code = re.search(r"^ {4}import pandas as pd\n\n(    .*\n)+", page.read_text(), re.MULTILINE)
+    names = {}
+    exec(textwrap.dedent(code.group()), names)
+    assert names["joined"].sort_values("rank")["body"].iloc[0] == "beat the eggs"
+    assert names["joined"].loc[151, ["rank", "p"]].isna().all()
+
+
+def test_a_large_file_has_its_rows_in_the_table(odd, tmp_path, monkeypatch):
+    monkeypatch.setattr(cli, "_MOST_WRITTEN", 100)
+    rows = [(f"T{n}", text) for n, text in enumerate(SEA)]
+    write(tmp_path / "a.csv", rows, ("key", "text"))
+    for identifiers, columns in (([], []), (["--id", "key"], ["id"])):
+        assert odd("a.csv", "--text", "text", *identifiers).exit_code == 0
+        written = table(tmp_path / "odd.csv")
+        assert list(written[0])[9:] == ["copy_of", *columns]
+        assert sorted(int(row["row"]) for row in written) == list(range(150))
+    assert all(row["id"] == f"T{row['row']}" for row in written)
 
 
 def test_all_columns_of_json_lines_are_kept(odd, tmp_path):
@@ -233,11 +268,33 @@ def test_near_copies_are_one_row_and_the_largest_families_are_named(home, tmp_pa
     rows = table(tmp_path / "odd.csv")
     (speaker,) = {row["copy_of"] for row in rows if row["text"].startswith("claim")} - {""}
     assert sum(row["copy_of"] == speaker for row in rows) == 39
-    assert {row["copy_of"] for row in rows if not row["text"].startswith("claim")} == {"", "1"}
+    assert {row["copy_of"] for row in rows if not row["text"].startswith("claim")} == {"", "0"}
     assert len({row["rank"] for row in rows if row["text"].startswith("claim")}) == 1
     result = CliRunner().invoke(main, ["odd", "a.csv", "-d", "knn-words", "--by", "words", "--keep-copies"])
     assert "of 140 different documents" in result.stdout
     assert "ear-cop" not in result.stdout
+
+
+def test_documents_with_many_copies_are_left_out_of_the_lists(odd, tmp_path):
+    letter = ["Preheat the oven, beat the eggs"] * 4
+    write(tmp_path / "a.csv", [[text] for text in [*SEA, *letter, "boil the noodles"]], ("text",))
+    options = ["--by", "words", "--alpha", 0.015]
+    for arguments in ([], ["--max-copies", 3]):
+        result = odd(tmp_path / "a.csv", *options, *arguments)
+        assert "Called odd: 2 of 152 different documents and 3 copies" in result.stdout
+        assert "oven" in result.stdout
+    assert "(--alpha). 0 with more than 3 copies not listed (--max-copies)." in result.stdout
+    result = odd(tmp_path / "a.csv", *options, "--max-copies", 2)
+    assert "(--alpha). 1 with more than 2 copies not listed (--max-copies)." in result.stdout
+    lines = [line for line in result.stdout.splitlines() if re.match(" +[0-9]+ +", line)]
+    assert len(lines) == 10
+    assert lines[0].endswith("boil the noodles")
+    assert "oven" not in result.stdout + (tmp_path / "odd.html").read_text()
+    assert sum(row["odd"] == "1" for row in table(tmp_path / "odd.csv")) == 5
+    write(tmp_path / "b.csv", [[text] for text in [*SEA, *SEA]], ("text",))
+    nothing = odd(tmp_path / "b.csv", *options, "--max-copies", 0)
+    assert nothing.exit_code == 0, nothing.output
+    assert len(nothing.stdout.splitlines()) == 4
 
 
 def test_the_first_documents_are_explained_in_the_table(odd, tmp_path):

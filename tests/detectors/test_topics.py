@@ -73,6 +73,16 @@ def test_scores_of_words_add_up_to_those_of_the_documents(em_rounds):
         assert scores == pytest.approx(sums)
 
 
+@pytest.mark.parametrize("em_rounds", [0, 5])
+def test_the_order_of_the_documents_changes_no_bit_of_a_score(em_rounds):
+    order = np.random.default_rng(0).permutation(len(TWO))
+    shuffled = [TWO[place] for place in order]
+    first, second = (LLR(**SETTINGS, topics=4, em_rounds=em_rounds).fit(texts) for texts in (TWO, shuffled))
+    assert second.decision_scores_.tolist() == first.decision_scores_[order].tolist()
+    scores, reversed_scores = first.decision_function(TWO), second.decision_function(TWO[::-1])
+    assert reversed_scores.tolist() == scores[::-1].tolist()
+
+
 def test_documents_that_stand_out_have_no_part_in_the_topics():
     detector = LLR(**SETTINGS, topics=4, em_rounds=5).fit([*TWO, *texts_about("sky", 20, seed=8)])
     assert detector.kept_[:400].mean() > 0.6

@@ -141,6 +141,20 @@ def test_copies_share_rank_and_score_and_do_not_support_each_other():
 
 @pytest.mark.parametrize(
     ("detector", "settings"),
+    [("llr", {"topics": 4}), ("knn-words", {"references": 100}), ("iforest", {"encoder": "svd"})],
+)
+def test_the_order_of_the_documents_changes_no_p(detector, settings):
+    texts = [*texts_about("sea", 120, 0), *texts_about("law", 120, 1), *texts_about("sky", 120, 2), "12", "3"]
+    order = np.random.default_rng(0).permutation(len(texts))
+    shuffled = [texts[place] for place in order]
+    for by in ("words", "both"):
+        options = {"settings": settings, "by": by, "keep_copies": True, "n_folds": 2}
+        p_of = {each.place: each[2:] for each in odd_documents(texts, detector, **options)}
+        assert {order[each.place]: each[2:] for each in odd_documents(shuffled, detector, **options)} == p_of
+
+
+@pytest.mark.parametrize(
+    ("detector", "settings"),
     [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", {"encoder": "svd"})],
 )
 def test_a_model_is_the_same_with_and_without_copies(detector, settings):

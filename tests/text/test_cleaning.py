@@ -5,7 +5,13 @@ import pytest
 from nltk.tokenize import NLTKWordTokenizer
 
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.text.cleaning import STOP_WORDS, clean, likely_language, share_of_common_words
+from adbench_text.text.cleaning import (
+    STOP_WORDS,
+    clean,
+    likely_language,
+    share_of_common_words,
+    words_looked_at,
+)
 
 
 def clean_by_the_papers_code(text: str) -> str:
@@ -118,12 +124,17 @@ def test_words_of_other_scripts_stay_complete():
 
 
 def test_a_language_is_recognised():
-    assert likely_language(["Die Heizung im Keller verliert seit gestern Wasser"]) == "de"
-    assert likely_language(["我们今天在北京的公司开会", "他说这个问题很重要"]) == "zh"
+    assert likely_language("die heizung im keller verliert seit gestern wasser".split()) == "de"
+    assert likely_language(words_looked_at(["我们今天在北京的公司开会", "他说这个问题很重要"])) == "zh"
 
 
 def test_the_language_shows_in_the_words_that_are_common():
-    german = [Cleaner("de")("Die Heizung im Keller verliert seit gestern Wasser")]
+    german = Cleaner("de")("Die Heizung im Keller verliert seit gestern Wasser").split()
     assert share_of_common_words(german, "de") > 0.9
     assert share_of_common_words(german, "en") < 0.7
-    assert share_of_common_words(["", ""], "en") == 1.0
+    assert share_of_common_words([], "en") == 1.0
+
+
+def test_the_language_of_a_large_file_is_recognised_by_the_start_of_some_documents():
+    assert len(words_looked_at(["水" * 10_000] * 2000)) == 200 * 1000
+    assert words_looked_at(["two words", "one"]) == ["two", "words", "one"]

@@ -165,8 +165,8 @@ def test_plain_lines_and_folders(tmp_path):
     ]
     (tmp_path / "lines.txt").write_text("one\ntwo\n")
     assert [(document.id, document.text) for document in DocumentFile(str(tmp_path / "lines.txt"))] == [
-        ("1", "one"),
-        ("2", "two"),
+        ("0", "one"),
+        ("1", "two"),
     ]
 
 
@@ -377,6 +377,6 @@ def test_identifiers_must_differ(tmp_path):
     documents = DocumentFile(str(tmp_path / "a.csv"), text="text")
     with pytest.raises(DataError, match=r"the id 'x': a.csv, line 2 and a.csv, line 4"):
         documents.all()
-    assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["1", "2", "3"]
+    assert [d.id for d in DocumentFile(str(tmp_path / "a.csv"), text="text", id="")] == ["0", "1", "2"]
     with pytest.raises(UnknownNameError, match="No column named 'key'"):
         DocumentFile(str(tmp_path / "a.csv"), text="text", id="key")

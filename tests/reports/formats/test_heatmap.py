@@ -128,14 +128,41 @@ def test_words_of_own_documents_have_their_colour_and_score():
 
 
 def test_a_table_of_all_documents_leads_to_each():
-    few = [document("\n  first line\nsecond", [0.1, 0.2, 0.3], ["line"], id=f"X{n}") for n in (1, 2)]
+    few = [document("\n  first line\nsecond", id=f"X{n}") for n in (1, 2)]
     markup = page(**{"Odd by words": few, "Odd by form": few[:1]})
     assert (
-        '<tr><td>1</td><td><a href="#document-1-2"><bdi>X2</bdi></a></td><td>line</td>'
-        "<td><bdi>first line</bdi></td></tr>"
+        '<tr><td>1</td><td><a href="#document-1-2"><bdi>X2</bdi></a></td><td></td>'
+        "<td><bdi>first line\nsecond</bdi></td></tr>"
     ) in markup
     assert set(re.findall('href="#(.+?)"', markup)) == set(re.findall('id="(.+?)"', markup)) - {"top"}
     assert markup.index("Odd by form") < markup.index("<article")
+
+
+def excerpt(text, why):
+    """Return the text that the table of a page shows of a document, without its colours."""
+    cell = page(document(text, [0.5] * len(text.split()), why)).partition("</a></td>")[2]
+    return re.sub("<[^>]*>", "", re.findall("<td>(.*?)</td>", cell, re.S)[1])
+
+
+def test_the_table_shows_the_text_around_the_odd_words():
+    body = "Hello, I have been waiting for weeks: my storm insurance refused to pay for the mast."
+    text = "question\n" + body + " word" * 100 + " insurance"
+    assert excerpt(text, ["storm", "refused"]).startswith("… waiting for weeks: my storm insurance refused")
+    assert excerpt(text, ["insurance", "refused"]).startswith("… for weeks: my storm insurance refused")
+    assert excerpt(text, ["hello,"]).startswith("question\nHello, I have been")
+    assert excerpt(text, ["9 % digits"]).startswith("question\nHello, I have been")
+    assert excerpt(text, ["storm"]).endswith("word …")
+    assert excerpt("one two", ["two"]) == "one two"
+    assert len(excerpt("storm" + "x" * 500, ["storm" + "x" * 500])) == 162
+
+
+def test_a_table_has_twenty_rows_and_the_others_are_folded():
+    documents = [document("text", id=f"X{n}") for n in range(1, 24)]
+    markup = page(*documents)
+    folded = re.search("<details><summary>3 more</summary>.*?</details>", markup, re.S).group()
+    assert re.findall(r"<bdi>X(\d+)</bdi>", folded) == ["21", "22", "23"]
+    assert '<a href="#document-1-21"><bdi>X21</bdi>' in folded
+    assert "more</summary>" not in page(*documents[:20])
 
 
 def shown(markup):
