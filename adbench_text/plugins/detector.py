@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["Observer", "Scores", "TextDetector", "TokenScore", "check_scores", "check_texts"]
 
 
-class NotFittedError(InvalidValueError, exceptions.NotFittedError):
+class NotFittedError(InvalidValueError, exceptions.NotFittedError):  # type: ignore[misc]  # scikit-learn has no type hints
     """A detector was not fitted; this is also scikit-learn's error of that name."""
 
 
