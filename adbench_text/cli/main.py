@@ -112,5 +112,8 @@ def main() -> None:
 
     The options below work after the name of a command as well.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it was closed, as by >&-; another file would take its place
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode))
     if "OMP_WAIT_POLICY" not in os.environ:  # the user's own choice, which decides the count
         os.environ.setdefault("GOMP_SPINCOUNT", SPIN_COUNT)  # libgomp reads it when it is loaded, later

@@ -34,6 +34,17 @@ def test_openmp_spins_briefly_in_processes_that_a_command_starts_or_as_the_user_
     assert spin_count_of_a_child(**variables) == expected
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_command_works_where_standard_streams_are_closed(tmp_path, closed):
+    texts = [f"the ship and crew number {i}" for i in range(20)]
+    (tmp_path / "own.csv").write_text("\n".join(["text", *texts]))
+    command = f"exec {sys.executable} -m adbench_text.cli odd own.csv --detector form --output odd {closed}"
+    done = subprocess.run(command, cwd=tmp_path, shell=True, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (0, False)
+    assert len((tmp_path / "odd.csv").read_text().splitlines()) == 21
+
+
 @pytest.mark.skipif(not FULL.exists(), reason="there is no device that is always full")
 def test_a_full_disk_of_standard_output_is_one_line():
     command = [sys.executable, "-m", "adbench_text.cli", "list", "datasets"]
