@@ -24,8 +24,9 @@ from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 #: Version of the harness: cleaning, words, word vectors and encoders (`text`), splits and contamination
-#: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there
-#: changes results; all stored cells are outdated then. `tests/test_protocol.py` fails if that is forgotten.
+#: (`corpora.split`), metrics, and evaluation (`run.evaluate`). Raise it when a change there changes results:
+#: all stored cells and saved models are outdated then, and corpora are cleaned again.
+#: `tests/test_protocol.py` fails if that is forgotten.
 PROTOCOL = 2
 
 _OURS = "adbench_text."

@@ -22,8 +22,8 @@ ALLOWED["store"] |= {"models"}  # which it registers
 # Within reports: formats render a report, figures draw plain data.
 WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 FORM = (
-    "cli/explain",
     "cli/odd",
+    "cli/score",
     "documents/ranked",
     "documents/ranking",
     "models/folder",

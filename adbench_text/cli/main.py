@@ -23,7 +23,6 @@ from adbench_text.places import message_of
 _COMMANDS = (
     "check",
     "doctor",
-    "explain",
     "export",
     "fetch",
     "fit",

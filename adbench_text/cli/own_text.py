@@ -10,7 +10,6 @@ import click
 
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import setting
-from adbench_text.cli.progress import count
 from adbench_text.cli.show import echo
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
@@ -19,7 +18,6 @@ from adbench_text.orders import ORDERS
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
-    from adbench_text.calibration import Drift
     from adbench_text.documents.chunks import Mapper
     from adbench_text.reports.formats._heatmap import PageDocument
 
@@ -175,24 +173,6 @@ def numbers_of(document: Any) -> dict[str, str]:
     return {name: format(value, kinds[name]) for name, value in values.items() if value is not None}
 
 
-def drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:
-    """Return in a line how many new texts are odd, and whether they differ from those of the model."""
-    from adbench_text.calibration import LEAST_P
-
-    n_expected = format(drift.n_expected, ",.0f" if drift.n_expected >= 10 else ".2g")
-    new = f", {count(drift.n_new, 'new text')}" if drift.n_new < n_documents else ""
-    odd = (
-        f"{count(n_documents, 'document')}{new}, {drift.n_odd:,} called odd ({n_expected} expected at alpha "
-        f"{alpha:g}, p {drift.p_odd:.2g})"
-    )
-    uniform = ""
-    if drift.p is not None:
-        look = "are not" if drift.p < LEAST_P else "look"
-        uniform = f"; p-values {look} uniform (Kolmogorov-Smirnov {drift.distance:.2g}, p {drift.p:.2g})"
-    verdict = "this file differs" if drift.is_found else "no sign that this file differs"
-    return f"{odd}{uniform}: {verdict} from the file of the model."
-
-
 def print_documents(rows: Sequence[Mapping[str, str]], id_name: str = "id") -> None:
     """Print facts about documents as a table that fits the terminal; a column without values is left out."""
     from rich.table import Table
@@ -240,10 +220,10 @@ def check_outputs(file: str, *outputs: Path) -> None:
     source = Path(file).expanduser().resolve()
     for output in outputs:
         if output.resolve() == source:
-            raise InvalidValueError(f"{file} would be overwritten by the result; give another --output.")
+            raise InvalidValueError(f"{file} would be overwritten by the result; give another path.")
         # Every file of a folder is a document: the next run would rank this output with the others.
         if source.is_dir() and source in output.resolve().parents:
             raise InvalidValueError(
-                f"{output} would be among the documents of the folder {file}; give an --output outside of "
+                f"{output} would be among the documents of the folder {file}; give a path outside of "
                 f"it, for example in {source.parent}."
             )

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.code_version import code_version
+from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 from adbench_text.escaping import file_name, one_line, utf8
 from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw, fact
-from adbench_text.text.cleaning import CLEANING_VERSION, clean
+from adbench_text.text.cleaning import clean
 from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 _PARTS = ("training", "test")
-_CACHE_VERSION = 2  # of what a cached corpus holds
 
 
 @dataclass(frozen=True)
@@ -134,10 +133,10 @@ class Corpus:
 
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
-    """Load a cleaned corpus, which is cached under its edition, its code, and the version of cleaning."""
+    """Load a cleaned corpus, which is cached under its edition, its code, and the protocol."""
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    folder = f"{file_name(dataset.name)}-{key}-v{CLEANING_VERSION}.{_CACHE_VERSION}"
+    folder = f"{file_name(dataset.name)}-{key}-v{PROTOCOL}"
     path = storage.cache_dir() / "corpora" / folder
     cleaned = _read_cache(path)
     if cleaned is None:

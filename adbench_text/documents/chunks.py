@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from joblib import cpu_count
 from threadpoolctl import threadpool_limits
@@ -38,9 +38,6 @@ _PRELOADED = "adbench_text.documents.ranking"
 _PATIENCE = 2.0  # seconds of work in this process, before others are worth their start
 
 
-T = TypeVar("T")
-
-
 class Mapper(Protocol):
     """Calls a function with chunks, somewhere."""
 
@@ -48,13 +45,13 @@ class Mapper(Protocol):
         """Yield the results in the order of the chunks; closing the generator ends the work."""
 
 
-def in_chunks(documents: Iterable[T], length: Callable[[T], int] = len) -> Iterator[list[T]]:  # type: ignore[assignment]
-    """Yield documents in chunks of about the same work; `length` is that of a document in characters."""
-    chunk: list[T] = []
+def in_chunks(documents: Iterable[str]) -> Iterator[list[str]]:
+    """Yield documents in chunks of about the same work."""
+    chunk: list[str] = []
     n_characters = 0
     for document in documents:
         chunk.append(document)
-        n_characters += length(document)
+        n_characters += len(document)
         if len(chunk) == _SIZE or n_characters > _LONGEST:
             yield chunk
             chunk, n_characters = [], 0

@@ -35,7 +35,7 @@ from safetensors import numpy as safetensors
 
 from adbench_text import __version__
 from adbench_text.checks import check_shapes
-from adbench_text.code_version import installed, libraries, minor
+from adbench_text.code_version import PROTOCOL, installed, libraries, minor
 from adbench_text.errors import (
     AdbenchTextError,
     DetectorError,
@@ -52,7 +52,8 @@ from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import State, check_scores
 from adbench_text.text import pretrained, vectors
 
-_FORMAT, _VERSION = "adbench-text model", 3
+_FORMAT = "adbench-text model"
+_VERSION = f"3.{PROTOCOL}"  # of the files, and of what is computed from them
 _DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
 _CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
 _KNOWN = "known"

@@ -1,4 +1,4 @@
-"""``fit``, ``score`` and ``explain``: a model to keep."""
+"""``fit`` and ``score``: a model to keep."""
 
 import io
 import json
@@ -82,13 +82,13 @@ def test_a_session(adbench, tmp_path):
     )
     scores, expected = zip(*(pair for pair in pairs if pair[0] is not None), strict=True)
     assert scores == pytest.approx(expected, rel=1e-12)
-    page = adbench("explain", "kept", "new.jsonl", "--text", "body", "--top", "2")
-    assert page.exit_code == 0, page.output
-    assert (
-        "6 documents, 2 without words; mean (topics, without word vectors), fitted on 120 doc" in page.output
-    )
-    markup = (tmp_path / "explained.html").read_text()
-    assert "Odd by words and form at 1 % false alarms: 1. p is the share" in page.output
+    page = adbench("score", "kept", "new.jsonl", "--text", "body", "--page", "page.html", "--top", "2")
+    assert (page.exit_code, page.stdout) == (0, ""), page.output
+    assert page.stderr == f"Page: page.html.\n{scored.stderr}"
+    markup = (tmp_path / "page.html").read_text()
+    assert scored.stderr.startswith("6 documents, 5 new texts, 1 called odd (")
+    assert scored.stderr.strip() in markup
+    assert "mean (topics, without word vectors), fitted on 120 documents; p is the share" in markup
     assert markup.count("<article") == 2
     assert "<title>Odd documents in new.jsonl</title>" in markup
     assert "p_both <b>" in markup
@@ -108,7 +108,7 @@ def test_several_columns_are_one_text_in_all_commands(adbench, tmp_path):
     of_halves = adbench("score", "kept", "halves.csv", *columns, "--by", "words")
     assert lines(of_halves) == lines(adbench("score", "expected", "joined.csv", "--by", "words"))
     assert len({result["score"] for result in lines(of_halves)}) > 1
-    assert adbench("explain", "kept", "halves.csv", *columns, "--top", "1").exit_code == 0
+    assert adbench("score", "kept", "halves.csv", *columns, "--page", "a.html").exit_code == 0
     other = adbench("score", "kept", "halves.csv", "--text", "subject", "--by", "words")
     assert lines(other) != lines(of_halves)
 
@@ -263,23 +263,32 @@ def test_ties_are_no_drift():
     assert (found.n_odd, found.p_odd, found.distance, found.p) == (0, 1.0, 0.0, 1.0)
 
 
-def test_explain_names_the_words_and_documents_that_differ(adbench, files, tmp_path):
-    explained = adbench("explain", "kept", "mixed.csv", "--summary", "--top", 5)
-    assert explained.exit_code == 0, explained.output
-    head, words, documents = re.split("\nWords .*:\n|\nDocuments .*:\n", explained.stdout)
-    assert adbench("score", "kept", "mixed.csv").stderr.strip() == head.splitlines()[-1]
+def test_the_summary_names_the_words_and_documents_that_differ(adbench, files, tmp_path):
+    summary = adbench("score", "kept", "mixed.csv", "--summary", "--top", 5)
+    assert summary.exit_code == 0, summary.output
+    scored = adbench("score", "kept", "mixed.csv")
+    assert summary.stderr == scored.stderr
+    nothing, words, documents = re.split("Words .*:\n|\nDocuments .*:\n", summary.stdout)
+    assert not nothing  # no documents
     rows = [line.split() for line in words.splitlines()]
     assert rows[0] == ["word", "documents", "example"]
     assert {word for word, *_ in rows[1:]} < set(TOPICS["law"])
     in_texts = {word: sum(word in text for text in texts_about("law", 20, 0)) for word in TOPICS["law"]}
     assert all(int(n) == in_texts[word] for word, n, _ in rows[1:])
     assert all(int(example.strip("=D")) >= 180 for *_, example in rows[1:])
-    ids = [line.split()[0] for line in documents.splitlines()[1:-1]]
+    ids = [line.split()[0] for line in documents.splitlines()[1:]]
     assert len(ids) == 5
     assert all(int(name.strip("=D")) >= 180 for name in ids)
-    assert "Words" not in adbench("explain", "kept", "mixed.csv").stdout
-    by_form = adbench("explain", "kept", "mixed.csv", "--summary", "--by", "form")
-    assert "\nNo words: form scores none, or none makes a document odd.\nDocuments " in by_form.stdout
+    by_form = adbench("score", "kept", "mixed.csv", "--summary", "--by", "form")
+    assert by_form.stdout.startswith(
+        "No words: the detector scores none, or none makes a document odd.\nDocuments "
+    )
+    both = ["-o", "a.jsonl", "--page", "a.html", "--summary", "--top", 5, "--fail-on-drift", "--jobs", 2]
+    together = adbench("score", "kept", "mixed.csv", *both)
+    assert (together.exit_code, together.stdout) == (4, summary.stdout)
+    assert together.stderr == f"Page: a.html.\n{scored.stderr}"
+    assert (tmp_path / "a.jsonl").read_text() == scored.stdout
+    assert (tmp_path / "a.html").read_text().count("<article") == 5
 
 
 def test_a_model_is_not_overwritten_unasked(adbench):
@@ -307,12 +316,19 @@ def test_a_model_is_registered_in_mlflow(adbench):
     [
         (["score", "none", "new.jsonl"], "There is no model at none"),
         (["score", ".", "new.jsonl"], "There is no model at ."),
-        (["explain", "kept", "."], "explained.html would be among the documents of the folder .; give an"),
+        (
+            ["score", "kept", ".", "--page", "a.html"],
+            "a.html would be among the documents of the folder .; give a",
+        ),
         (["fit", "", "-m", "kept"], "The path of the documents is empty (''); give a file, a folder, or - ."),
-        (["explain", "none", "new.jsonl"], "There is no model at none"),
+        (["score", "kept", "new.jsonl", "--page", "a.csv"], "--page is a file .html, got 'a.csv'."),
         (["score", "kept", "new.jsonl", "-o", "a.txt"], "--output is a file .csv or .jsonl, got 'a.txt'."),
         (["score", "kept", "new.jsonl", "-o", "new.jsonl"], "new.jsonl would be overwritten by the result;"),
-        (["score", "kept", "new.jsonl", "--json"], "where the documents are; give --output too."),
+        (["score", "kept", "new.jsonl", "--json"], "where the documents are; give --output or --page too."),
+        (
+            ["score", "kept", "new.jsonl", "--page", "a.html", "--json", "--summary"],
+            "both print on standard output; give one of them.",
+        ),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "-d", "llr:batch"], "scores documents by the batch"),
     ],

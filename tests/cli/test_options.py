@@ -38,7 +38,6 @@ def sections(command: str) -> dict[str, list[str]]:
         ("odd", ["Input", "Detector", "Odd", "Output", "Execution", "General"]),
         ("fit", ["Input", "Detector", "Output", "MLflow", "Execution", "General"]),
         ("score", ["Input", "Odd", "Output", "Execution", "General"]),
-        ("explain", ["Input", "Odd", "Output", "Execution", "General"]),
     ],
 )
 def test_the_help_lists_each_option_in_one_section(command, titles):

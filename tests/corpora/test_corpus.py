@@ -304,9 +304,9 @@ def test_another_edition_is_read_anew(home):
     assert Colours.reads == 2
 
 
-def test_another_cleaning_or_other_classes_are_read_anew(home, monkeypatch):
+def test_another_protocol_or_other_classes_are_read_anew(home, monkeypatch):
     corpus.load(Colours())
-    monkeypatch.setattr(corpus, "CLEANING_VERSION", corpus.CLEANING_VERSION + 1)
+    monkeypatch.setattr(corpus, "PROTOCOL", corpus.PROTOCOL + 1)
     corpus.load(Colours())
     assert Colours.reads == 2
     monkeypatch.setattr(Colours, "classes", CLASSES[::-1])

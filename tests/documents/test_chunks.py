@@ -33,7 +33,6 @@ def test_chunks_have_about_the_same_work():
     short, long = ["a"] * (chunks._SIZE + 1), ["a" * (chunks._LONGEST // 2 + 1)] * 3
     assert list(map(len, in_chunks(short))) == [chunks._SIZE, 1]
     assert list(map(len, in_chunks(long))) == [2, 1]
-    assert list(map(len, in_chunks(range(3), lambda number: chunks._LONGEST))) == [2, 1]
     assert list(in_chunks([])) == []
 
 
