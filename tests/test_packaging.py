@@ -17,7 +17,7 @@ from adbench_text.store.own_package import write_wheel
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("adbench_text", "detectors", "datasets", "reports")
-SOURCES = (".py", ".pyi", ".json", ".toml", ".html", ".css", ".js", ".typed")
+SOURCES = (".py", ".pyi", ".json", ".toml", ".html", ".css", ".js", ".txt", ".typed")
 
 
 def in_folders() -> set[str]:

@@ -4,22 +4,19 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from importlib.metadata import PackageNotFoundError, requires
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from adbench_text import provenance, storage
 from adbench_text.cli.options import TRACKING, adding
-from adbench_text.cli.show import json_option, line, show, table
+from adbench_text.cli.show import json_option, line, show
 from adbench_text.code_version import installed
 from adbench_text.errors import AdbenchTextError, TrackingError
 from adbench_text.escaping import one_line, without_password
 from adbench_text.isolation import preserved
 from adbench_text.plugins import registry
 from adbench_text.store.client import check_reachable, sqlite_file
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _HIDDEN_EXTRAS = ("test", "docs")  # for developers of this package
 
@@ -51,7 +48,7 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     }
     problems = [report[section].get("problem") for section in ("devices", "cache", "store")]
     report["problems"] = [one_line(problem) for problem in (*problems, *broken.values()) if problem]
-    show(report, _blocks(report), as_json)
+    show(report, map(line, _lines(report)), as_json)
     if report["problems"]:
         click.get_current_context().exit(1)
 
@@ -113,31 +110,31 @@ def _store(uri: str) -> dict[str, str]:
     return {"uri": without_password(uri), "state": state, "problem": problem}
 
 
-def _blocks(report: Mapping[str, Any]) -> "Iterator[RenderableType]":
+def _lines(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the facts of a report for people."""
     devices, data, cache, store = (report[key] for key in ("devices", "data", "cache", "store"))
-    versions = dict(report["versions"])
-    machine = {"machine": versions.pop("platform")}
+    yield f"Versions: {_listed(report['versions'])}"
+    yield f"Extras: {_listed(report['extras'], 'not installed')}"
     if "torch" in devices:
-        cuda = f"CUDA {devices['cuda']}" if devices["cuda"] else "without CUDA"
-        gpus = [f"{gpu['name']}, {gpu['gigabytes']} GB" for gpu in devices["gpus"]]
-        machine["torch"] = f"{devices['torch']}, {cuda}, {devices['threads']} threads"
-        machine["GPUs"] = "; ".join(gpus) or "none"
-    extras = [(name, version or "not installed") for name, version in report["extras"].items()]
-    yield line("Versions")
-    yield table([*versions.items(), *extras])
-    yield line("Devices")
-    yield table(machine.items())
-    yield line(f"Data: {data['folder']}{'' if data['exists'] else ' (does not exist)'}")
-    yield table((name, state or "not downloaded") for name, state in data["states"].items())
-    yield line("adbench-text fetch NAME downloads what is missing.", 2)
+        gpus = "; ".join(f"{gpu['name']}, {gpu['gigabytes']} GB" for gpu in devices["gpus"])
+        of_torch = f"torch {devices['torch']}, CUDA {devices['cuda'] or 'none'}, {devices['threads']} threads"
+        yield f"Devices: {of_torch}, GPUs {gpus or 'none'}"
+    yield f"Data: {data['folder']}{'' if data['exists'] else ' (does not exist)'}"
+    yield from (f"{name}: {state}" for name, state in data["states"].items() if state)
+    missing = [name for name, state in data["states"].items() if not state]
+    if missing:
+        yield f"Not downloaded (adbench-text fetch NAME): {', '.join(missing)}"
     if data["offline"]:
-        yield line("Downloads are off (--offline).", 2)
-    yield line(f"Cache: {cache['folder']}, {cache['megabytes']:,} MB")
-    yield line(f"Store: {store['uri']}, {store['state']}")
+        yield "Downloads are off (--offline)."
+    yield f"Cache: {cache['folder']}, {cache['megabytes']:,} MB"
+    yield f"Store: {store['uri']}, {store['state']}"
     for kind, names in report["plugins"]["foreign"].items():
         if names:
-            yield line(f"Other packages offer these {kind}: {', '.join(names)}")
-    yield line()
-    yield from (line(f"Problem: {problem}") for problem in report["problems"])
+            yield f"Other packages offer these {kind}: {', '.join(names)}"
+    yield from (f"Problem: {problem}" for problem in report["problems"])
     if not report["problems"]:
-        yield line("No problems.")
+        yield "No problems."
+
+
+def _listed(facts: Mapping[str, str | None], missing: str = "") -> str:
+    return "; ".join(f"{name} {value or missing}" for name, value in facts.items())

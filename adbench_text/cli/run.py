@@ -21,9 +21,9 @@ from adbench_text.cli.options import (
     names_option,
     sweep_of,
 )
-from adbench_text.cli.progress import Shown, count, duration
+from adbench_text.cli.progress import Shown, count
 from adbench_text.cli.show import next_command, show, table
-from adbench_text.errors import DataError, DetectorError, TrackingError
+from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import described
@@ -144,9 +144,7 @@ _SECTIONS = {
 @click.option(
     "--verbose", "-v", is_flag=True, help="Print each cell, with times, memory and all its metrics."
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Print the numbers of cells and the time expected, and run nothing."
-)
+@click.option("--dry-run", is_flag=True, help="Print the numbers of cells, and run nothing.")
 @adding(*TRACKING)
 def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
@@ -214,77 +212,40 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
 
 
 def _preview(options: Mapping[str, Any], verbose: bool) -> None:
-    """Print the numbers of cells of a sweep, or the cells; why some cannot run, and the expected time."""
+    """Print the numbers of cells of a sweep, or the cells, and why some cannot run."""
     from adbench_text.run.runner import impossible, load_corpora
 
     sweep = sweep_of(options)
     cells = sweep.expand()
-    corpora: dict[str, Corpus] = {}
     refused: dict[Cell, str] = {}
     try:
         with preserved():
             storage.forbid_downloads()  # nothing is downloaded for a list
-            corpora = load_corpora(sweep)
-            refused = impossible(cells, corpora)
+            refused = impossible(cells, load_corpora(sweep))
     except DataError as error:
         click.echo(f"{error} Without it, cells that cannot run are not marked.", err=True)
-    seconds = _expected_seconds(cells, corpora, options)
     if verbose:
         for cell in cells:
             click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
     else:
-        show(None, [_counts(cells, refused, seconds)], as_json=False)
+        show(None, [_counts(cells, refused)], as_json=False)
         for reason, n in Counter(refused.values()).items():
             click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
     total = f", {len(refused):,} of them impossible" if refused else ""
-    click.echo(f"{count(len(cells))}{total}; {_expected(seconds, len(cells) - len(refused))}", err=True)
+    click.echo(f"{count(len(cells))}{total}", err=True)
 
 
-def _expected_seconds(
-    cells: "Sequence[Cell]", corpora: "Mapping[str, Corpus]", options: Mapping[str, Any]
-) -> "dict[Cell, float]":
-    """Return how long cells of the same configuration took on the same corpora, as far as it is known."""
-    from adbench_text.run.runner import median_seconds
-    from adbench_text.store.store import Store
-
-    try:
-        store = Store(options["tracking_uri"], options["experiment"], create=False)
-        records = [
-            record
-            for record in store.cells({cell.dataset for cell in cells})
-            if record.is_ok
-            and (record.dataset not in corpora or record.dataset_digest == corpora[record.dataset].digest)
-        ]
-    except TrackingError:  # there is no store yet
-        return {}
-    known = median_seconds(records)
-    keys = {cell: (cell.detector, cell.configuration, cell.dataset) for cell in cells}
-    return {cell: known[key] for cell, key in keys.items() if key in known}
-
-
-def _counts(
-    cells: "Sequence[Cell]", refused: "Mapping[Cell, str]", seconds: "Mapping[Cell, float]"
-) -> "RenderableType":
+def _counts(cells: "Sequence[Cell]", refused: "Mapping[Cell, str]") -> "RenderableType":
     """Return a table of the cells of each detector on each dataset."""
     groups: dict[tuple[str, str], list[Cell]] = {}
     for cell in cells:
         groups.setdefault((cell.choice, cell.dataset), []).append(cell)
-    header = ["detector", "dataset", "cells", *(["impossible"] if refused else []), "expected"]
+    header = ["detector", "dataset", "cells", *(["impossible"] if refused else [])]
     rows: list[list[object]] = []
     for group, own in groups.items():
-        possible = [cell for cell in own if cell not in refused]
-        is_known = all(cell in seconds for cell in possible)
-        expected = duration(sum(seconds[cell] for cell in possible)) if is_known else "?"
-        rows.append([*group, len(own), *([len(own) - len(possible)] if refused else []), expected])
+        n_refused = sum(cell in refused for cell in own)
+        rows.append([*group, len(own), *([n_refused] if refused else [])])
     return table(rows, header, indent=0)
-
-
-def _expected(seconds: "Mapping[Cell, float]", n_possible: int) -> str:
-    """Return how long cells will take one after the other, as similar ones took."""
-    if not seconds:
-        return "no earlier runs of these to expect a time from"
-    of_some = f" for {len(seconds):,} of them" if len(seconds) < n_possible else ""
-    return f"about {duration(sum(seconds.values()))} one after the other{of_some}, as in earlier runs"
 
 
 def _log_reports(

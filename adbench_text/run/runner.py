@@ -121,7 +121,7 @@ def _fail_if_changed(work: Work, results: list[Result]) -> None:
                     results[i] = work.keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
-def median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
+def _median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
     """Return how long cells took, by detector, configuration and dataset, and by detector alone."""
     taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
     for record in records:
@@ -134,7 +134,7 @@ def median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
 def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
     """Return how long similar cells took: the same configuration and dataset, else the same detector."""
     try:
-        medians = median_seconds(store.cells({cell.dataset for cell in cells}))
+        medians = _median_seconds(store.cells({cell.dataset for cell in cells}))
     except TrackingError:  # somebody changed the store; this is for the order of the cells only
         return {}
     return {

@@ -17,7 +17,7 @@ from adbench_text.provenance import COMMIT, git_commit
 
 _NAME = "adbench-text"
 _PLUG_INS = ("detectors", "datasets", "reports")  # in a checkout they are beside the package
-_SUFFIXES = {".py", ".pyi", ".typed", ".md", ".html", ".json", ".toml", ".css", ".csv", ".js"}
+_SUFFIXES = {".py", ".pyi", ".typed", ".md", ".html", ".json", ".toml", ".css", ".csv", ".js", ".txt"}
 _MEASURED = "results"  # of reports; not installed
 _WHEEL = "Wheel-Version: 1.0\nGenerator: adbench-text\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 

@@ -22,12 +22,11 @@ def no_torch(monkeypatch):
 def test_versions_devices_data_and_store_are_reported(home, here):
     result = adbench("doctor")
     assert result.exit_code == 0, result.output
-    rows = [line.strip().split("  ", 1) for line in result.stdout.splitlines()]
-    lines = {row[0]: row[1].strip() for row in rows if len(row) == 2}
-    assert lines["mlflow"] == version("mlflow")
-    assert lines["agnews"] == "not downloaded"
+    lines = dict(line.strip().split(": ", 1) for line in result.stdout.splitlines() if ": " in line)
+    assert f"; mlflow {version('mlflow')}; " in lines["Versions"]
+    assert "agnews" in lines["Not downloaded (adbench-text fetch NAME)"].split(", ")
     assert lines["tiny"] == "published"
-    assert lines["GPUs"]
+    assert ", GPUs " in lines["Devices"]
     assert f"Data: {home} (does not exist)\n" in result.stdout
     assert "Store: sqlite:///mlflow.db, not created yet; the first run creates it\n" in result.stdout
     assert "Other packages offer these detectors: counting, faulty" in result.stdout
