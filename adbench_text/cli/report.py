@@ -62,7 +62,7 @@ def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 _SECTIONS = {
     "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
     "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--standalone", "--figures", "--save", "--quiet"),
+    "Output": ("--format", "--output", "--sections", "--figures", "--save", "--quiet"),
 }
 
 
@@ -103,7 +103,6 @@ _SECTIONS = {
     help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
     "result, the leaderboard, the main table and the provenance are always there.  [default: all]",
 )
-@click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
 @adding(tracking_uri_option(several=True), EXPERIMENT)
@@ -123,8 +122,6 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
     tables = expand("table", options["tables"])
-    if options["standalone"] and renderer.standalone is None:
-        raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
@@ -138,8 +135,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     else:
         built = builder.report(names, None, bool(tables), renderer.has_pictures, options["sections"])
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    complete = renderer.standalone if options["standalone"] else None
-    text = complete(built) if complete else renderer.render(built, width)
+    text = renderer.render(built, width)
     _write_report(text, output)
     news: list[str] = []
     if output is not None:
