@@ -62,7 +62,7 @@ def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 _SECTIONS = {
     "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
     "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--figures", "--save", "--quiet"),
+    "Output": ("--format", "--output", "--sections", "--figures", "--quiet"),
 }
 
 
@@ -88,13 +88,6 @@ _SECTIONS = {
     "--figures",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder to write the figures to, as SVG, PDF and PNG.",
-)
-@click.option(
-    "--save",
-    "saved",
-    metavar="NAME",
-    type=click.Path(path_type=Path),
-    help="Write the cells as NAME.csv, the tables as NAME-tables.md, and figures into figures/ beside them.",
 )
 @click.option(
     "--sections",
@@ -150,12 +143,6 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
             n_files = len(builder.write_figures(figures))
         news.append(f"{n_files} files in {_link(figures)}")
         news += [printable(note) for note in builder.evidence_notes if note not in built.every_note]
-    if saved := options["saved"]:
-        from adbench_text.reports.saved import save
-
-        with writing(saved):
-            files = save(records, saved, expected)
-        news.append(f"Wrote {_link(files[0])}, {_link(files[1])} and {count(len(files) - 2, 'figure')}")
     if quiet:
         return
     for note in news:
