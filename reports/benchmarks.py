@@ -89,14 +89,13 @@ _KNOWN_BY = {  # what the name of a method begins with
 
 @dataclass(frozen=True)
 class Row:
-    """A published figure in percent; the best of `n_embeddings`, of which `lowest` is the lowest."""
+    """A published figure in percent, the best of `n_embeddings`."""
 
     source: str
     method: str
     knowledge: str
     figure: float
     n_embeddings: int = 1
-    lowest: float | None = None
 
     @property
     def name(self) -> str:
@@ -148,8 +147,7 @@ def _of_lists(task: str, metric: str) -> list[Row]:
             run = [value for value, area in zip(figures, areas, strict=True) if area != _NOT_RUN]
             if run:
                 name = f"{group.partition(' (')[0]} + {method}"
-                lowest = min(run) if len(run) > 1 else None
-                found.append(Row(_NAMES[_TEXTAD], name, _knowledge(name), max(run), len(run), lowest))
+                found.append(Row(_NAMES[_TEXTAD], name, _knowledge(name), max(run), len(run)))
     return found
 
 

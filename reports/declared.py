@@ -21,7 +21,6 @@ class Format:
     has_notes: bool = True  #: otherwise the command line prints the notes on stderr
     has_all_tables: bool = False  #: whether it shows all tables unless some are named
     suffix: str = ""  #: of the files that are logged with a sweep; empty if none are
-    standalone: Callable[..., str] | None = None  #: a complete document, `render` a part
 
 
 def report_format(name: str) -> Format:
@@ -33,7 +32,6 @@ def report_format(name: str) -> Format:
         getattr(loaded, "HAS_NOTES", True),
         getattr(loaded, "HAS_ALL_TABLES", False),
         getattr(loaded, "SUFFIX", ""),
-        getattr(loaded, "standalone", None),
     )
 
 

@@ -7,12 +7,11 @@ from collections.abc import Callable, Iterator
 from statistics import mean
 
 from adbench_text.metrics import COSTS, METRICS
-from adbench_text.reports import published, significance
+from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
-from adbench_text.reports.ranking import Ranking
 from adbench_text.run.result import TRACE, TRAINING
 from adbench_text.sweep.cell import percent
 
@@ -22,22 +21,6 @@ _OF_TRAINING = (  # metric, file name, axis, factor
     (TRACE, "test", "test AUROC (%), a diagnostic", 100),
 )
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
-
-
-def critical_differences(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the mean ranks of three or more detectors, and which do not differ significantly."""
-    ranking = Ranking(comparison)
-    if not ranking.is_possible or len(ranking.columns) < 3:
-        return
-    groups = significance.cliques(ranking.mean_ranks, ranking.pairs)
-    names = [column.label for column in ranking.columns]
-    yield Drawing(
-        "critical-differences",
-        f"Mean ranks over {len(ranking.splits)} splits",
-        "Rank 1 is best. A bar joins detectors of which no two differ significantly "
-        "(Wilcoxon signed-rank test, Holm's correction, level 0.05).",
-        plots.critical_differences(names, ranking.mean_ranks.tolist(), groups, len(ranking.splits)),
-    )
 
 
 def contamination(comparison: Comparison) -> Iterator[Drawing]:
@@ -189,7 +172,6 @@ def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
 
 #: All figures, in the order of a report.
 DRAWINGS: tuple[Callable[[Comparison], Iterator[Drawing]], ...] = (
-    critical_differences,
     contamination,
     cost,
     ablations,

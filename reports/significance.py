@@ -13,8 +13,8 @@ References
 ----------
 Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
 
-Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 2006 (mean ranks,
-Friedman's test, critical-difference diagrams).
+Demšar, "Statistical Comparisons of Classifiers over Multiple Data Sets", JMLR 2006 (mean ranks and
+Friedman's test).
 
 Benavoli, Corani and Mangili, "Should We Really Use Post-Hoc Tests Based on Mean-Ranks?", JMLR 2016
 (signed-rank tests of pairs in the place of Nemenyi's test).
@@ -95,25 +95,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
     ordered = np.asarray(p_values, dtype=np.float64)[order] * np.arange(len(order), 0, -1)
     corrected[order] = np.maximum.accumulate(np.minimum(ordered, 1.0))
     return corrected.tolist()
-
-
-def cliques(ranks: ArrayLike, pairs: Sequence[Pair]) -> list[list[int]]:
-    """Return the groups of detectors that do not differ significantly.
-
-    They are the bars of a critical-difference diagram: each holds neighbours in the order of the
-    ranks, no two of which differ significantly, and is part of no larger one.
-    """
-    different = {frozenset((pair.first, pair.second)) for pair in pairs if pair.p_holm < ALPHA}
-    order = [int(column) for column in np.argsort(np.asarray(ranks), kind="stable")]
-    groups: list[list[int]] = []
-    end = 0
-    for start in range(len(order)):
-        previous, end = end, max(end, start + 1)
-        while end < len(order) and not any({order[end], other} in different for other in order[start:end]):
-            end += 1
-        if end > max(previous, start + 1):
-            groups.append(order[start:end])
-    return groups
 
 
 class Estimate(NamedTuple):

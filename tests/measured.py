@@ -3,16 +3,31 @@
 ``python tests/measured.py`` writes tables and figures anew.
 """
 
+import csv
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import cache
 from pathlib import Path
 
 from adbench_text.cli.options import sweep_of
-from adbench_text.reports.saved import read_cells, save_pages
+from adbench_text.metrics import METRICS
+from adbench_text.reports import declared
+from adbench_text.reports.build import Builder
+from adbench_text.reports.cells import MEASURED
+from adbench_text.reports.drawings import contamination, cost
+from adbench_text.reports.figures import export
+from adbench_text.reports.wide import ORIGINS
 from adbench_text.store.record import Record
+from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 
 RESULTS = Path(__file__).parents[1] / "reports" / "results"
 SWEEPS = sorted(path.stem for path in RESULTS.glob("*.csv"))
+OF_SCORES = ("significance", "oddest")  # tables that need the scores of single documents
+DEFINITION = ("preset", "configuration", "dataset", "inlier", "contamination", "seed")
+VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries", "regime")
+OPTIONAL = (SPLITS, TEST_OUTLIERS)  # older files may lack one
 
 
 @cache
@@ -21,9 +36,51 @@ def records(sweep: str) -> list[Record]:
     return read_cells(RESULTS / f"{sweep}.csv")
 
 
+def read_cells(path: Path) -> list[Record]:
+    """The cells of a CSV, as ``report --cells --format csv`` writes them."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return [record_of(row) for row in csv.DictReader(file)]
+
+
+def record_of(row: dict[str, str]) -> Record:
+    """The cell of a row."""
+    detector = row["detector"].removesuffix(row["configuration"]).rstrip()
+    definition = {"detector": detector, **{name: row[name] for name in DEFINITION}}
+    definition |= {name: row[name] for name in VERSIONS if row[name]}
+    definition |= {name: row[name] for name in OPTIONAL if row.get(name)}
+    definition |= {"oracle": "true"} if row["oracle"] == "yes" else {}
+    return Record(
+        definition=definition,
+        cell="",
+        metrics={name: float(row[name]) for name in (*METRICS, *MEASURED) if row.get(name)},
+        status=row["status"],
+        edition=row["edition"],
+        is_published=row["published"] == "yes",
+        n_configurations=int(row["n_configurations"]),
+        started=int(1000 * datetime.fromisoformat(row["started"]).timestamp()),
+        made_by={name: row[name] for name in ORIGINS if row[name]},
+    )
+
+
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
-    return save_pages(RESULTS / f"{sweep}.csv", folder, sweep_of(defaultdict(tuple, sweep=sweep)).expand())
+    seeds = {record.seed for record in records(sweep)}
+    expanded = sweep_of(defaultdict(tuple, sweep=sweep)).expand()
+    builder = Builder(records(sweep), cells=[cell for cell in expanded if cell.seed in seeds])
+    drawings = [*contamination(builder.comparison), *cost(builder.comparison)]
+    page = folder / f"{sweep}-tables.md"
+    page.write_text(page_of(builder, drawings, sweep), encoding="utf-8")
+    figures = [export.write(d.figure, folder / "figures" / f"{sweep}-{d.name}", ["svg"]) for d in drawings]
+    return [page, *(file for files in figures for file in files)]
+
+
+def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
+    """The tables of a sweep and its figures below."""
+    report = builder.report([name for name in declared.tables() if name not in OF_SCORES])
+    tables = declared.report_format("markdown").render(replace(report, headlines=[]), None)
+    figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
+    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell."
+    return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 
 if __name__ == "__main__":

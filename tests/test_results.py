@@ -6,9 +6,13 @@ from pathlib import Path
 from statistics import fmean
 
 import pytest
-from measured import RESULTS, SWEEPS, records, write
+from cells import failed, record
+from measured import RESULTS, SWEEPS, read_cells, records, write
 
+from adbench_text.reports import declared
+from adbench_text.reports.cells import Cells
 from adbench_text.reports.published import n_training_documents
+from adbench_text.reports.wide import cells_report
 
 ROOT = Path(__file__).parents[1]
 RENEW = "run python tests/measured.py"
@@ -36,10 +40,30 @@ def test_the_tables_and_figures_are_those_of_the_cells(sweep, tmp_path):
 @pytest.mark.parametrize("sweep", SWEEPS)
 def test_the_cells_state_their_origin_and_no_place_of_a_machine(sweep):
     assert not HOME.search((RESULTS / f"{sweep}.csv").read_text(encoding="utf-8"))
-    for record in records(sweep):
-        assert {"version", "commit", "command", "machine"} <= record.made_by.keys()
-        assert record.edition
-        assert record.started > 1_700_000_000_000
+    for cell in records(sweep):
+        assert {"version", "commit", "command", "machine"} <= cell.made_by.keys()
+        assert cell.edition
+        assert cell.started > 1_700_000_000_000
+
+
+MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run", "machine": "2 x CPU"}
+CELLS = [
+    record(
+        "ocsvm", "a", 0.75, configuration="nu=0.2 kernel=linear", level=0.05, seed=3, regime="word vectors"
+    ),
+    record("cvdd", "b", 0.5, oracle="true", test_outliers="0.1", protocol="1", libraries="numpy 2"),
+    failed("llr", "a", made_by=MADE_BY, started=1_700_000_000_000, is_published=False, edition="half of it"),
+]
+
+
+def test_cells_are_read_as_they_were_written(tmp_path):
+    text = declared.report_format("csv").render(cells_report(Cells(CELLS)))
+    (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
+    for read, cell in zip(read_cells(tmp_path / "mine.csv"), CELLS, strict=True):
+        assert read.definition == cell.definition
+        assert read.metrics == cell.metrics
+        for name in ("status", "edition", "is_published", "started", "made_by"):
+            assert getattr(read, name) == getattr(cell, name)
 
 
 def means() -> dict[tuple[str, str, float], float]:
@@ -59,7 +83,7 @@ PART = re.compile(r"^‡ Ours were trained on part of AG News, ([\d,]+) of ([\d,
 def test_a_page_marks_the_dataset_that_is_not_the_published_edition(page, first):
     text = (ROOT / page).read_text(encoding="utf-8")
     (header,) = [line.split(" | ") for line in text.splitlines() if line.startswith("| detector |")]
-    cells = [record for sweep in SWEEPS for record in records(sweep) if record.contamination == 0]
+    cells = [cell for sweep in SWEEPS for cell in records(sweep) if cell.contamination == 0]
     published = {
         dataset: all(r.is_published for r in cells if r.dataset == dataset) for dataset, _ in COLUMNS
     }

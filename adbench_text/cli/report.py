@@ -62,7 +62,7 @@ def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -
 _SECTIONS = {
     "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
     "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--standalone", "--figures", "--save", "--quiet"),
+    "Output": ("--format", "--output", "--sections", "--figures", "--quiet"),
 }
 
 
@@ -90,20 +90,12 @@ _SECTIONS = {
     help="Folder to write the figures to, as SVG, PDF and PNG.",
 )
 @click.option(
-    "--save",
-    "saved",
-    metavar="NAME",
-    type=click.Path(path_type=Path),
-    help="Write the cells as NAME.csv, the tables as NAME-tables.md, and figures into figures/ beside them.",
-)
-@click.option(
     "--sections",
     metavar="NAMES",
     callback=_sections,
     help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
     "result, the leaderboard, the main table and the provenance are always there.  [default: all]",
 )
-@click.option("--standalone", is_flag=True, help="Complete document instead of a part for \\input (latex).")
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
 @adding(tracking_uri_option(several=True), EXPERIMENT)
@@ -123,8 +115,6 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = declared.report_format(form)
     tables = expand("table", options["tables"])
-    if options["standalone"] and renderer.standalone is None:
-        raise click.UsageError(f"--standalone is for formats that are part of a document, not for {form}.")
     names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
@@ -138,8 +128,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     else:
         built = builder.report(names, None, bool(tables), renderer.has_pictures, options["sections"])
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
-    complete = renderer.standalone if options["standalone"] else None
-    text = complete(built) if complete else renderer.render(built, width)
+    text = renderer.render(built, width)
     _write_report(text, output)
     news: list[str] = []
     if output is not None:
@@ -154,12 +143,6 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
             n_files = len(builder.write_figures(figures))
         news.append(f"{n_files} files in {_link(figures)}")
         news += [printable(note) for note in builder.evidence_notes if note not in built.every_note]
-    if saved := options["saved"]:
-        from adbench_text.reports.saved import save
-
-        with writing(saved):
-            files = save(records, saved, expected)
-        news.append(f"Wrote {_link(files[0])}, {_link(files[1])} and {count(len(files) - 2, 'figure')}")
     if quiet:
         return
     for note in news:

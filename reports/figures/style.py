@@ -11,7 +11,6 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
-from matplotlib.lines import Line2D
 from matplotlib.textpath import text_to_path
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from numpy.typing import NDArray
@@ -234,11 +233,6 @@ def wrapped(text: str, width: float) -> str:
     if needed <= width:
         return text
     return textwrap.fill(text, max(1, int(0.95 * len(text) * width / needed)), break_on_hyphens=False)
-
-
-def add_line(figure: Figure, x: Sequence[float], y: Sequence[float], **look: Any) -> None:
-    """Add a line whose points are in inches from the figure's lower left corner, in black by default."""
-    figure.add_artist(Line2D(x, y, transform=figure.dpi_scale_trans, **{"color": "black", **look}))
 
 
 def finished(figure: Figure) -> Figure:

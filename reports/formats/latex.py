@@ -8,8 +8,8 @@ from string import ascii_letters
 from adbench_text.escaping import one_line, printable
 from adbench_text.reports.report import Entry, Kind, Report, Table
 
-# Characters that surely fit into a line of an article, and of A4 across; the gap between columns.
-_LINE, _LINE_ACROSS, _GAP = 85, 105, 2
+# Characters that surely fit into a line of an article; the gap between columns.
+_LINE, _GAP = 85, 2
 _PAGE_ROWS = 26
 
 _CHARACTERS = {
@@ -87,7 +87,6 @@ _DOTLESS = {"i": r"\i", "j": r"\j"}
 HAS_ALL_TABLES = True
 SUFFIX = "tex"
 
-_NEEDS = r"\usepackage{booktabs, siunitx}"
 _SETUP = r"\sisetup{detect-weight=true, detect-inline-weight=math}"  # so that bold figures are bold
 _RUN_TOGETHER = "-–—'‘’“”"  # LaTeX makes one character of several of these
 
@@ -97,32 +96,16 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
 
     A table that is wider than a line is cut between columns, and one that is longer than a page between rows.
     """
-    comments = [f"% needs {_NEEDS}", *_comments(report)]
-    return "\n\n".join(["\n".join(comments), *_blocks_of(report, _LINE, "htbp")]) + "\n"
+    comments = [r"% needs \usepackage{booktabs, siunitx}", *_comments(report)]
+    return "\n\n".join(["\n".join(comments), *_blocks_of(report)]) + "\n"
 
 
-def standalone(report: Report) -> str:
-    """Return the same as a document that compiles as it is."""
-    head = [
-        r"\documentclass{article}",
-        r"\usepackage[utf8]{inputenc}",
-        r"\usepackage[a4paper, landscape, margin=2cm]{geometry}",
-        _NEEDS,
-        r"\usepackage{float}",  # tables that float are kept back until LaTeX has too many of them
-        r"\setlength{\belowcaptionskip}{6pt}",
-        r"\begin{document}",
-        *_comments(report),
-    ]
-    blocks = _blocks_of(report, _LINE_ACROSS, "H")
-    return "\n\n".join(["\n".join(head), *blocks, r"\end{document}"]) + "\n"
-
-
-def _blocks_of(report: Report, line: int, placement: str) -> Iterator[str]:
+def _blocks_of(report: Report) -> Iterator[str]:
     for table in report.tables:
-        pieces = [(part, rows) for part in _wide_parts(table, line) for rows in _parts(part)]
+        pieces = [(part, rows) for part in _wide_parts(table) for rows in _parts(part)]
         for number, (part, rows) in enumerate(pieces if table.header else []):
             notes = table.notes if number == len(pieces) - 1 else []
-            yield _table(part, rows, placement, is_later=number > 0, notes=notes)
+            yield _table(part, rows, is_later=number > 0, notes=notes)
     if report.notes:
         items = [rf"\item {_escape(note)}" for note in report.notes]
         yield "\n".join([r"\begin{itemize}", *items, r"\end{itemize}"])
@@ -134,13 +117,13 @@ def _comments(report: Report) -> Iterator[str]:
         yield f"% {one_line(text).encode('ascii', 'replace').decode()}"
 
 
-def _wide_parts(table: Table, line: int) -> Iterator[Table]:
+def _wide_parts(table: Table) -> Iterator[Table]:
     """Cut a table that is wider than a line."""
     widths = [
         max(map(len, column)) + _GAP
         for column in zip(table.header, *([entry.text for entry in row] for row in table.rows), strict=True)
     ]
-    return map(table.with_columns, table.parts(widths, line))
+    return map(table.with_columns, table.parts(widths, _LINE))
 
 
 def _parts(table: Table) -> Iterator[range]:
@@ -154,9 +137,9 @@ def _parts(table: Table) -> Iterator[range]:
     yield range(start, len(table.rows))
 
 
-def _table(table: Table, rows: range, placement: str, is_later: bool, notes: Sequence[str]) -> str:
+def _table(table: Table, rows: range, is_later: bool, notes: Sequence[str]) -> str:
     """Render some rows of a table as a `table` of their own; the later parts share its number."""
-    lines = [rf"\begin{{table}}[{placement}]", r"\centering", _SETUP]
+    lines = [r"\begin{table}[htbp]", r"\centering", _SETUP]
     if table.title:
         lines += [r"\addtocounter{table}{-1}"] if is_later else []
         lines.append(rf"\caption{{{_escape(table.title)}{' (continued)' if is_later else ''}}}")

@@ -847,12 +847,9 @@ def test_tables_are_chosen_by_their_names(store):
         assert message in refused.stderr
 
 
-def test_latex_is_a_part_of_a_document_or_complete_and_a_page_may_be_short(store, here):
+def test_latex_is_a_part_of_a_document_and_a_page_may_be_short(store, here):
     run("-d counting --inlier sea")
     assert not adbench("report --format latex").stdout.startswith("\\documentclass")
-    assert adbench("report --format latex --standalone").stdout.startswith("\\documentclass")
-    refused = adbench("report --format csv --standalone")
-    assert (refused.exit_code, "not for csv" in refused.stderr) == (2, True)
     page, short = (adbench(f"report --format html{more}").stdout for more in ("", " --sections none"))
     assert len(short) < len(page)
     assert "expected tables, pictures, heatmaps or none, got 'all'" in adbench("report --sections all").stderr

@@ -10,9 +10,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.significance import (
-    Pair,
     Resampling,
-    cliques,
     draw,
     estimate,
     friedman,
@@ -82,18 +80,6 @@ def test_pairs_carry_holms_correction():
 def test_one_detector_has_no_pairs():
     assert wilcoxon_holm([[0.5], [0.7]]) == []
     assert mean_ranks([[0.5], [0.7]]).tolist() == [1]
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_cliques_are_the_maximal_runs_of_neighbours(seed):
-    rng = np.random.default_rng(seed)
-    ranks = rng.permutation(7).astype(float)
-    pairs = [Pair(i, j, 0, 0, rng.choice([0.01, 0.5], p=[0.2, 0.8])) for i in range(7) for j in range(i)]
-    order = np.argsort(ranks).tolist()
-    runs = [order[a:b] for a in range(7) for b in range(a + 2, 8)]
-    alike = [r for r in runs if not any(p.p_holm < 0.05 and {p.first, p.second} <= set(r) for p in pairs)]
-    maximal = [r for r in alike if not any(set(r) < set(other) for other in alike)]
-    assert cliques(ranks, pairs) == maximal
 
 
 # Resamples of the test documents

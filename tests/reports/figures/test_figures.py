@@ -69,12 +69,6 @@ def overlap_bound(_: list[str] | None = None) -> Figure:
     )
 
 
-def critical_differences(names: list[str]) -> Figure:
-    ranks = np.linspace(1.2, len(names) - 0.2, len(names)) if len(names) > 1 else [1.0]
-    places = range(len(names))
-    return plots.critical_differences(names, list(ranks), [places[:3], places[2:5], places[-2:]], 17)
-
-
 def cost(names: list[str]) -> Figure:
     return plots.cost({name: (10 ** (i / 3), 80 + 0.01 * i) for i, name in enumerate(names)}, "AUROC")
 
@@ -88,7 +82,6 @@ DRAWN: dict[str, Callable[[list[str]], Figure]] = {
     "training_curves": training_curves,
     "ablation_bars": ablation_bars,
     "overlap_bound": overlap_bound,
-    "critical_differences": critical_differences,
     "cost": cost,
 }
 OF_NAMES = sorted(set(DRAWN) - {"overlap_bound"})
@@ -109,7 +102,7 @@ def parsed(figure: Figure) -> ElementTree.Element:
 def words(root: ElementTree.Element) -> str:
     """All text, the lines of one name joined again."""
     found = [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
-    return " ".join(found).replace("\N{EN SPACE}", " ")
+    return " ".join(found)
 
 
 @pytest.fixture
@@ -213,8 +206,6 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
         lambda: plots.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
         lambda: plots.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
         lambda: plots.overlap_bound({10: [(1, 0.5)]}),
-        lambda: plots.critical_differences(["a", "b", "c"], [NAN, 1.0, 2.0], [[0], [0, 1], []], 1),
-        lambda: plots.critical_differences(["a"], [NAN], [], 1),
         lambda: plots.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
         lambda: plots.cost({"a": (3, 70)}, "x"),
     ],
@@ -310,42 +301,6 @@ def test_the_overlap_bound_has_one_line_per_number_of_patterns_on_a_logarithmic_
     shown = words(parsed(figure))
     assert " 10⁻¹⁵ 10⁻¹² 10⁻⁹ 10⁻⁶ 10⁻³ 1 10³ " in shown
     assert "N = 100" in shown
-
-
-def ends_of_bars(figure: Figure) -> list[list[tuple[float, float]]]:
-    return [
-        line.get_xydata().tolist()
-        for line in figure.findobj(matplotlib.lines.Line2D)
-        if line.get_linewidth() == 2.5
-    ]
-
-
-def test_bars_are_over_the_cliques_and_touch_no_other():
-    names = ["a", "b", "c", "d", "e"]
-    cliques = [[0, 1], [1, 2], [3, 4], [4]]
-    figure = plots.critical_differences(names, [1.5, 2, 3, 4, 4.5], cliques, 10)
-    first, second, third = ends_of_bars(figure)
-    assert first[0][1] == third[0][1]  # on one level
-    assert second[0][1] < first[0][1]  # shares a detector with the first
-    assert first[0][0] < second[0][0] < first[1][0] < second[1][0] < third[0][0]
-    assert "mean rank over 10 splits" in words(parsed(figure))
-
-
-def test_short_names_are_on_both_sides_and_long_ones_on_one():
-    for names, n_sides in ((["a", "b", "c", "d"], 2), (FIFTEEN[:4], 1)):
-        figure = critical_differences(names)
-        sides = {text.get_ha() for text in figure.texts if any(name in text.get_text() for name in names)} - {
-            "center"
-        }
-        assert len(sides) == n_sides
-
-
-def test_the_best_rank_is_at_the_left_and_on_top():
-    figure = critical_differences(NAMES)
-    best, worst = (next(t for t in figure.texts if name in t.get_text()) for name in (NAMES[0], NAMES[-1]))
-    assert best.get_position()[1] > worst.get_position()[1]
-    one, two = (next(t for t in figure.texts if t.get_text() == rank) for rank in "12")
-    assert one.get_position()[0] < two.get_position()[0]
 
 
 @pytest.mark.parametrize("seconds", [(30, 40, 45), (0.3, 0.7, 0.9), (11, 12, 13), (0.02, 3, 900)])
