@@ -29,7 +29,6 @@ _COMMANDS = (
     "fit",
     "info",
     "list",
-    "merge",
     "new",
     "odd",
     "report",

@@ -7,7 +7,6 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import mean, pstdev, stdev
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,19 +71,8 @@ class Payload:
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
 
 
-def write_run(
-    client: StoreClient,
-    experiment_id: str,
-    payload: Payload,
-    *,
-    run_id: str | None = None,
-    folder: Path | None = None,
-    ended: int | None = None,
-) -> str:
-    """Log a run, or log to one, with the files of a folder; return its id.
-
-    It is finished only once everything is written. `ended` is in milliseconds since the epoch; default: now.
-    """
+def write_run(client: StoreClient, experiment_id: str, payload: Payload, run_id: str | None = None) -> str:
+    """Log a run, or log to one; return its id. It is finished only once everything is written."""
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
     artifacts = ""
@@ -108,12 +96,7 @@ def write_run(
             client.log_inputs(run_id, datasets=inputs)
     for name, text in payload.files.items():
         _write_text(client, run_id, artifacts, name, text)
-    if folder is not None:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.is_symlink():  # a link may point anywhere
-                subfolder = path.parent.relative_to(folder).as_posix().removeprefix(".")
-                client.log_artifact(run_id, str(path), subfolder or None)
-    client.set_terminated(run_id, payload.status, ended)
+    client.set_terminated(run_id, payload.status)
     return run_id
 
 
