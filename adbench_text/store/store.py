@@ -16,13 +16,11 @@ from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
-from adbench_text.metrics import MAIN
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.client import (
@@ -40,7 +38,6 @@ from adbench_text.store.payload import (
     PARENT,
     SUMMARY,
     Payload,
-    log_overview,
     payload,
     run_tags,
     summary_key,
@@ -209,20 +206,13 @@ class Store:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
         self.client.log_artifacts(self._parents[dataset], str(folder))
 
-    def summarise(
-        self, definitions: Iterable[Mapping[str, str]], sweep: Iterable[Mapping[str, str]] | None = None
-    ) -> None:
+    def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Write or renew the summary runs of what these definitions belong to.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
-        the store holds, not over those of one sweep alone. The open parent runs get an overview of the cells
-        of the `sweep`; the default is those of the definitions.
+        the store holds, not over those of one sweep alone.
         """
-        definitions = list(definitions)
         changed = {(each["dataset"], summary_key(each)) for each in definitions}
-        of_sweep = defaultdict(list)
-        for each in definitions if sweep is None else sweep:
-            of_sweep[each["dataset"]].append(each)
         # two sweeps that end at once would write each of them twice
         with self.journal.held("summaries"), interrupts.held_back():
             for dataset in {dataset for dataset, _ in changed}:
@@ -234,40 +224,15 @@ class Store:
                 for key, group in groups.items():
                     if (dataset, key) in changed:
                         self._write(dataset, summary_payload(group), existing.get(key))
-                if dataset in self._parents:
-                    shown = {summary_key(each) for each in of_sweep[dataset]}
-                    held = [group for key, group in groups.items() if key in shown]
-                    log_overview(self.client, self._parents[dataset], of_sweep[dataset], held)
 
     # Reading
 
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
-        others = (name for other in self.others for name in other.datasets())
-        return sorted({*self._experiments_held(), *others})
-
-    def comparisons(self) -> dict[str, str]:
-        """Return the link to the charts of the summaries, by dataset, without the server's address.
-
-        Without `workflowType` MLflow 3 opens a page for language models, which is empty. The best runs come
-        first, as MLflow draws ten.
-        """
-        parameters = {
-            "workflowType": "machine_learning",
-            "compareRunsMode": "CHART",
-            "searchFilter": f"tags.`{KIND}` = 'summary'",
-            "orderByKey": f"metrics.`{MAIN.name}`",
-            "orderByAsc": "false" if MAIN.higher_is_better else "true",
-        }
-        query = urlencode(parameters, quote_via=quote, safe="")
-        held = sorted(self._experiments_held().items())
-        return {dataset: f"/#/experiments/{quote(each)}/runs?{query}" for dataset, each in held}
-
-    def _experiments_held(self) -> dict[str, str]:
-        """Return the ids of the experiments, by dataset."""
         prefix = self._experiment("")
-        held = self.reader.experiments().items()
-        return {name.removeprefix(prefix): each for name, each in held if name.startswith(prefix)}
+        own = (name.removeprefix(prefix) for name in self.reader.experiments() if name.startswith(prefix))
+        others = (name for other in self.others for name in other.datasets())
+        return sorted({*own, *others})
 
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
         """Return the status of all cells that have ended, that of the newest run, by their ids."""
