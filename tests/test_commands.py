@@ -18,7 +18,7 @@ from adbench_text.errors import PluginError
 from adbench_text.text import pretrained
 
 WORDS = {"sea": "harbour anchor storm sail wave vessel", "law": "court judge verdict appeal statute clause"}
-NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads", "merge": "needs a server"}
+NOT_HERE = {"ui": "serves until it is stopped", "fetch": "downloads"}
 
 
 def invoke(command: str, *more: str) -> str:

@@ -28,7 +28,6 @@ _COMMANDS = (
     "fit",
     "info",
     "list",
-    "merge",
     "new",
     "odd",
     "report",

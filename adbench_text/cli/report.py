@@ -21,7 +21,7 @@ from adbench_text.cli.options import (
 )
 from adbench_text.cli.progress import count
 from adbench_text.cli.show import link, next_command
-from adbench_text.cli.ui import options_of
+from adbench_text.cli.ui import address_of, options_of
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
@@ -148,7 +148,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     for note in news:
         click.echo(note, err=True)
     if output is not None:
-        next_command("ui", *options_of(store))
+        next_command("ui", *address_of(store))
     elif form == "terminal" and not store.others:
         of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
         next_command("report", *of_sweep, *options_of(store), "--format", "html", "--output", "report.html")

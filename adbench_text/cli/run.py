@@ -179,7 +179,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     cells = sweep.expand()
     engine = engine_of(options)
     # slow imports come after the checks that do not need them
-    from adbench_text.cli.ui import links, options_of
+    from adbench_text.cli.ui import options_of, where
     from adbench_text.run.engine import Limits
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
@@ -204,8 +204,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
         raise
     progress.end()
     if not options["quiet"]:
-        for line in links(store, sweep.datasets):
-            click.echo(line, err=True)
+        click.echo(one_line(f"Compare in MLflow: {where(store)}"), err=True)
         of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
         next_command("report", *of_sweep, *options_of(store))
     return results

@@ -7,16 +7,13 @@ import subprocess
 import sys
 import time
 import webbrowser
-from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import TRACKING, adding
-from adbench_text.cli.show import link
+from adbench_text.cli.options import adding, tracking_uri_option
 from adbench_text.errors import AdbenchTextError
-from adbench_text.escaping import printable, without_password
 from adbench_text.store.client import DEFAULT_URI, check_reachable, mlflow_uri
 
 if TYPE_CHECKING:
@@ -29,20 +26,19 @@ _SECONDS = 0.2  # between two attempts to reach the server
 
 @click.command("ui")
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
-@click.option("--no-open", is_flag=True, help="Print the links, but open no browser.")
-@adding(*TRACKING)
-def command(port: int, no_open: bool, tracking_uri: str, experiment: str) -> None:
-    """Start MLflow's web interface for the store, and open the comparison of the first dataset.
+@click.option("--no-open", is_flag=True, help="Print the address, but open no browser.")
+@adding(tracking_uri_option())
+def command(port: int, no_open: bool, tracking_uri: str) -> None:
+    """Start MLflow's web interface for the store, and open its list of experiments, one for each dataset.
 
-    The links of all datasets are printed. No browser is opened in a pipe, or where there is no display.
+    The address is printed. No browser is opened in a pipe, or where there is no display.
     """
     from adbench_text.store.store import Store
 
-    store = Store(tracking_uri, experiment, create=False)
+    store = Store(tracking_uri, create=False)
     check_reachable(tracking_uri)  # MLflow's server writes to its store
     if tracking_uri.startswith(("http://", "https://")):
-        click.echo(f"The store is a server; open {without_password(tracking_uri)} in a browser:")
-        _show(store, without_password(tracking_uri), no_open)
+        _show("The store is a server; open in a browser:", store.shown, no_open)
         return
     if _is_used(port):
         raise AdbenchTextError(f"Port {port} is used by another program; choose another with --port.")
@@ -54,8 +50,7 @@ def command(port: int, no_open: bool, tracking_uri: str, experiment: str) -> Non
         while process.poll() is None and not _is_used(port):
             time.sleep(_SECONDS)
         if process.returncode is None:
-            click.echo("Open in a browser (press Ctrl-C to stop):")
-            _show(store, f"http://{_HOST}:{port}", no_open)
+            _show("Open in a browser (press Ctrl-C to stop):", f"http://{_HOST}:{port}", no_open)
         code = process.wait()
     finally:
         _terminate(process)
@@ -64,42 +59,39 @@ def command(port: int, no_open: bool, tracking_uri: str, experiment: str) -> Non
         raise AdbenchTextError(f"MLflow has ended with exit code {code}; its message is above.")
 
 
-def _show(store: "Store", server: str, no_open: bool) -> None:
-    """Print the link to the comparison of each dataset, and open the first."""
-    addresses = {dataset: f"{server.rstrip('/')}{path}" for dataset, path in store.comparisons().items()}
-    for dataset, address in addresses.items():
-        click.echo(f"  {_linked(dataset, address)}")
+def _show(message: str, server: str, no_open: bool) -> None:
+    """Print the address of the experiments of a server, and open it."""
+    address = _experiments(server)
+    click.echo(f"{message} {address}")
     sys.stdout.flush()
     # without a display the browser would be one of text, in this terminal
     is_seen = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"}.intersection(os.environ)
-    if addresses and not no_open and sys.stdout.isatty() and is_seen:
-        webbrowser.open(next(iter(addresses.values())))
+    if not no_open and sys.stdout.isatty() and is_seen:
+        webbrowser.open(address)
 
 
-def _linked(name: str, address: str, err: bool = False) -> str:
-    """Return a name that is a link where that is possible, else both."""
-    linked = link(name, address, err)
-    return linked if linked != printable(name) else f"{linked}: {address}"
+def _experiments(server: str) -> str:
+    return f"{server.rstrip('/')}/#/experiments"
 
 
-def links(store: "Store", datasets: Iterable[str]) -> list[str]:
-    """Return lines on where MLflow compares results: a link for each dataset if the store is a server."""
-    if not store.uri.startswith(("http://", "https://")):
-        return [f"Compare in MLflow: {shlex.join(['adbench-text', 'ui', *options_of(store)])}"]
-    paths, before = store.comparisons(), store.shown.rstrip("/")
-    return [
-        _linked(f"Compare {name} in MLflow", f"{before}{paths[name]}", err=True)
-        for name in datasets
-        if name in paths
-    ]
+def where(store: "Store") -> str:
+    """Return where MLflow compares results: the address of a server, or the command that starts one."""
+    if store.uri.startswith(("http://", "https://")):
+        return _experiments(store.shown)
+    return shlex.join(["adbench-text", "ui", *address_of(store)])
+
+
+def address_of(store: "Store") -> list[str]:
+    """Return the option by which `ui` finds a store."""
+    return ["--tracking-uri", store.shown] if store.uri != DEFAULT_URI else []
 
 
 def options_of(store: "Store") -> list[str]:
-    """Return the options by which other commands find a store."""
+    """Return the options by which other commands find the results of a store."""
     from adbench_text.store.store import DEFAULT_EXPERIMENT
 
-    words = ["--tracking-uri", store.shown] if store.uri != DEFAULT_URI else []
-    return words + (["--experiment", store.experiment] if store.experiment != DEFAULT_EXPERIMENT else [])
+    words = ["--experiment", store.experiment] if store.experiment != DEFAULT_EXPERIMENT else []
+    return address_of(store) + words
 
 
 def _is_used(port: int) -> bool:

@@ -84,7 +84,7 @@ def run_sweep(
         finally:
             store.log_kept()
             changed = definitions if was_killed else [result.cell for result in results]
-            store.summarise((definitions[cell] for cell in changed), definitions.values())
+            store.summarise(definitions[cell] for cell in changed)
     return unusable + results
 
 

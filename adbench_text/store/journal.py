@@ -6,7 +6,7 @@ a lost server costs a finished cell. A claim is a locked file; the system releas
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -69,13 +69,11 @@ class Journal:
         return FileLock(self.folder / name, thread_local=False)
 
     @contextmanager
-    def held(self, name: str, notify: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Hold a lock in a block; wait for another process that holds it, after a call of `notify`."""
+    def held(self, name: str) -> Iterator[None]:
+        """Hold a lock in a block; wait for another process that holds it."""
         lock = self._lock(f"{name}.lock")
         with self._room():
-            if not _acquired(lock):
-                notify()
-                lock.acquire(poll_interval=0.01)
+            lock.acquire(poll_interval=0.01)
         try:
             yield
         finally:

@@ -4,10 +4,8 @@ import json
 import math
 import re
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import mean, pstdev, stdev
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,13 +14,13 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import encodable, file_name, printable
-from adbench_text.metrics import COSTS, MAIN, METRICS
+from adbench_text.metrics import COSTS, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient, local_path
 from adbench_text.store.record import KIND, TAG, Record, params_and_tags
-from adbench_text.sweep.cell import IDENTITY, SPLITS, TEST_OUTLIERS, of_splits, percent
+from adbench_text.sweep.cell import of_splits, percent
 from adbench_text.sweep.construct import cell_id
 
 if TYPE_CHECKING:
@@ -36,7 +34,6 @@ LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
 _LONGEST_NAME = 200  # likewise
 _NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
 _MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
-_LONGEST_PARAM = 6000  # likewise
 
 
 class Value(NamedTuple):
@@ -72,19 +69,8 @@ class Payload:
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
 
 
-def write_run(
-    client: StoreClient,
-    experiment_id: str,
-    payload: Payload,
-    *,
-    run_id: str | None = None,
-    folder: Path | None = None,
-    ended: int | None = None,
-) -> str:
-    """Log a run, or log to one, with the files of a folder; return its id.
-
-    It is finished only once everything is written. `ended` is in milliseconds since the epoch; default: now.
-    """
+def write_run(client: StoreClient, experiment_id: str, payload: Payload, run_id: str | None = None) -> str:
+    """Log a run, or log to one; return its id. It is finished only once everything is written."""
     from mlflow.entities import Dataset, DatasetInput, InputTag
 
     artifacts = ""
@@ -108,12 +94,7 @@ def write_run(
             client.log_inputs(run_id, datasets=inputs)
     for name, text in payload.files.items():
         _write_text(client, run_id, artifacts, name, text)
-    if folder is not None:
-        for path in sorted(folder.rglob("*")):
-            if path.is_file() and not path.is_symlink():  # a link may point anywhere
-                subfolder = path.parent.relative_to(folder).as_posix().removeprefix(".")
-                client.log_artifact(run_id, str(path), subfolder or None)
-    client.set_terminated(run_id, payload.status, ended)
+    client.set_terminated(run_id, payload.status)
     return run_id
 
 
@@ -280,7 +261,6 @@ def summary_payload(group: Sequence[Record]) -> Payload:
         **run_tags(),
     }
     now = int(time.time() * 1000)
-    means = summary(group)
     source = json.dumps({"dataset": first.dataset, "edition": first.edition})
     size = json.dumps({"documents": first.documents})
     return Payload(
@@ -289,7 +269,7 @@ def summary_payload(group: Sequence[Record]) -> Payload:
         status="FINISHED",
         tags=tags | versions,
         params=params,
-        metrics=[Value(*each, now) for each in (*means.items(), (_chart(first), means[MAIN.name]))],
+        metrics=[Value(*each, now) for each in summary(group).items()],
         inputs=[Input("testing", first.dataset, first.dataset_digest, source, size)],
     )
 
@@ -317,49 +297,3 @@ def summary(group: Sequence[Record]) -> dict[str, float]:
                 means[f"{metric}_std_seeds"] = stdev(of_seed)
     # last: MLflow's comparison of selected runs opens on the first
     return means | {"cells": float(len(good)), "failed_cells": float(len(group) - len(good))}
-
-
-def _chart(record: Record) -> str:
-    """Return the name of the main metric under which the level of contamination has a chart of its own.
-
-    MLflow draws a chart per metric, sorted by name, and those of a name with a slash come first. A name must
-    not have a ``%``. The space puts 5 before 10.
-    """
-    space = " " if record.contamination < 0.1 else ""
-    return _accepted(f"{MAIN.title}/{space}{100 * record.contamination:g} percent{of_splits(record)}")
-
-
-def log_overview(
-    client: StoreClient,
-    parent: str,
-    definitions: Iterable[Mapping[str, str]],
-    groups: Iterable[Sequence[Record]],
-) -> None:
-    """Log to the parent run of a sweep all values of its cells as params, and its best means as metrics.
-
-    Of the best at the lowest level all metrics are logged, of the best at each level the main one.
-    """
-    from mlflow.entities import Metric, Param, RunTag
-
-    values: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for definition in definitions:
-        for name in (*IDENTITY, TEST_OUTLIERS, SPLITS):
-            if text := definition.get(name):
-                values[name][text] = None
-    sign = -1 if MAIN.higher_is_better else 1
-    means = ((group[0], summary(group)) for group in groups)
-    measured = [each for each in means if math.isfinite(each[1][MAIN.name])]
-    metrics: dict[str, float] = {}
-    tags = []
-    for record, best in sorted(measured, key=lambda each: (each[0].contamination, sign * each[1][MAIN.name])):
-        if not metrics:
-            metrics = {name: best[name] for name in METRICS}
-            tags = [RunTag(f"{TAG}best", f"{record.name} | {percent(record.contamination)}"[:LONGEST_TAG])]
-        metrics.setdefault(_chart(record), best[MAIN.name])
-    now = int(time.time() * 1000)
-    client.log_batch(
-        parent,
-        [Metric(name, figure, now, 0) for name, figure in metrics.items()],
-        [Param(name, ", ".join(texts)[:_LONGEST_PARAM]) for name, texts in values.items()],
-        tags,
-    )

@@ -87,13 +87,13 @@ class DatabaseReader:
             of_run[shared.setdefault(name, name)] = number if is_nan else shared.setdefault(value, value)
         return values
 
-    def points(self, run_id: str, metric: str | None = None) -> list[Value]:
-        """Return all logged values of a metric, or of all metrics, oldest first."""
+    def points(self, run_id: str, metric: str) -> list[Value]:
+        """Return all logged values of a metric, oldest first."""
         rows = self._rows(
             "SELECT m.key, m.value, m.timestamp, m.step, m.is_nan FROM metrics m WHERE m.run_uuid = :run "
-            "AND (m.key = :metric OR :metric = '') ORDER BY m.timestamp, m.step, m.value",
+            "AND m.key = :metric ORDER BY m.timestamp, m.step, m.value",
             run=run_id,
-            metric=metric or "",
+            metric=metric,
         )
         return [Value(name, math.nan if is_nan else number, *place) for name, number, *place, is_nan in rows]
 
@@ -122,13 +122,11 @@ class ClientReader:
                     *(data.params, data.metrics, data.tags),
                 )
 
-    def points(self, run_id: str, metric: str | None = None) -> list[Value]:
-        """Return all logged values of a metric, or of all metrics, each oldest first."""
-        names = [metric] if metric is not None else self._client.get_run(run_id).data.metrics
+    def points(self, run_id: str, metric: str) -> list[Value]:
+        """Return all logged values of a metric, oldest first."""
         return [
             Value(point.key, point.value, point.timestamp, point.step)
-            for name in names
-            for point in self._client.get_metric_history(run_id, name)
+            for point in self._client.get_metric_history(run_id, metric)
         ]
 
 

@@ -259,7 +259,7 @@ def newest_of(records: Iterable[Record]) -> list[Record]:
     return sorted(newest, key=lambda record: record.started)
 
 
-def contradictions(records: Sequence[Record], metrics: Iterable[Metric] = METRICS.values()) -> list[str]:
+def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list[str]:
     """Return in one sentence how many records contradict their older results, and by how much at most.
 
     Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,

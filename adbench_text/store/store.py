@@ -4,25 +4,23 @@ One experiment per dataset (``adbench-text/20news``). In it a parent run per swe
 child run per cell that carries every identifying param itself. A summary run per detector and
 contamination level holds means and spreads over splits and seeds; it is listed beside the sweeps, so
 that MLflow's pages, which fold children away, open on the comparison. The kind of a run is in its
-tag ``adbench_text.kind``: ``sweep``, ``merge``, ``cell`` or ``summary``.
+tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
 import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from urllib.parse import quote, urlencode
 
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import without_password
-from adbench_text.metrics import MAIN
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.client import (
@@ -40,7 +38,6 @@ from adbench_text.store.payload import (
     PARENT,
     SUMMARY,
     Payload,
-    log_overview,
     payload,
     run_tags,
     summary_key,
@@ -103,26 +100,19 @@ class Store:
 
     # Writing
 
-    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> AbstractContextManager[object]:
-        """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
-        texts = {name: f"{corpus.edition}: {corpus.counts()}." for name, corpus in corpora.items()}
-        return self.parents("sweep", {name: (title, {DESCRIPTION: text}) for name, text in texts.items()})
-
     @contextmanager
-    def parents(
-        self, kind: str, of_datasets: Mapping[str, tuple[str, Mapping[str, str]]]
-    ) -> Iterator[Mapping[str, str]]:
-        """Open a parent run for each dataset, with a title, and tags with a description; yield their ids."""
-        experiments = {name: self.client.experiment_id(self._experiment(name)) for name in of_datasets}
+    def sweep(self, corpora: Mapping[str, Corpus], title: str) -> Iterator[None]:
+        """Open a parent run per dataset for the cells logged inside; how it ended is written too."""
+        experiments = {name: self.client.experiment_id(self._experiment(name)) for name in corpora}
         status = "FAILED"
         try:
-            for dataset, (title, tags) in of_datasets.items():
-                text = f"`{command_line()}`\n\n{tags[DESCRIPTION]}"
-                own = {**tags, DESCRIPTION: text, KIND: kind, HOST: host(), **run_tags()}
-                run = self.client.create_run(experiments[dataset], tags=own, run_name=f"{kind}: {title}")
+            for dataset, corpus in corpora.items():
+                text = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
+                tags = {DESCRIPTION: text, KIND: "sweep", HOST: host(), **run_tags()}
+                run = self.client.create_run(experiments[dataset], tags=tags, run_name=f"sweep: {title}")
                 self._parents[dataset] = str(run.info.run_id)
                 self.journal.claim(self._parents[dataset])
-            yield self._parents
+            yield
             status = "FINISHED"
         except KeyboardInterrupt:
             status = "KILLED"
@@ -186,19 +176,19 @@ class Store:
                 return
             self._delete(runs)
         self._tried.add(cell)
-        self.write(dataset, replace(kept, tags={**kept.tags, PARENT: parent}))
+        self._write(dataset, replace(kept, tags={**kept.tags, PARENT: parent}))
         self._tried.remove(cell)
 
-    def write(self, dataset: str, run: Payload, **options: Any) -> None:
+    def _write(self, dataset: str, run: Payload, run_id: str | None = None) -> None:
         """Log a run to the experiment of a dataset; see `write_run`."""
-        write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, **options)
+        write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, run_id)
 
-    def close_abandoned(self, datasets: Iterable[str], kind: str = "sweep") -> bool:
+    def close_abandoned(self, datasets: Iterable[str]) -> bool:
         """End the parent runs whose processes of this machine were killed; return whether there were any."""
         abandoned = False
         for dataset in datasets:
             mine = f"tags.`{HOST}` = '{host()}'"
-            for run in self._search(dataset, kind, mine, "attributes.status = 'RUNNING'"):
+            for run in self._search(dataset, "sweep", mine, "attributes.status = 'RUNNING'"):
                 if self.journal.is_abandoned(run.info.run_id):
                     self._close(dataset, run.info.run_id, "KILLED")
                     abandoned = True
@@ -216,20 +206,13 @@ class Store:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
         self.client.log_artifacts(self._parents[dataset], str(folder))
 
-    def summarise(
-        self, definitions: Iterable[Mapping[str, str]], sweep: Iterable[Mapping[str, str]] | None = None
-    ) -> None:
+    def summarise(self, definitions: Iterable[Mapping[str, str]]) -> None:
         """Write or renew the summary runs of what these definitions belong to.
 
         Means and spreads are over all finished cells of the same detector, code and corpus that
-        the store holds, not over those of one sweep alone. The open parent runs get an overview of the cells
-        of the `sweep`; the default is those of the definitions.
+        the store holds, not over those of one sweep alone.
         """
-        definitions = list(definitions)
         changed = {(each["dataset"], summary_key(each)) for each in definitions}
-        of_sweep = defaultdict(list)
-        for each in definitions if sweep is None else sweep:
-            of_sweep[each["dataset"]].append(each)
         # two sweeps that end at once would write each of them twice
         with self.journal.held("summaries"), interrupts.held_back():
             for dataset in {dataset for dataset, _ in changed}:
@@ -240,41 +223,16 @@ class Store:
                 existing = {run.data.tags[SUMMARY]: run.info.run_id for run in found}
                 for key, group in groups.items():
                     if (dataset, key) in changed:
-                        self.write(dataset, summary_payload(group), run_id=existing.get(key))
-                if dataset in self._parents:
-                    shown = {summary_key(each) for each in of_sweep[dataset]}
-                    held = [group for key, group in groups.items() if key in shown]
-                    log_overview(self.client, self._parents[dataset], of_sweep[dataset], held)
+                        self._write(dataset, summary_payload(group), existing.get(key))
 
     # Reading
 
     def datasets(self) -> list[str]:
         """Return the datasets that the store has an experiment for."""
-        others = (name for other in self.others for name in other.datasets())
-        return sorted({*self._experiments_held(), *others})
-
-    def comparisons(self) -> dict[str, str]:
-        """Return the link to the charts of the summaries, by dataset, without the server's address.
-
-        Without `workflowType` MLflow 3 opens a page for language models, which is empty. The best runs come
-        first, as MLflow draws ten.
-        """
-        parameters = {
-            "workflowType": "machine_learning",
-            "compareRunsMode": "CHART",
-            "searchFilter": f"tags.`{KIND}` = 'summary'",
-            "orderByKey": f"metrics.`{MAIN.name}`",
-            "orderByAsc": "false" if MAIN.higher_is_better else "true",
-        }
-        query = urlencode(parameters, quote_via=quote, safe="")
-        held = sorted(self._experiments_held().items())
-        return {dataset: f"/#/experiments/{quote(each)}/runs?{query}" for dataset, each in held}
-
-    def _experiments_held(self) -> dict[str, str]:
-        """Return the ids of the experiments, by dataset."""
         prefix = self._experiment("")
-        held = self.reader.experiments().items()
-        return {name.removeprefix(prefix): each for name, each in held if name.startswith(prefix)}
+        own = (name.removeprefix(prefix) for name in self.reader.experiments() if name.startswith(prefix))
+        others = (name for other in self.others for name in other.datasets())
+        return sorted({*own, *others})
 
     def ended(self, datasets: Iterable[str]) -> dict[str, str]:
         """Return the status of all cells that have ended, that of the newest run, by their ids."""
@@ -313,22 +271,18 @@ class Store:
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            with self._owner(record).artifacts(record, name) as path:
-                return None if path is None else path.read_text(encoding="utf-8")
+            return self._owner(record)._read(record, name)
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
-    @contextmanager
-    def artifacts(self, record: Record, name: str = "") -> Iterator[Path | None]:
-        """Yield an artifact, or a folder with all; None if there is none; errors as `local_folder`."""
+    def _read(self, record: Record, name: str) -> str:
+        """Return a text artifact of a cell of this store; errors as `local_folder`, and OSError."""
         folder_here = local_folder(record, self.uri, self.file, self._experiment(record.dataset))
         if folder_here is not None:  # many times as fast as MLflow's copy of it
-            yield folder_here / name if folder_here.is_dir() else None
-        elif not name and not self.client.list_artifacts(record.run_id):
-            yield None
-        else:
-            with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
-                yield Path(self.client.download_artifacts(record.run_id, name, folder))
+            return (folder_here / name).read_text(encoding="utf-8")
+        with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
+            path = self.client.download_artifacts(record.run_id, name, folder)
+            return Path(path).read_text(encoding="utf-8")
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""

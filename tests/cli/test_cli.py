@@ -20,7 +20,6 @@ import pytest
 from click.testing import Result
 from commands import adbench, dry_run
 
-from adbench_text.store.store import Store
 from adbench_text.text import vectors
 
 pytestmark = pytest.mark.usefixtures("toy_path")
@@ -218,15 +217,7 @@ def test_fetch(monkeypatch):
     ]
 
 
-LINK = (
-    "/#/experiments/1/runs?workflowType=machine_learning&compareRunsMode=CHART"
-    "&searchFilter=tags.%60adbench_text.kind%60%20%3D%20%27summary%27"
-    "&orderByKey=metrics.%60auroc%60&orderByAsc=false"
-)
-
-
-def test_ui_prints_a_link_to_each_comparison_as_soon_as_the_server_answers(store, monkeypatch):
-    Store().client.experiment_id("adbench-text/tiny")
+def test_ui_prints_its_address_as_soon_as_the_server_answers(store, monkeypatch):
     commands = []
     port = free_port()
     answers = (
@@ -241,7 +232,7 @@ def test_ui_prints_a_link_to_each_comparison_as_soon_as_the_server_answers(store
     monkeypatch.setattr(subprocess, "Popen", start)
     result = adbench(f"ui --port {port}")
     assert result.exit_code == 0
-    assert f"  tiny: http://127.0.0.1:{port}{LINK}\n" in result.stdout
+    assert f"(press Ctrl-C to stop): http://127.0.0.1:{port}/#/experiments\n" in result.stdout
     server = ["mlflow", "server", "--backend-store-uri", f"sqlite:///{store}", "--workers", "1"]
     assert commands == [[sys.executable, "-m", *server, "--host", "127.0.0.1", "--port", str(port)]]
 
@@ -287,19 +278,17 @@ def test_the_server_ends_with_ui(store):
     assert not any(server.is_running() for server in servers)
 
 
-def test_ui_of_a_server_is_its_own(server, monkeypatch):
-    monkeypatch.setattr(Store, "comparisons", lambda self: {"tiny": LINK})
+def test_ui_of_a_server_is_its_own(server):
     result = adbench(f"ui --tracking-uri {server.url}")
     assert result.exit_code == 0
-    assert f"open {server.url} in a browser" in result.stdout
-    assert f"  tiny: {server.url}{LINK}" in result.stdout
+    assert result.stdout == f"The store is a server; open in a browser: {server.url}/#/experiments\n"
 
 
 @pytest.mark.parametrize(
     ("options", "has_display", "is_terminal", "opened"),
     [("", True, True, 1), ("--no-open", True, True, 0), ("", False, True, 0), ("", True, False, 0)],
 )
-def test_ui_opens_the_first_comparison(options, has_display, is_terminal, opened, server, monkeypatch):
+def test_ui_opens_its_address(options, has_display, is_terminal, opened, server, monkeypatch):
     links = []
     monkeypatch.setattr("webbrowser.open", links.append)
     monkeypatch.setattr("sys.platform", "linux")
@@ -308,9 +297,8 @@ def test_ui_opens_the_first_comparison(options, has_display, is_terminal, opened
     monkeypatch.delenv("DISPLAY", raising=False)
     if has_display:
         monkeypatch.setenv("DISPLAY", ":0")
-    monkeypatch.setattr(Store, "comparisons", lambda self: {"big": LINK, "tiny": "/other"})
     assert adbench(f"ui {options} --tracking-uri {server.url}").exit_code == 0
-    assert links == [f"{server.url}{LINK}"] * opened
+    assert links == [f"{server.url}/#/experiments"] * opened
 
 
 def test_run_ends_with_the_next_commands(store):

@@ -178,7 +178,7 @@ def test_a_folder_of_any_name_holds_its_own_store(name, here, tmp_path, monkeypa
 @pytest.mark.parametrize(
     "name", ["", "/", "/abs", "a/", "..", "a/../b", "a\\b", "a\x1bb", "\udcff", "x" * 200]
 )
-@pytest.mark.parametrize("command", [RUN, ["report"], ["ui"]])
+@pytest.mark.parametrize("command", [RUN, ["report"]])
 def test_an_experiment_of_another_shape_is_refused(command, name, here):
     code, output = adbench(*command, "--experiment", name)
     assert code == 2

@@ -58,18 +58,9 @@ def test_a_terminal_gets_a_link_and_anything_else_the_path(terminal, tmp_path, m
     assert link("page", path, err=terminal == "stderr") == "page"
 
 
-def test_a_server_is_named_by_its_comparisons(terminal):
-    store = SimpleNamespace(
-        uri="http://me:s3cret@host",
-        shown="http://***@host/",
-        comparisons=lambda: {"tiny": "/#/x", "other": ""},
-    )
-    address = "http://***@host/#/x"
-    is_link = terminal == "stderr"
-    linked = f"\033]8;;{address}\033\\Compare tiny in MLflow\033]8;;\033\\"
-    assert ui.links(store, ["tiny", "absent"]) == [
-        linked if is_link else f"Compare tiny in MLflow: {address}"
-    ]
+def test_a_server_is_named_by_its_address_without_a_password():
+    store = SimpleNamespace(uri="http://me:s3cret@host", shown="http://***@host/")
+    assert ui.where(store) == "http://***@host/#/experiments"
 
 
 def test_the_next_command_can_be_pasted(capsys):

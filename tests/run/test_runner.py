@@ -57,7 +57,7 @@ class Kept:
             self.statuses[cell] = result.status
         self.waiting.clear()
 
-    def summarise(self, definitions, sweep):
+    def summarise(self, definitions):
         self.summarised += definitions
 
 

@@ -1,4 +1,4 @@
-"""Several stores are read as if they were merged."""
+"""Several stores are read as if they were one."""
 
 import pytest
 from stores import STARTED, log, result

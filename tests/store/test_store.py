@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from journals import kill_writer
-from stores import STARTED, corpus, definition, execute, left_out, log, log_one, result, runs
+from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
@@ -251,59 +251,6 @@ def test_a_summary_has_means_and_spreads_over_splits_and_seeds(store):
     assert versions.items() <= summary.data.tags.items()
     (used,) = summary.inputs.dataset_inputs
     assert (used.dataset.name, used.dataset.digest) == ("tiny", corpus().digest)
-
-
-def charts(run) -> dict[str, float]:
-    """The metrics that MLflow's page of charts begins with, in its order."""
-    return {name: run.data.metrics[name] for name in sorted(run.data.metrics) if "/" in name}
-
-
-def test_each_level_has_a_chart_in_the_order_of_the_levels(store):
-    levels = (0, 0.005, 0.05, 0.1)
-    log(store, *(result(0.9 - level, level=level) for level in levels))
-    summaries = sorted(runs(store, "summary"), key=lambda run: float(run.data.params["contamination"]))
-    titles = ["AUROC/ 0 percent", "AUROC/ 0.5 percent", "AUROC/ 5 percent", "AUROC/10 percent"]
-    expected = {title: 0.9 - level for title, level in zip(titles, levels, strict=True)}
-    assert [charts(run) for run in summaries] == [{name: figure} for name, figure in expected.items()]
-    assert charts(runs(store, "sweep")[0]) == expected
-
-
-def test_a_sweep_carries_its_params_and_its_best_means(store):
-    best = {"sea": 0.9, "law": 0.7}
-    log(
-        store,
-        *(result(figure, inlier=inlier, seed=1) for inlier, figure in best.items()),
-        result(0.6, detector="e"),
-        result(None, detector="f"),
-        result(0.75, level=0.05),
-    )
-    (sweep,) = runs(store, "sweep")
-    assert sweep.data.params == {
-        **{"detector": "d, e, f", "preset": "default", "configuration": "k=3", "dataset": "tiny"},
-        **{"inlier": "sea, law", "contamination": "0, 0.05", "seed": "1, 0"},
-    }
-    metrics = {name: value for name, value in sweep.data.metrics.items() if "/" not in name}
-    assert metrics == pytest.approx({"auroc": 0.8, "aupr_in": 0.4, "aupr_out": 0.2, "fpr95": 0.2})
-    assert list(charts(sweep).values()) == pytest.approx([0.8, 0.75])
-    assert sweep.data.tags["adbench_text.best"] == "d k=3 | 0%"
-
-
-def test_a_sweep_without_a_result_has_params_only(store):
-    log(store, result(None))
-    (sweep,) = runs(store, "sweep")
-    assert (sweep.data.metrics, sweep.data.params["detector"]) == ({}, "d")
-    assert "adbench_text.best" not in sweep.data.tags
-
-
-def test_a_sweep_that_goes_on_counts_what_was_finished_before(store):
-    log(store, result(0.9, detector="e"))
-    both = [result(0.8), result(0.9, detector="e")]
-    with store.sweep({"tiny": corpus()}, "again"):
-        log_one(store, both[0])
-        store.summarise([definition(both[0])], [definition(each) for each in both])
-    sweep = next(run for run in runs(store, "sweep") if run.info.run_name == "sweep: again")
-    assert sweep.data.metrics["auroc"] == 0.9
-    assert sweep.data.params["detector"] == "d, e"
 
 
 def test_splits_count_the_same_however_many_seeds_they_have(store):

@@ -1,16 +1,14 @@
-"""The commands that read several stores: merge, and report with several addresses."""
+"""The report on several stores, and on stores that somebody changed or that are read-only."""
 
 import csv
 import io
 import os
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from stores import STARTED, execute, log, result, run_ids
+from stores import STARTED, execute, log, result
 
 from adbench_text.cli.main import main
 from adbench_text.store.store import Store
@@ -53,34 +51,15 @@ def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
     assert [row[:2] for row in cells("--tracking-uri", laptop)] == [("0", "0.9"), ("1", "0.8")]
     page = adbench("report", "--format", "html", "--output", "page.html", "--tracking-uri", laptop)
     assert page.exit_code == 0, page.output
-    assert adbench("merge", laptop).stdout.startswith(f"{laptop}: 2 cells copied, ")
     assert contents(Path("my laptop")) == before
-    for command in (["merge", "sqlite:///node/mlflow.db"], ["ui"]):
-        refused = adbench(*command, "--tracking-uri", laptop)
-        assert refused.exit_code == 1
-        assert "Cannot write the store" in refused.stderr
+    refused = adbench("ui", "--tracking-uri", laptop)
+    assert refused.exit_code == 1
+    assert "Cannot write the store" in refused.stderr
 
 
 def contents(folder):
     """The files of a folder with their bytes."""
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_merge_prints_what_it_copied_from_each_store(stores):
-    laptop, node = (store.uri for store in stores)
-    done = adbench("merge", laptop, node)
-    assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines() == [
-        f"{laptop}: 1 cell copied, 0 already in sqlite:///mlflow.db, "
-        "1 taken from another store, which has the same or a newer result",
-        f"{node}: 1 cell copied, 0 already in sqlite:///mlflow.db",
-    ]
-    assert done.stderr.startswith("1 cell has several results that differ, ")
-    assert [line.partition(": ")[2] for line in adbench("merge", laptop, node).stdout.splitlines()] == [
-        "0 cells copied, 2 already in sqlite:///mlflow.db",
-        "0 cells copied, 1 already in sqlite:///mlflow.db",
-    ]
-    assert [row[:2] for row in cells()] == [("0", "0.7"), ("1", "0.8")]
 
 
 @pytest.mark.parametrize(
@@ -90,45 +69,23 @@ def test_merge_prints_what_it_copied_from_each_store(stores):
         ("node", "MLflow keeps no runs in plain folders any more, got 'node'"),
     ],
 )
-def test_a_source_that_cannot_be_used_is_one_line_before_anything_is_written(stores, source, line):
-    before = Path("mlflow.db").read_bytes()
-    done = adbench("merge", stores[0].uri, source)
+def test_a_store_that_cannot_be_used_is_one_line(stores, source, line):
+    done = adbench("report", "--tracking-uri", stores[0].uri, "--tracking-uri", source)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith(f"Error: {line}")
     assert done.stderr.count("\n") == 1
-    assert Path("mlflow.db").read_bytes() == before
-    # by its full address: MLflow remembers relative ones, of other tests too
-    assert run_ids(Store(f"sqlite:///{Path('mlflow.db').absolute()}")) == []
 
 
-def test_a_report_on_several_stores_is_that_of_the_merged_store(stores):
+def test_a_report_on_several_stores_has_each_cell_once(stores):
     both = [word for store in stores for word in ("--tracking-uri", store.uri)]
-    separate = cells(*both)
-    assert separate == [("0", "0.7", "ok"), ("1", "0.8", "ok"), ("2", "", "failed")]
+    assert cells(*both) == [("0", "0.7", "ok"), ("1", "0.8", "ok"), ("2", "", "failed")]
     assert cells("--tracking-uri", stores[0].uri) == [("0", "0.9", "ok"), ("1", "0.8", "ok")]
-    adbench("merge", *(store.uri for store in stores))
-    assert cells() == [row for row in separate if row[2] == "ok"]  # failed cells are not copied
 
 
 def test_the_variable_of_mlflow_holds_one_address_even_with_spaces(stores, monkeypatch):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", stores[0].uri)
     assert " " in stores[0].uri
     assert len(cells()) == 2
-
-
-def test_addresses_outside_of_a_store_are_named_with_their_runs_three_of_each_store(stores):
-    log(stores[0], *(result(0.8, seed=seed) for seed in (3, 4, 5)))
-    with closing(sqlite3.connect("my laptop/mlflow.db")) as database, database:
-        database.execute("UPDATE runs SET artifact_uri = 'http://host/x?token=s3cret'")
-    shutil.rmtree("my laptop/mlruns")
-    done = adbench("merge", stores[0].uri)
-    assert done.exit_code == 0, done.output
-    assert "5 copied without artifacts, which could not be read" in done.stdout
-    *reasons, more, last = done.stderr.splitlines()
-    assert len(reasons) == 3
-    assert all("are not read: 'http://host/x?token=***' is neither in" in reason for reason in reasons)
-    assert more == "Note: 2 more runs like these."
-    assert last == "Next: adbench-text report"
 
 
 def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):
