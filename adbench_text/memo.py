@@ -30,7 +30,7 @@ class Stopwatch:
 
 
 def credit(seconds: float) -> None:
-    """Add seconds of work that was done before this process began (it continues from a checkpoint)."""
+    """Add seconds of work that is not done again, such as that of vectors that were kept on disk."""
     global _saved
     _saved += seconds
 

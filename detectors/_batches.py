@@ -13,8 +13,7 @@ def training_batches(lengths: NDArray[np.int64], batch_size: int, seed: int) -> 
 
     Documents of similar length are in one batch: each epoch is shuffled, cut into stretches of 50 batches,
     and each stretch sorted by length before it is cut into batches, whose order is shuffled. The
-    last batch of an epoch may be smaller. It depends only on the seed, so that a training can resume
-    anywhere.
+    last batch of an epoch may be smaller. It depends only on the seed.
     """
     epoch = 0
     while True:

@@ -17,14 +17,16 @@ from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from adbench_text.checks import Range
-from adbench_text.detectors._members import Composite, Members, scores_of_training
+from adbench_text.checks import Range, check_choice
+from adbench_text.code_version import code_version, libraries
+from adbench_text.detectors._members import Members, parse_members
 from adbench_text.detectors._robust_scale import RobustScale
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
-from adbench_text.plugins.scores import State
+from adbench_text.plugins.scores import REGIMES, State
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
@@ -38,7 +40,7 @@ _PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
-class Mean(Composite):
+class Mean(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
     The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
@@ -65,7 +67,6 @@ class Mean(Composite):
     True
     """
 
-    named_by = "members"
     ranges: ClassVar[Mapping[str, Range]] = {"members": Members()}
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
@@ -87,6 +88,77 @@ class Mean(Composite):
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
         return name, {"members": f"llr({listed}), {_NEIGHBOURS}"}
 
+    def build_members(self) -> list[TextDetector]:
+        """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
+        return [self._built(name, settings) for name, settings in parse_members(self.members)]
+
+    def _built(self, name: str, settings: dict[str, Any]) -> TextDetector:
+        kind = registry.detector(name)
+        if issubclass(kind, Mean):
+            raise InvalidValueError(f"{name} cannot be a member of itself, got {self.members!r}.")
+        accepted = kind.default_params()
+        for setting in settings:
+            check_choice(f"parameter of {name}", setting, accepted.keys() - {"random_state"})
+        if "random_state" in accepted:
+            settings = {**settings, "random_state": self.random_state}
+        member = kind(**settings)
+        member.check_params()
+        if member.is_oracle:
+            raise InvalidValueError(
+                f"{name} in {self.members!r} cannot be a member: its scores are chosen by the test labels, "
+                "so it cannot score its training documents."
+            )
+        if member.reads_raw:
+            raise InvalidValueError(
+                f"{name} in {self.members!r} cannot be a member: it reads documents as they were written, "
+                "and the others read cleaned ones. Run it by itself."
+            )
+        return member
+
+    def check_params(self) -> None:
+        """Raise InvalidValueError if a hyper-parameter is out of range, those of the members included."""
+        super().check_params()
+        self.build_members()
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether it and all members can be saved."""
+        return super().can_be_saved and all(member.can_be_saved for member in self.build_members())
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Look up the resources of all members."""
+        for member in self.build_members():
+            member.prepare(texts)
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of the code of each member, its libraries and its resources."""
+        used: dict[str, str] = {}
+        names = [name for name, _ in parse_members(self.members)]
+        for position, (name, member) in enumerate(zip(names, self.build_members(), strict=True), start=1):
+            code = registry.module_of("detectors", name), type(member), member.implementation
+            of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
+            used |= {f"member{position}.{name}": value for name, value in of_member.items()}
+        return used
+
+    def needed_resources(self) -> dict[str, str]:
+        """Return the resources that saved members must find unchanged."""
+        return {
+            f"member{position}.{name}": value
+            for position, member in enumerate(self.build_members(), start=1)
+            for name, value in member.needed_resources().items()
+        }
+
+    @property
+    def trusted_types(self) -> frozenset[str]:
+        """The classes that the members trust."""
+        return frozenset().union(*(member.trusted_types for member in self.build_members()))
+
+    @property
+    def regime(self) -> str | None:
+        """Knowledge of the member that knows most; None if one does not declare it."""
+        regimes = [member.regime for member in self.build_members()]
+        return None if None in regimes else max(regimes, key=REGIMES.index)
+
     @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
         """Whether no training document has a part in its own score: whether that is so for all members."""
@@ -101,7 +173,7 @@ class Mean(Composite):
         for member in others:
             member.fit(list(compress(texts, kept)))
         self._of_training = [first.decision_scores_] + [
-            scores_of_training(member, texts, kept) for member in others
+            _scores_of_training(member, texts, kept) for member in others
         ]
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
@@ -133,7 +205,9 @@ class Mean(Composite):
 
     def _get_state(self) -> State:
         # the scores of the training documents are in the scales
-        members = [self._state_of(member) for member in self._members]
+        members = [
+            {**member.fitted_state(compute_scores=False), "training_scores": None} for member in self._members
+        ]
         return {"members": members, "scales": [list(scale) for scale in self._scales]}
 
     def _set_state(self, state: State) -> None:
@@ -146,3 +220,12 @@ class Mean(Composite):
         # added in the order of their size: the order of the members does not change a bit
         mean: Scores = np.sort(z, axis=0).mean(axis=0)
         return mean
+
+
+def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:
+    """Return the scores of training documents by a detector that was fitted on those that were kept."""
+    scores = np.empty(len(texts))
+    scores[kept] = detector.decision_scores_
+    if not kept.all():
+        scores[~kept] = detector.decision_function(list(compress(texts, ~kept)))
+    return scores

@@ -161,7 +161,7 @@ class Shown(Progress):
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show the step and the losses of a training, and an estimate of the time left."""
         now = time.monotonic()
-        if self._first_step is None:  # not the very first if the training continues from a checkpoint
+        if self._first_step is None:
             self._first_step = step, now
         first, begin = self._first_step
         left = f", {duration((now - begin) / (step - first) * (steps - step))} left" if step > first else ""

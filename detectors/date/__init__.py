@@ -55,7 +55,6 @@ from adbench_text.detectors._devices import (
     load_weights,
     weights_of,
 )
-from adbench_text.detectors.date.checkpoints import checkpoint_path
 from adbench_text.detectors.date.corruption import (
     LearnedGenerator,
     RandomGenerator,
@@ -136,12 +135,6 @@ class DATE(TextDetector):
         Of training; ``auto`` takes bfloat16 where the hardware multiplies in it.
     contamination, random_state
         See `TextDetector`. The same seed, device and number of threads give the same scores.
-
-    Notes
-    -----
-    A training of more than a minute that has a seed leaves a checkpoint (some 100 MB) in the folder
-    ``checkpoints`` of the cache directory, and resumes there, with the result of an
-    uninterrupted one, when the same is fitted again. It is removed at the end.
 
     Examples
     --------
@@ -332,7 +325,7 @@ class DATE(TextDetector):
             dtype,
             self.embedding_learning_rate,
         )
-        train(self._objective, windows, training, self.observer, checkpoint_path(self, texts))
+        train(self._objective, windows, training, self.observer)
 
     def _build(self, pieces: WordPiece, seed: int) -> Objective:
         """Return the networks, with weights drawn by a seed."""

@@ -1,13 +1,10 @@
 """Trains DATE: batches, corruption, steps, and smaller parts of a batch when memory runs out."""
 
 import math
-import time
 import warnings
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,15 +13,12 @@ from torch import Tensor
 from torch.optim import AdamW
 
 from adbench_text.detectors._batches import training_batches
-from adbench_text.detectors.date.checkpoints import Checkpoint
 from adbench_text.detectors.date.electra import Corruption, Losses, Objective, is_real, n_scored
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError
-from adbench_text.memo import credit
 from adbench_text.plugins.detector import Observer
 
 BETAS, EPS, MAX_NORM = (0.9, 0.999), 1e-8, 1.0
-_MOMENTS = "step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"
 _REPORT_EVERY = 50  # steps between two reports of the losses: each waits for the device
 
 
@@ -50,7 +44,7 @@ class Training:
     def corruption(self, step: int, ids: Tensor, lengths: Tensor) -> Corruption:
         """Draw what is masked in a batch of ids (B, L), and by what it is replaced."""
         device = ids.device
-        # A function of seed and step: a resumed training draws what an uninterrupted one would.
+        # A function of seed and step: what an observer draws in between changes nothing.
         random = torch.Generator(device).manual_seed(self.seed_of(step))
         noise = torch.rand(ids.shape, generator=random, device=device)
         if self.patterns is None:
@@ -67,35 +61,25 @@ class Training:
 
 
 def train(
-    objective: Objective,
-    windows: Windows,
-    training: Training,
-    observer: Observer | None = None,
-    checkpoint: Path | None = None,
+    objective: Objective, windows: Windows, training: Training, observer: Observer | None = None
 ) -> None:
-    """Train the networks of an objective on windows; resume at the file `checkpoint` if it is there."""
-    optimizer = adamw(objective, training)
-    progress = _Progress(windows.device)
+    """Train the networks of an objective on windows."""
+    # Sums of the losses since the last report; on the device, so that no step waits for it.
+    sums = torch.zeros(len(Losses._fields), device=windows.device)
     if observer is not None:
         observer.begin()
-    file = Checkpoint(checkpoint)
-    if (state := file.read(windows.device)) is not None:
-        _restore(objective, optimizer, state)
-        progress.load(state)
-        # A resumed training has the curves of an uninterrupted one.
-        for means in progress.reported:
-            _report(observer, objective, training.steps, means)
     # Dropout draws from the global generators; the fork leaves the state of the caller as it was.
     with torch.random.fork_rng([windows.device] if windows.device.type == "cuda" else []):
-        for step in _steps(objective, optimizer, windows, training, progress):
+        for step, losses in _steps(objective, windows, training):
+            sums += torch.stack(losses)
             if step % _REPORT_EVERY == 0 or step == training.steps:
-                _report(observer, objective, training.steps, progress.take_means())
+                # Steps since the last report: 50, or fewer at the end.
+                n_steps = (step - 1) % _REPORT_EVERY + 1
+                _report(observer, objective, step, training.steps, (sums / n_steps).tolist())
+                sums.zero_()
             if observer is not None and observer.trace_every and step % observer.trace_every == 0:
                 observer.trace(step)
-            if file.is_due:
-                file.write(_state(objective, optimizer) | progress.state())
     objective.eval()
-    file.remove()
 
 
 def adamw(objective: Objective, training: Training) -> AdamW:
@@ -107,82 +91,22 @@ def adamw(objective: Objective, training: Training) -> AdamW:
     return AdamW(groups, training.learning_rate, BETAS, EPS, training.weight_decay, amsgrad=True, fused=True)
 
 
-def _state(objective: Objective, optimizer: AdamW) -> dict[str, Tensor]:
-    """Return the weights and the moments of the optimizer by name."""
-    named = dict(objective.named_parameters())
-    state = {f"weight.{name}": p.detach() for name, p in named.items()}
-    moments = {name: optimizer.state[p] for name, p in named.items() if p in optimizer.state}
-    return state | {f"{key}.{name}": value for name, of in moments.items() for key, value in of.items()}
-
-
-@torch.no_grad()
-def _restore(objective: Objective, optimizer: AdamW, state: dict[str, Tensor]) -> None:
-    # The moments are set by hand: the optimizer makes them only in its first step.
-    for name, p in objective.named_parameters():
-        p.copy_(state[f"weight.{name}"])
-        moments = {key: state[f"{key}.{name}"] for key in _MOMENTS if f"{key}.{name}" in state}
-        if moments:
-            optimizer.state[p] = moments
-
-
-def _steps(
-    objective: Objective, optimizer: AdamW, windows: Windows, training: Training, progress: "_Progress"
-) -> Iterator[int]:
-    """Do the remaining steps; yield the number of each after its update."""
+def _steps(objective: Objective, windows: Windows, training: Training) -> Iterator[tuple[int, Losses]]:
+    """Do all steps; yield the number of each, and its losses, after its update."""
+    optimizer = adamw(objective, training)
     batches = training_batches(windows.lengths, training.batch_size, training.seed)
-    # Batches depend on the seed alone, so that those already done can be skipped.
-    batches = islice(batches, progress.done, None)
-    for step in range(progress.done + 1, training.steps + 1):
+    parts = 1
+    for step in range(1, training.steps + 1):
         objective.train()  # an observer that scores has put it in evaluation mode
         ids, lengths = windows.batch(next(batches))
         batch = ids, lengths, *training.corruption(step, ids, lengths)
         # Not the seed of the corruption: dropout must not repeat its random numbers.
         seed = training.seed_of(step) + 1
-        losses, progress.parts = _backward(objective, training.dtype, batch, progress.parts, seed)
+        losses, parts = _backward(objective, training.dtype, batch, parts, seed)
         torch.nn.utils.clip_grad_norm_(objective.parameters(), MAX_NORM)
         optimizer.step()
         objective.zero_grad()
-        progress.add(step, losses)
-        yield step
-
-
-class _Progress:
-    """The state of a training, except for its weights."""
-
-    def __init__(self, device: torch.device) -> None:
-        # Sums of the losses since the last report; on the device, so that no step waits for it.
-        self.sums = torch.zeros(len(Losses._fields), device=device)
-        self.reported: list[list[float]] = []  # step and mean losses
-        self.done, self.parts = 0, 1
-        self._begin = time.monotonic()
-
-    def add(self, step: int, losses: Losses) -> None:
-        """Count a step."""
-        self.sums += torch.stack(losses)
-        self.done = step
-
-    def take_means(self) -> list[float]:
-        """Return the step and the mean losses since the last report."""
-        # Steps since the last report: 50, or fewer at the end.
-        n_steps = (self.done - 1) % _REPORT_EVERY + 1
-        self.reported.append([self.done, *(self.sums / n_steps).tolist()])
-        self.sums.zero_()
-        return self.reported[-1]
-
-    def state(self) -> dict[str, Tensor]:
-        """Return what `load` needs, by name."""
-        seconds = time.monotonic() - self._begin
-        numbers = torch.tensor([self.done, self.parts, seconds], dtype=torch.float64)
-        reported = torch.tensor(self.reported, dtype=torch.float64)
-        return {"sums": self.sums, "reported": reported, "numbers": numbers}
-
-    def load(self, state: dict[str, Tensor]) -> None:
-        """Continue from a `state`; its seconds count as work of this process."""
-        done, parts, seconds = state["numbers"].tolist()
-        self.sums, self.reported = state["sums"], state["reported"].tolist()
-        self.done, self.parts = int(done), int(parts)
-        credit(seconds)
-        self._begin -= seconds
+        yield step, losses
 
 
 def _backward(
@@ -229,8 +153,10 @@ def _autocast(device: torch.device, dtype: torch.dtype) -> AbstractContextManage
     return nullcontext() if dtype == torch.float32 else torch.autocast(device.type, dtype)
 
 
-def _report(observer: Observer | None, objective: Objective, steps: int, means: list[float]) -> None:
-    step, values = int(means[0]), dict(zip(Losses._fields, means[1:], strict=True))
+def _report(
+    observer: Observer | None, objective: Objective, step: int, steps: int, means: list[float]
+) -> None:
+    values = dict(zip(Losses._fields, means, strict=True))
     if not math.isfinite(values["total"]):
         raise DetectorError(
             f"The loss must be finite, got {values['total']} at step {step}; lower learning_rate."

@@ -1,3 +1,5 @@
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -5,12 +7,24 @@ from adbench_text.code_version import code_version
 from adbench_text.detectors._members import parse_members
 from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
+from adbench_text.plugins.foreign import adapted
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about
+from adbench_text.text.words import words
 
 Mean = registry.detector("mean")
 TRAIN = texts_about("sea", 30, seed=0)
 TEST = texts_about("sea", 5, seed=1) + texts_about("law", 5, seed=2)
+
+
+class OtherPackage:
+    """A detector of another package: how rare the words are in the training documents."""
+
+    def fit(self, texts):
+        self._counts = Counter(word for text in texts for word in words(text))
+
+    def decision_function(self, texts):
+        return np.array([np.mean([1 / (1 + self._counts[word]) for word in words(text)]) for text in texts])
 
 
 def robust_z(scores, training_scores):
@@ -47,11 +61,18 @@ def test_it_has_the_regime_of_the_member_that_knows_most():
     assert Mean(members="knn-words, llr").regime == WORDS
 
 
+def test_a_member_of_another_package_may_declare_no_knowledge(monkeypatch):
+    monkeypatch.setattr(registry, "load", lambda *_: OtherPackage)
+    detector = Mean(members="another").fit(TRAIN)
+    assert detector.decision_function(TEST[:5]).max() < detector.decision_function(TEST[5:]).min()
+    assert detector.regime is None
+    assert adapted(OtherPackage)().regime is None
+
+
 def test_its_resources_are_those_of_all_members():
-    used = Mean(members="llr, refit(detector=knn-words)").resources()
-    llr, refit, knn = (code_version(registry.detector(name)) for name in ("llr", "refit", "knn-words"))
-    assert [used[f"member{place}.code"] for place in ("1", "2")] == [llr, refit]
-    assert used["member2.member1.code"] == knn
+    used = Mean(members="llr, knn-words").resources()
+    llr, knn = (code_version(registry.detector(name)) for name in ("llr", "knn-words"))
+    assert [used[f"member{place}.code"] for place in ("1", "2")] == [llr, knn]
     assert "member1.wordfreq" in used
 
 

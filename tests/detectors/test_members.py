@@ -1,17 +1,15 @@
 from importlib.metadata import version
 
-import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version, libraries
 from adbench_text.detectors._members import parse_members
-from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import write_vectors
 from adbench_text.text import vectors
 
-Refit = registry.detector("refit")
+Mean = registry.detector("mean")
 
 
 @pytest.mark.parametrize(
@@ -24,8 +22,8 @@ Refit = registry.detector("refit")
             [("ocsvm", {"encoder": "svd", "nu": 0.2, "normalize": False})],
         ),
         (
-            "refit(detector=ocsvm(nu=0.2, kernel=linear))",
-            [("refit", {"detector": "ocsvm(nu=0.2, kernel=linear)"})],
+            "other(detector=ocsvm(nu=0.2, kernel=linear))",
+            [("other", {"detector": "ocsvm(nu=0.2, kernel=linear)"})],
         ),
         ("pyod-vae(encoder_neuron_list=[8, 4])", [("pyod-vae", {"encoder_neuron_list": [8, 4]})]),
     ],
@@ -55,34 +53,18 @@ def test_other_texts_are_refused(text):
         ("llr(smoothing=0)", InvalidValueError, "smoothing must be positive, got 0"),
         ("llr(random_state=1)", UnknownNameError, "No parameter of llr named 'random_state'"),
         ("cvdd(score=context_best)", InvalidValueError, "its scores are chosen by the test labels"),
-        ("refit", InvalidValueError, "refit cannot be a member of itself, got 'refit'"),
-        ("refit(detector=llr)", InvalidValueError, "refit cannot be a member of itself"),
+        ("mean", InvalidValueError, "mean cannot be a member of itself, got 'mean'"),
+        ("mean(members=llr)", InvalidValueError, "mean cannot be a member of itself"),
     ],
 )
 def test_a_wrong_member_is_refused(text, error, message):
     with pytest.raises(error, match=message):
-        Refit(detector=text).check_params()
-
-
-def test_the_scale_of_scores_most_of_which_are_equal_is_their_standard_deviation():
-    scores = np.array([0.3, 0.1 + 0.2, 0.3, 0.3, 5.0])  # 0.1 + 0.2 differs by rounding
-    assert RobustScale.fit(scores) == (0.3, scores.std())
-
-
-def test_scores_that_are_nothing_but_rounding_have_scale_zero():
-    assert RobustScale.fit(np.array([1e-17, 0, 2e-17])).scale == 0
-
-
-@pytest.mark.parametrize("value", [0, 0.3, -7])
-def test_equal_scores_have_scale_zero_and_every_score_is_usual(value):
-    scale = RobustScale.fit(np.full(9, value))
-    assert scale == (value, 0)
-    assert scale.z(np.array([value, 1e9])).tolist() == [0, 0]
+        Mean(members=text).check_params()
 
 
 def test_the_code_and_the_resources_of_members_are_resources(tmp_path):
     path = write_vectors(tmp_path / "topics.vec")
-    used = Refit(detector=f"pyod-knn(vectors={path})").resources()
+    used = Mean(members=f"pyod-knn(vectors={path})").resources()
     kind = registry.detector("pyod-knn")
     assert used == {
         "member1.code": code_version(kind),
@@ -97,5 +79,5 @@ def test_vectors_of_members_are_read_for_all_documents_at_once(tmp_path, monkeyp
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
     asked = []
     monkeypatch.setattr(vectors, "load", lambda name, words: asked.append((name, sorted(words))))
-    Refit(detector=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
+    Mean(members=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
     assert asked == [(path, ["court", "sail", "ship"])]

@@ -250,7 +250,6 @@ def test_wrong_calibration_scores_are_refused(folder, calibration, message):
         ("llr", {"background": "uniform", "batch_rounds": 5}),
         ("knn-words", {}),
         ("mean", {"members": "llr, knn-words(k=5)"}),
-        ("refit", {"detector": "ocsvm(encoder=svd)", "cutoff": 0}),
         ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),
         ("ocsvm", {"encoder": "tfidf", "vectors": "fasttext-local"}),
         ("iforest", {"encoder": "svd", "n_estimators": 5}),

@@ -84,8 +84,6 @@ SETTINGS = [
     ),
     ("iforest", {"encoder": "svd", "n_estimators": 10}),
     ("mean", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
-    ("refit", {"detector": "ocsvm(encoder=svd)", "cutoff": 0}),
-    ("refit", {"detector": "mean(members=llr)"}),
     ("date", {"steps": 5, "score": "pl_rmd", "generator": "small"}),
     ("date", {"steps": 5, "n_patterns": 0, "rmd_weight": 0, "generator": "large"}),
     ("cvdd", {"vectors": "topics", "min_count": 3, "epochs": 2}),

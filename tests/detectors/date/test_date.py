@@ -1,4 +1,4 @@
-"""DATE as a detector: training, checkpoints, scores of texts and of their words."""
+"""DATE as a detector: training, scores of texts and of their words."""
 
 import math
 import pickle
@@ -7,18 +7,15 @@ import numpy as np
 import pytest
 import torch
 from observers import Watching
-from safetensors.torch import load_file, save_file
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
-from adbench_text import storage
-from adbench_text.detectors.date import DATE, checkpoints, training
+from adbench_text.detectors.date import DATE, training
 from adbench_text.detectors.date.corruption import RandomGenerator
 from adbench_text.detectors.date.electra import Judgement
 from adbench_text.detectors.date.scoring import SCORES, rmd_scores, token_scores, window_scores
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.memo import Stopwatch
 from adbench_text.text.wordpiece import Pieces
 
 WORDS = "ship harbour sail tide anchor captain wave crew island storm".split()
@@ -40,21 +37,10 @@ def small(**settings) -> DATE:
     return DATE(**{**sizes, **defaults, **settings})
 
 
-@pytest.fixture(autouse=True)
-def cache(monkeypatch, tmp_path):
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
-
-
 @pytest.fixture(scope="module")
-def expected(tmp_path_factory):
+def expected():
     """Scores of a training with the settings of `small`."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("ADBENCH_TEXT_CACHE", str(tmp_path_factory.mktemp("cache")))
-        return small().fit(TRAIN).decision_function(TEST)
-
-
-def interrupt():
-    raise KeyboardInterrupt
+    return small().fit(TRAIN).decision_function(TEST)
 
 
 def test_the_losses_are_logged_and_fall():
@@ -68,102 +54,19 @@ def test_the_losses_are_logged_and_fall():
     np.testing.assert_allclose(watching.seen["loss_total"], total, rtol=1e-5)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [{"precision": "bf16", "dropout": 0.2}, {"embedding_learning_rate": 1e-2, "generator": "small"}],
-    ids=str,
-)
-def test_a_training_resumed_from_its_checkpoint_ends_like_an_uninterrupted_one(monkeypatch, settings):
-    detector = small(steps=120, **settings)
-    detector.observer = watching = Watching()
-    whole = detector.fit(TRAIN).decision_function(TEST)
-    expected = watching.seen
-    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-    detector.observer = Watching(at=100, action=interrupt)
+def test_after_an_interruption_it_is_not_fitted_and_the_next_training_is_a_whole_one(expected):
+    detector = small()
+
+    def interrupt():
+        raise KeyboardInterrupt
+
+    detector.observer = Watching(at=50, action=interrupt)
     with pytest.raises(KeyboardInterrupt):
         detector.fit(TRAIN)
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         detector.decision_function(TEST)
-    (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
-    monkeypatch.setattr(checkpoints, "_SECONDS", 1e9)
-    detector.observer = watching = Watching()
-    np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), whole)
-    assert watching.steps == [50, 100, 120]
-    assert watching.seen == expected
-    assert not checkpoint.exists()
-
-
-def test_the_seconds_before_an_interruption_count(monkeypatch, clock):
-    class Slow(Watching):
-        def losses(self, step, steps, losses):
-            clock.go_on(step)
-            super().losses(step, steps, losses)
-
-    monkeypatch.setattr(checkpoints, "_SECONDS", -1.0)  # at each step
-    detector = small(steps=100)
-    detector.observer = Slow(at=100, action=interrupt)
-    with Stopwatch() as before, pytest.raises(KeyboardInterrupt):
-        detector.fit(TRAIN)
-    # other tests may have trained the vocabulary: the real seconds of that are added back
-    assert before.seconds == pytest.approx(150, abs=10)
     detector.observer = None
-    with Stopwatch() as after:
-        detector.fit(TRAIN)  # of its steps only the last is left
-    assert after.seconds == pytest.approx(50, abs=10)
-
-
-def test_a_checkpoint_of_another_training_is_not_taken_up(monkeypatch):
-    fresh = small().fit(TRAIN[:30]).decision_function(TEST)
-    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-    detector = small()
-    detector.observer = Watching(at=50, action=interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        detector.fit(TRAIN)
-    np.testing.assert_array_equal(small().fit(TRAIN[:30]).decision_function(TEST), fresh)
-
-
-def truncated(path):
-    path.write_bytes(path.read_bytes()[:1000])
-
-
-def edited(change):
-    def edit(path):
-        state = load_file(path)
-        change(state)
-        save_file(state, path)
-
-    return edit
-
-
-TOKEN = "weight.discriminator.encoder.embeddings.token.weight"
-DAMAGES = {
-    "truncated": truncated,
-    "a missing key": edited(lambda state: state.pop("numbers")),
-    "another shape": edited(lambda state: state.update({TOKEN: state[TOKEN][:-1].clone()})),
-    "other weights": edited(lambda state: state[TOKEN].zero_()),
-}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_checkpoint_is_begun_anew(damage, monkeypatch, expected):
-    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-    detector = small()
-    detector.observer = Watching(at=50, action=interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        detector.fit(TRAIN)
-    (checkpoint,) = (storage.cache_dir() / "checkpoints").iterdir()
-    damage(checkpoint)
-    with pytest.warns(UserWarning, match=r"^The training begins anew: its checkpoint .* is damaged\.$"):
-        detector = small().fit(TRAIN)
-    np.testing.assert_array_equal(detector.decision_function(TEST), expected)
-
-
-def test_a_cache_that_cannot_be_written_costs_the_checkpoints_alone(monkeypatch, expected, tmp_path):
-    (tmp_path / "cache").write_text("in the way")
-    monkeypatch.setattr(checkpoints, "_SECONDS", 0.0)
-    with pytest.warns(UserWarning, match="continues without checkpoints"):
-        scores = small().fit(TRAIN).decision_function(TEST)
-    np.testing.assert_array_equal(scores, expected)
+    np.testing.assert_array_equal(detector.fit(TRAIN).decision_function(TEST), expected)
 
 
 @pytest.mark.parametrize("precision", ["fp32", "bf16"])
@@ -311,25 +214,6 @@ def test_the_seed_reaches_patterns_weights_batches_and_replacements():
     assert all(torch.equal(a, b) for a, b in zip(one, again, strict=True))
     later = training_of(first).corruption(2, *batch)
     assert not torch.equal(one.noise, later.noise)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        *({"random_state": 1}, {"steps": 61}, {"precision": "bf16"}),
-        *({"vocabulary_size": 200}, {"embedding_learning_rate": 1e-2}),
-    ],
-    ids=str,
-)
-def test_every_setting_has_a_checkpoint_of_its_own(change):
-    def place(**settings):
-        detector = small(**settings)
-        detector.ran_on_ = {"device": "cpu", "precision": settings.get("precision", "fp32")}
-        return checkpoints.checkpoint_path(detector, TRAIN)
-
-    assert place() == place() == place(contamination=0.3)  # which moves the threshold alone
-    assert place(**change) != place()
-    assert checkpoints.checkpoint_path(small(random_state=None), TRAIN) is None
 
 
 def test_a_fit_leaves_the_global_random_state_alone():
