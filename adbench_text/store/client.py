@@ -4,7 +4,6 @@ import errno
 import logging
 import os
 import re
-import socket
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, nullcontext, suppress
@@ -22,6 +21,7 @@ DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
 _LONGEST = 100  # characters of the prefix of an experiment
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
+_DATABASES = ("postgresql", "postgres", "mysql", "mssql")  # used through a server of MLflow
 _JOURNALS = ("journal", "wal", "shm")  # what SQLite keeps beside a database
 
 
@@ -53,10 +53,13 @@ def check_reachable(uri: str, writes: bool = True) -> None:
             _check_server(uri)
         elif scheme == "sqlite":
             _check_sqlite(uri, writes)
-        elif scheme in ("postgresql", "mysql", "mssql"):
-            _check_database(uri)
     except ValueError as error:  # no host, or a port that is no number
         raise TrackingError(f"{shown!r} is not an address of a store: {error}.") from error
+    if scheme in _DATABASES:
+        raise TrackingError(
+            f"{shown!r} is a database: start an MLflow server on it (mlflow server --backend-store-uri ...), "
+            "and give the http address of the server as --tracking-uri."
+        )
     # the rest is a path (one letter is a drive), or another scheme of MLflow
     if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
         raise TrackingError(
@@ -78,26 +81,6 @@ def _check_server(uri: str) -> None:
             f"No MLflow server answers at {without_password(uri)} ({reason}). "
             f"Start it, or use --tracking-uri {DEFAULT_URI}."
         )
-
-
-def _check_database(uri: str) -> None:
-    from sqlalchemy import create_engine
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        url = make_url(uri)
-        if url.host:  # else a socket in the file system
-            port = url.port or {"postgresql": 5432, "mysql": 3306, "mssql": 1433}[url.get_backend_name()]
-            socket.create_connection((url.host, port), timeout=PATIENCE).close()
-        engine = create_engine(url)
-        engine.connect().close()
-        engine.dispose()
-    except (OSError, SQLAlchemyError, ImportError) as error:
-        raise TrackingError(
-            f"The database {without_password(uri)} cannot be used ({first_line(error)}). "
-            f"Start it, or use --tracking-uri {DEFAULT_URI}."
-        ) from error
 
 
 def first_line(error: BaseException) -> str:

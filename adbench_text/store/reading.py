@@ -1,4 +1,4 @@
-"""Reads runs and artifacts: a database by a few queries of our own, a server by MLflow's search.
+"""Reads runs and artifacts: a SQLite file by a few queries of our own, a server by MLflow's search.
 
 MLflow's search makes objects of every param, tag and metric. On a database that costs ten times as much.
 """
@@ -24,13 +24,13 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class DatabaseReader:
-    """Reads MLflow's tables, in short transactions."""
+    """Reads MLflow's tables in a SQLite file, in short transactions."""
 
-    def __init__(self, uri: str, file: Path | None) -> None:
-        from sqlalchemy.engine import URL, make_url
+    def __init__(self, uri: str, file: Path) -> None:
+        from sqlalchemy.engine import URL
 
         self._uri = uri
-        self._url = URL.create("sqlite", database=str(file)) if file is not None else make_url(uri)
+        self._url = URL.create("sqlite", database=str(file))
 
     def _rows(self, query: str, **values: str) -> list[Any]:
         """Return the rows of a query, which is a transaction of its own."""
@@ -38,12 +38,11 @@ class DatabaseReader:
         from sqlalchemy.exc import SQLAlchemyError
         from sqlalchemy.pool import NullPool
 
-        options = {"timeout": _PATIENCE} if self._url.drivername.startswith("sqlite") else {}
         try:
-            engine = create_engine(self._url, poolclass=NullPool, connect_args=options)
+            engine = create_engine(self._url, poolclass=NullPool, connect_args={"timeout": _PATIENCE})
             with engine.connect() as connection:
                 return list(connection.execute(text(query), values))
-        except (SQLAlchemyError, ImportError) as error:  # a driver may be missing
+        except SQLAlchemyError as error:
             raise as_tracking_error(error, self._uri) from error
 
     def _of_ended(self, columns: str, experiment: str, joined: str = "", also: str = "") -> list[Any]:
@@ -99,7 +98,7 @@ class DatabaseReader:
 
 
 class ClientReader:
-    """Reads a store through MLflow's client: a server, or a database whose tables are unknown."""
+    """Reads a server through MLflow's client."""
 
     def __init__(self, client: StoreClient) -> None:
         self._client = client

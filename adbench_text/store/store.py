@@ -82,10 +82,10 @@ class Store:
 
     @cached_property
     def reader(self) -> Reader:
-        """What reads experiments and runs: the tables of a database, otherwise MLflow's client."""
-        if self.file is None and not self.uri.startswith(("postgresql", "mysql")):
+        """What reads experiments and runs: the tables of a SQLite file, otherwise MLflow's client."""
+        if self.file is None:
             return ClientReader(self.client)
-        if self.file is None or not (self.file.exists() and self.file.stat().st_size):
+        if not (self.file.exists() and self.file.stat().st_size):
             _ = self.client  # it makes the tables of a new database
         return DatabaseReader(self.uri, self.file)
 

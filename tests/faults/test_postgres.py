@@ -52,13 +52,6 @@ def test_four_clients_at_once_do_no_cell_twice(stored, database, undisturbed):
     assert len(rows(database, summaries)) == len(set(rows(database, summaries))) == 4
 
 
-def test_the_report_of_the_server_is_that_of_its_database(stored, database):
-    folder, address = stored
-    of_server = report(folder, address)
-    assert "counting" in of_server
-    assert report(folder, f"--tracking-uri={database}") == of_server
-
-
 def test_clients_with_journals_of_their_own_count_once_in_a_report(stored, database):
     folder, address = stored
     n_before = len(rows(database))
@@ -70,20 +63,3 @@ def test_clients_with_journals_of_their_own_count_once_in_a_report(stored, datab
     assert n_before + 12 <= len(rows(database)) <= n_before + 24
     cells = report(folder, address, "--cells").splitlines()
     assert sum(line.startswith("counting,") for line in cells) == n_before + 12
-
-
-def test_a_sweep_that_passes_by_the_server_is_refused_at_once(stored, database):
-    folder, _ = stored
-    (folder / "log").unlink()
-    assert start(folder, f"--tracking-uri={database}", "--seed=6").wait() == 1
-    [error] = [line for line in printed(folder).splitlines() if line.startswith("Error: ")]
-    assert error.endswith("kept by an MLflow server; give the address of the server as --tracking-uri.")
-    assert "[1/12]" not in printed(folder)
-
-
-def test_two_sweeps_may_log_to_a_database_without_a_server(tmp_path, database, undisturbed):
-    options = f"--tracking-uri={database}", "--experiment=direct"
-    assert [process.wait() for process in [start(tmp_path, *options) for _ in range(2)]] == [0, 0]
-    in_experiment = "AND r.experiment_id = (SELECT experiment_id FROM experiments WHERE name = 'direct/tiny')"
-    assert rows(database, CELLS + in_experiment) == undisturbed
-    assert "counting" in report(tmp_path, *options)

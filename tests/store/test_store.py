@@ -488,6 +488,16 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
     assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
 
 
+def test_a_sweep_that_passes_by_the_server_of_a_database_is_refused(store):
+    from mlflow import MlflowClient
+
+    MlflowClient(store.uri).create_experiment("adbench-text/tiny", "mlflow-artifacts:/1")
+    message = r"kept by an MLflow server; give the address of the server as --tracking-uri\.$"
+    with pytest.raises(TrackingError, match=message), store.sweep({"tiny": corpus()}, "a sweep"):
+        pass
+    assert runs(store, "sweep") == []
+
+
 def test_experiments_of_others_are_not_ours(store):
     from mlflow import MlflowClient
 
