@@ -32,9 +32,6 @@ The training documents are scored by counts without their own words.
 - ``preset robust``, for training data with outliers: training documents that the background explains
   better move into the background, which learns the field from them (``em_rounds``; see `mixture`); then the
   same as ``topics``, with the others as training documents and this background.
-- ``preset batch``: the documents to be scored, unlabelled, are the background as well, by EM from the
-  robust start. This is another regime: a document's score depends on its company, and what it gains
-  comes from batches with many outliers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -49,11 +46,11 @@ from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
-from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, score_batch, set_aside
+from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, set_aside
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS, State
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
 from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 
@@ -64,7 +61,6 @@ CITATION = (
 
 _TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
 _ROBUST = {**_TOPICS, "em_rounds": 5}
-_BATCH = {"background": "mean", "cap": 3, "em_rounds": 5, "batch_rounds": 5}
 
 _CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
 _MOST_DROPPED = 0.3  # share of the documents
@@ -107,8 +103,6 @@ class LLR(TextDetector):
         frequencies of the inliers.
     coherence : float, default 0
         Weight of the coherence of a document's word vectors; at least 0.
-    batch_rounds : int, default 0
-        Rounds in which the documents to be scored become part of the background; 0 for none.
     contamination, random_state
         See `TextDetector`; nothing is random but the start of several topics.
 
@@ -137,7 +131,6 @@ class LLR(TextDetector):
         "most_aside": Number("[0, 0.5]"),
         "aside_weight": Number("(0, inf)"),
         "coherence": Number("[0, inf)"),
-        "batch_rounds": Whole(0),
     }
     leaves_out_self: ClassVar[bool] = True
 
@@ -157,7 +150,6 @@ class LLR(TextDetector):
         most_aside: float = 0.2,
         aside_weight: float = 0.3,
         coherence: float = 0.0,
-        batch_rounds: int = 0,
         **shared: Any,
     ) -> None:
         super().__init__(**shared)
@@ -174,12 +166,11 @@ class LLR(TextDetector):
         self.most_aside = most_aside
         self.aside_weight = aside_weight
         self.coherence = coherence
-        self.batch_rounds = batch_rounds
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``topics``, ``robust`` and ``batch``, the same for every dataset."""
-        return {"topics": [_TOPICS], "robust": [_ROBUST], "batch": [_BATCH]}
+        """Return ``topics`` and ``robust``, the same for every dataset."""
+        return {"topics": [_TOPICS], "robust": [_ROBUST]}
 
     @classmethod
     def for_documents(
@@ -200,10 +191,6 @@ class LLR(TextDetector):
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
             )
-        if self.topics > 1 and self.batch_rounds:
-            raise InvalidValueError(
-                f"topics={self.topics} needs batch_rounds=0, got batch_rounds={self.batch_rounds}."
-            )
         if self._reads_vectors and self.vectors == vectors.LOCAL:
             raise InvalidValueError(
                 f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
@@ -222,8 +209,6 @@ class LLR(TextDetector):
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
-        if self.batch_rounds:
-            return TEST_BATCH
         return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
@@ -290,13 +275,10 @@ class LLR(TextDetector):
             "cap": float(self._cap),
             "topics": [topics._get_state() for topics in self._topics],
             "directions": self._directions and self._directions._get_state(),
-            "counts": self._counts.matrix if self.batch_rounds else None,
-            "aside": self._aside if self.batch_rounds else None,
         }
 
     def _set_state(self, state: State) -> None:
-        of_batch = {"counts": "texts words", "aside": "texts"} if self.batch_rounds else {}
-        check_shapes(state, vocabulary="words", n_inliers="words", n_aside="words", **of_batch)
+        check_shapes(state, vocabulary="words", n_inliers="words", n_aside="words")
         self._vocabulary = state["vocabulary"]
         self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
         self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]
@@ -311,8 +293,6 @@ class LLR(TextDetector):
         self._directions = None
         if self.coherence:
             self._directions = Directions._from_state(self.vectors, state["directions"])
-        if self.batch_rounds:
-            self._counts, self._aside = Counts(state["counts"]), state["aside"]
 
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
@@ -324,18 +304,13 @@ class LLR(TextDetector):
         return self._background
 
     def _mixture(
-        self,
-        inliers: NDArray[np.float64],
-        aside: NDArray[np.float64],
-        background: NDArray[np.float64],
-        aside_smoothing: float | None = None,
+        self, inliers: NDArray[np.float64], aside: NDArray[np.float64], background: NDArray[np.float64]
     ) -> Mixture:
         """Return the mixture of counts of all words of both sets."""
         n_inliers, n_aside = float(inliers.sum()), float(aside.sum())
-        if aside_smoothing is None:
-            # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
-            # equally frequent in both would be evidence against a document.
-            aside_smoothing = max(self._aside_smoothing, self.smoothing * n_aside / max(n_inliers, 1.0))
+        # In a small corpus the documents set aside would be smoothed less than the inliers, and a word
+        # equally frequent in both would be evidence against a document.
+        aside_smoothing = max(self._aside_smoothing, self.smoothing * n_aside / max(n_inliers, 1.0))
         return Mixture(
             Side(inliers, n_inliers, self.smoothing),
             Side(aside, n_aside, aside_smoothing),
@@ -393,8 +368,7 @@ class LLR(TextDetector):
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         counts, vocabulary = _counted(texts)
         # a document without words has a sum of 0: no evidence either way, a ratio of 1
-        scores = self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
-        return self._score_batch(counts, vocabulary, scores) if self.batch_rounds else scores
+        return self._with_coherence(self._judged(counts, vocabulary).sums, counts, vocabulary)
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
         """Score the training documents, each by counts without its own words."""
@@ -409,34 +383,11 @@ class LLR(TextDetector):
             score = score + self.coherence * coherence(counts, self._directions.of(vocabulary))
         return np.asarray(score / np.maximum(counts.lengths + self.shrinkage, 1), dtype=np.float64)
 
-    def _score_batch(
-        self, batch: Counts, vocabulary: NDArray[Any], scores: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Score documents with each other as background; `scores` are those without."""
-        is_new = np.array([word not in self._row_of for word in vocabulary], dtype=np.bool_)
-        # columns of the training words, then of the new ones
-        column_of = np.zeros(len(vocabulary), dtype=np.int64)
-        column_of[is_new] = len(self._row_of) + np.arange(is_new.sum())
-        column_of[~is_new] = [self._row_of[word] for word in vocabulary[~is_new]]
-        width = len(self._row_of) + int(is_new.sum())
-        background = np.concatenate([self._training_background(), self._frequencies(vocabulary[is_new])])
-        return score_batch(
-            self._counts.widened(width),
-            self._aside,
-            batch.widened(width, column_of),
-            scores,
-            lambda inliers, rest: self._mixture(inliers, rest, background, self.smoothing),
-            self.batch_rounds,
-            self.most_aside,
-        )
-
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the negative evidence of every word; its shrunk mean is the score of the document.
 
         The coherence belongs to the document, not to its words, and is left out.
         """
-        if self.batch_rounds:
-            raise DetectorError("With batch_rounds llr has no scores of words: they depend on the batch.")
         checked = self._check_fitted(texts)
         counts, vocabulary = _counted(checked)
         return _of_words(checked, counts, vocabulary, self._judged(counts, vocabulary).entries)

@@ -10,7 +10,6 @@ its words over (length + shrinkage); its score is the negative ratio. A document
 by counts without its own: a text must not be evidence for itself.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -44,12 +43,6 @@ class Counts:
     def values(self) -> Array:
         """The count of each entry."""
         return np.asarray(self.matrix.data, dtype=np.float64)
-
-    def widened(self, width: int, column_of: NDArray[np.int64] | None = None) -> "Counts":
-        """Return the same counts among more words, perhaps in other columns."""
-        columns = self.columns if column_of is None else column_of[self.columns]
-        shape = len(self.lengths), width
-        return Counts(csr_array((self.matrix.data, columns, self.matrix.indptr), shape=shape))
 
     def of_entries(self) -> "Counts":
         """Return the same counts with a column for each entry."""
@@ -150,34 +143,6 @@ def set_aside(counts: Counts, mixture: Mixture, aside: Mask, least: float, most:
     chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - most))
     chosen |= scores > np.quantile(scores, 1 - least)
     return chosen
-
-
-def score_batch(
-    train: Counts,
-    aside: Mask,
-    batch: Counts,
-    scores: Array,
-    mixture_of: Callable[[Array, Array], Mixture],
-    rounds: int,
-    most: float,
-) -> Array:
-    """Score documents with the others of the batch that look like outliers as background.
-
-    Documents with a positive score join the background, which is learned again, `rounds` times; then the
-    training documents are judged by it once, and the same rounds follow with what is left of them. All
-    documents are judged by counts without their own. `aside` and `scores` are those at the start;
-    `mixture_of` returns the mixture, given the counts of the inliers and of the background.
-    """
-    none = np.zeros(len(batch.lengths), dtype=np.bool_)
-    for is_last in (False, True):
-        inliers, own = train.totals(~aside), train.totals(aside)
-        for _ in range(rounds):
-            rest = scores > 0
-            background = own + batch.totals(rest)
-            scores = mixture_of(inliers, background).scores(batch, none, rest)
-        if not is_last:
-            aside = set_aside(train, mixture_of(inliers, background), aside, 0.0, most)
-    return scores
 
 
 _LEAST_SHARE = 0.01  # of documents set aside, for the prior odds

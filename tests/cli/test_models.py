@@ -330,7 +330,7 @@ def test_a_model_is_registered_in_mlflow(adbench):
             "both print on standard output; give one of them.",
         ),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
-        (["fit", "normal.csv", "-m", "kept", "-d", "llr:batch"], "scores documents by the batch"),
+        (["fit", "normal.csv", "-m", "kept", "-d", "pyod-ecod"], "scores documents by the batch"),
     ],
 )
 def test_one_clear_line(adbench, tmp_path, arguments, message):

@@ -9,7 +9,6 @@ from wordfreq import get_frequency_dict
 
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts
-from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text import vectors
@@ -253,33 +252,7 @@ def test_word_vectors_of_another_language_are_used_if_they_are_given():
     assert (name, settings["coherence"], settings["language"]) == ("robust, without word vectors", 0, "de")
 
 
-# The batch
-
-
-def test_in_the_batch_regime_a_document_is_scored_in_company():
-    detector = LLR(background="uniform", batch_rounds=3).fit(SEA)
-    assert detector.regime == "unlabelled test batch"
-    test = texts_about("sea", 10, seed=2) + texts_about("law", 30, seed=3)
-    scores = detector.decision_function(test)
-    alone = np.array([detector.decision_function([text])[0] for text in test])
-    assert not np.allclose(scores, alone)
-    assert roc_auc_score(np.arange(40) >= 10, scores) == 1
-    with pytest.raises(DetectorError, match="depend on the batch"):
-        detector.token_scores(test)
-
-
-def test_the_batch_teaches_words_that_neither_training_nor_background_know():
-    train = [f"ship sails {w}" for w in ("calm", "fast", "home", "away")] * 5
-    test = ["calm ship", "fast ship"] + [
-        f"flurble {w}" for w in ("grax", "norp", "zib", "calm ship", "fast ship")
-    ]
-    batch, plain = (
-        LLR(background="uniform", batch_rounds=n).fit(train).decision_function(test) for n in (3, 0)
-    )
-    assert batch[-1] > plain[-1]  # ordinary words, but in the company of the outliers' word
-
-
 def test_the_presets_are_one_configuration_each():
-    for name, regime in (("robust", "word frequencies or vectors"), ("batch", "unlabelled test batch")):
+    for name in ("topics", "robust"):
         (settings,) = LLR.presets("any")[name]
-        assert LLR(**settings).regime == regime
+        assert LLR(**settings).regime == "word frequencies or vectors"

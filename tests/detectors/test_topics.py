@@ -121,8 +121,3 @@ def test_a_small_corpus_has_one_topic():
     few = TWO[::3]
     several = LLR(**SETTINGS, topics=16).fit(few).decision_function(TWO)
     np.testing.assert_allclose(several, LLR(**SETTINGS).fit(few).decision_function(TWO), atol=1e-12)
-
-
-def test_several_topics_do_not_learn_from_the_batch():
-    with pytest.raises(InvalidValueError, match="topics=4 needs batch_rounds=0, got batch_rounds=2"):
-        LLR(topics=4, em_rounds=2, batch_rounds=2).fit(TWO)

@@ -405,7 +405,7 @@ def test_a_file_that_loses_documents_while_it_is_read_is_an_error():
 
 def test_scores_of_a_batch_need_all_documents():
     with pytest.raises(InvalidValueError, match=r"give sample=\d+ \(--sample\) or more, got 50"):
-        odd_documents(cooking(100), "llr:batch", sample=50)
+        odd_documents(cooking(100), "pyod-ecod", sample=50, settings={"encoder": "svd"})
 
 
 def test_a_model_learns_from_a_sample():

@@ -247,7 +247,6 @@ def test_wrong_calibration_scores_are_refused(folder, calibration, message):
     [
         ("llr", {"background": "uniform"}),
         ("llr", {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"}),
-        ("llr", {"background": "uniform", "batch_rounds": 5}),
         ("knn-words", {}),
         ("mean", {"members": "llr, knn-words(k=5)"}),
         ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),

@@ -76,7 +76,7 @@ def fitted_and_loaded(name, folder, **settings):
 SETTINGS = [
     ("llr", {"background": "uniform", "cap": None}),
     ("llr", {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"}),
-    ("llr", {"background": "vectors", "em_rounds": 5, "batch_rounds": 5, "vectors": "topics"}),
+    ("llr", {"background": "vectors", "em_rounds": 5, "vectors": "topics"}),
     *(
         ("ocsvm", {"encoder": encoder, "vectors": vectors})
         for encoder in ("mean", "tfidf", "max")
@@ -101,7 +101,7 @@ def test_a_loaded_detector_scores_as_before_and_has_no_training_text(tmp_path, v
     assert b"marker sentence" not in content
     assert TRAIN[-2] not in repr(vars(loaded))
     # others keep words in the order of the text
-    if name in ("llr", "date", "ocsvm") and "batch_rounds" not in settings:
+    if name in ("llr", "date", "ocsvm"):
         assert b"markersentence" not in content
     try:
         words = fitted.token_scores(TEST)
