@@ -51,6 +51,13 @@ def divide(number: int) -> float:
     return 1 / number
 
 
+def lose(number: int) -> None:
+    """Raise what a client raises whose scheduler has gone."""
+    from distributed.comm import CommClosedError
+
+    raise CommClosedError("in <TCP (closed)>: Stream is closed")
+
+
 def refuse() -> None:
     raise RuntimeError("not in this process")
 

@@ -35,6 +35,7 @@ class Cluster:
     def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
         """Yield the results in the order of the chunks; closing the generator ends the work."""
         from distributed import Client
+        from distributed.comm import CommClosedError
 
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
         client = None
@@ -49,7 +50,7 @@ class Cluster:
             yield from in_order(lambda chunk: client.submit(_call, state, chunk, pure=False), chunks, n_ahead)
         except (AdbenchTextError, GeneratorExit):
             raise
-        except CancelledError as error:
+        except (CancelledError, CommClosedError) as error:
             raise AdbenchTextError(
                 f"The Dask cluster at {without_password(self._address)} has lost its scheduler, or all "
                 "workers that had the detector, perhaps for lack of memory."

@@ -37,6 +37,7 @@ def test_closing_the_results_ends_the_work(address):
     [
         (sent_functions.dislike, DataError, "^1 is odd$"),
         (sent_functions.divide, AdbenchTextError, "^The Dask cluster failed at tcp:.*: ZeroDivisionError: "),
+        (sent_functions.lose, AdbenchTextError, "^The Dask cluster at tcp:.* has lost its scheduler"),
         (lambda chunk: chunk, AdbenchTextError, "^The detector cannot be sent .*pickle.* and no --address"),
     ],
 )

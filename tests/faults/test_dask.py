@@ -183,7 +183,12 @@ def test_a_lost_scheduler_ends_the_sweep_and_costs_no_finished_cell(cluster, her
     wait_for(here, "[9/60]", process)
     cluster.scheduler.kill()
     assert process.wait(120) == 1
-    assert "Finished cells are kept; run the same command again to continue." in printed(here)
+    assert printed(here).splitlines()[-1] == (
+        f"Error: The Dask scheduler at {cluster.address} does not answer any more. Finished cells are kept; "
+        "run the same command again to continue."
+    )
+    assert "Traceback" not in printed(here)
+    assert "distributed.client" not in printed(here)
     assert len(query(here, CELLS)) >= 9
     assert start(here, "--jobs=2").wait() == 0, printed(here)
     assert_complete(here, undisturbed)

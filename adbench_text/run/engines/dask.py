@@ -1,12 +1,14 @@
 """The workers of a Dask cluster; a cell whose worker is lost runs on another one."""
 
 import asyncio
+import logging
 import pickle
 import threading
 import time
 import uuid
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from multiprocessing import connection, current_process
@@ -83,6 +85,7 @@ class Dask:
     def run(self, work: Work) -> Generator[Result]:
         """Run cells and yield each result as it is finished; see `Engine`."""
         address = self._found_address()
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
         try:
             client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
         except (OSError, ValueError, pickle.PickleError) as error:
@@ -180,9 +183,10 @@ class _Cluster:
         ending.join(10)  # a scheduler that is lost never answers
 
     def _end(self) -> None:
-        self._client.cancel([running.future for running in self._running.values()])
-        self._client.run(forget, self._token, on_error="ignore")
-        self._client.close()
+        with suppress(Exception):  # a lost scheduler raises many kinds
+            self._client.cancel([running.future for running in self._running.values()])
+            self._client.run(forget, self._token, on_error="ignore")
+            self._client.close()
 
     def _waiting(self) -> int:
         return len(self._queue) + len(self._again) + len(self._suspects)
@@ -285,10 +289,10 @@ class _Cluster:
         """Notice workers that have come or gone; return the results of cells that went with them."""
         try:
             workers: dict[str, Any] = dict(self._client.scheduler_info(n_workers=-1)["workers"])
-        except Exception as error:  # of many kinds
+        except Exception as error:  # of many kinds, none of which names the scheduler
             raise AdbenchTextError(
-                f"The Dask scheduler at {self._address} does not answer any more: {described(error)}. "
-                "Finished cells are kept; run the same command again to continue."
+                f"The Dask scheduler at {self._address} does not answer any more. Finished cells are kept; "
+                "run the same command again to continue."
             ) from error
         self._has_gpus = self._has_gpus or any(each["resources"].get("GPU") for each in workers.values())
         if not workers and not self._is_waiting:
