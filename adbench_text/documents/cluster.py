@@ -35,7 +35,7 @@ class Cluster:
     def map(self, function: Callable[[Any], Any], chunks: Iterable[Any]) -> Generator[Any]:
         """Yield the results in the order of the chunks; closing the generator ends the work."""
         from distributed import Client
-        from distributed.comm import CommClosedError
+        from distributed.comm.core import CommClosedError
 
         logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
         client = None
