@@ -353,7 +353,7 @@ set.counting.weight = 5
                 "counting heavy weight=5 on tiny/sea at 10%, seed 3",
                 "llr smoothing=2 on tiny/sea at 10%, seed 3",
             ],
-            "3 cells; ",
+            "3 cells\n",
         ),
         (
             "-d llr -d iforest --inlier law --contamination 0.075 --seed 1 --set smoothing=7",
