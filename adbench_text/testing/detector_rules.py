@@ -126,7 +126,7 @@ def scores_each_text_by_itself(subject: Subject) -> Iterator[str]:
 
 
 def _close(one: Scores, other: Scores, scores: Scores) -> bool:
-    """Return whether two arrays of scores are equal but for rounding, which depends on the batch."""
+    """Return whether two arrays of scores are equal up to rounding, which depends on the batch."""
     return np.allclose(one, other, rtol=1e-5, atol=max(1e-6, 1e-4 * scores.std()))
 
 
