@@ -44,7 +44,7 @@ class Work:
     keep: Callable[[Result], Result] = lambda result: result
 
     def is_oracle(self, cell: Cell) -> bool | None:
-        """Return whether the detector declared itself an oracle before all cells; None if it was not asked."""
+        """Return whether the detector is an oracle, as it said before all cells; None if it was not asked."""
         known = self.definitions.get(cell)
         return None if known is None else "oracle" in known
 
