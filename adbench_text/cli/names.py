@@ -69,7 +69,6 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
 
 def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
     """Return splits of the datasets given, or presets or settings of the detectors given."""
-    from adbench_text.plugins.documentation import parameters
     from adbench_text.sweep.construct import presets
     from adbench_text.sweep.names import expand
 
@@ -81,8 +80,12 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
         registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
     ]
     if kind == "settings":
-        known = [param for detector in detectors for param in parameters(detector)]
-        return [f"{param.name}={choice}" for param in known for choice in param.choices or ("",)]
+        known = [
+            (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
+        ]
+        return [
+            f"{name}={choice}" for name, values in known for choice in (values and values.choices) or ("",)
+        ]
     return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
 
 
