@@ -16,8 +16,8 @@ from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import text_of_settings, text_of_value
 from adbench_text.storage import forbid_downloads
-from adbench_text.sweep.cell import text_of_settings, text_of_value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -118,7 +118,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
 
 def presets_of(name: str) -> list[dict[str, Any]]:
     """Return the presets of a detector; one that differs between datasets is there several times."""
-    from adbench_text.sweep.construct import presets
+    from adbench_text.plugins.configure import presets
 
     detector, datasets = registry.detector(name), registry.names("datasets")
     grouped: dict[tuple[str, str], dict[str, Any]] = {}

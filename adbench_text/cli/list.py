@@ -8,7 +8,7 @@ import click
 from adbench_text.cli.show import json_option, next_command, show, table
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT
+from adbench_text.plugins.configure import DEFAULT
 
 Row = dict[str, Any]
 

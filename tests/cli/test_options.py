@@ -93,7 +93,7 @@ def test_lists_patterns_and_ranges_describe_a_sweep():
 
 def test_a_sweep_file_takes_patterns_and_ranges(here):
     (here / "sweep.toml").write_text(
-        'detector = ["llr", { name = "pyod-k[dn]*", set = { encoder = "svd" } }]\n'
+        'detector = ["llr", "pyod-k[dn]*(encoder=svd)"]\n'
         'dataset = "t*"\ninlier = "sea"\ncontamination = 0\nseed = ["0-1", 7]\n'
     )
     cells = dry_run("--sweep sweep.toml")

@@ -5,12 +5,13 @@ import pytest
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
+from adbench_text.plugins.configure import DetectorChoice, text_of_value
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.sweep import sweep as module
-from adbench_text.sweep.cell import Cell, text_of_value
+from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector, cell_id, definition
-from adbench_text.sweep.sweep import DetectorChoice, Sweep, choose
+from adbench_text.sweep.sweep import Sweep, choose
 
 
 def tiny_corpus(extra="") -> Corpus:
