@@ -13,8 +13,9 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 
 if TYPE_CHECKING:
+    from adbench_text.plugins.configure import DetectorChoice
     from adbench_text.run.engine import Engine
-    from adbench_text.sweep.sweep import DetectorChoice, Sweep
+    from adbench_text.sweep.sweep import Sweep
 
 
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
