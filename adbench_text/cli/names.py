@@ -62,8 +62,8 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         from adbench_text.text import encoders, vectors, wordpiece
 
         fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        local = [vectors.LOCAL, *vectors.DOWNLOADS]
-        return {"encoders": list(encoders.METHODS), "vectors": local, "fetchable": fetchable}[kind]
+        known = {"encoders": encoders.METHODS, "vectors": vectors.DOWNLOADS, "fetchable": fetchable}
+        return list(known[kind])
     return registry.names(kind)
 
 
