@@ -62,8 +62,12 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         from adbench_text.text import encoders, vectors, wordpiece
 
         fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        known = {"encoders": encoders.METHODS, "vectors": vectors.DOWNLOADS, "fetchable": fetchable}
-        return list(known[kind])
+        known = {
+            "encoders": list(encoders.METHODS),
+            "vectors": list(vectors.DOWNLOADS),
+            "fetchable": fetchable,
+        }
+        return known[kind]
     return registry.names(kind)
 
 
