@@ -61,8 +61,12 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         from adbench_text.text import encoders, vectors, wordpiece
 
         fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        local = [vectors.LOCAL, *vectors.DOWNLOADS]
-        return {"encoders": list(encoders.METHODS), "vectors": local, "fetchable": fetchable}[kind]
+        known = {
+            "encoders": list(encoders.METHODS),
+            "vectors": list(vectors.DOWNLOADS),
+            "fetchable": fetchable,
+        }
+        return known[kind]
     return registry.names(kind)
 
 

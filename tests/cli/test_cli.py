@@ -183,7 +183,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
         ("engines", "local", "Worker processes on one machine"),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
-        ("vectors", "fasttext-local", "fastText, 100 dimensions"),
+        ("vectors", "fasttext-wiki-news-subwords-300", "fastText, 300 dimensions"),
         ("datasets", "tiny", ""),
     ],
 )
