@@ -19,12 +19,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import Range, check_choice
+from adbench_text.checks import Range
 from adbench_text.code_version import code_version, libraries
-from adbench_text.detectors._members import Members, parse_members
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
 from adbench_text.plugins.scores import REGIMES, State
 
@@ -38,6 +38,23 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "topics-minilm": {"members": f"{_TOPICS}, {_MINILM}"},
     "robust-minilm": {"members": f"{_ROBUST}, {_MINILM}"},
 }
+
+
+class _Members(Range):
+    """Detectors in one text, with commas between them: ``llr, knn-words(k=5)``."""
+
+    text = "detectors as in 'llr, knn-words(k=5)'"
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value is not a list of members."""
+        choices(value)
+
+
+def choices(members: Any) -> list[DetectorChoice]:
+    """Return the members that a text names; see `adbench_text.plugins.configure`."""
+    if not isinstance(members, str) or not members:
+        raise InvalidValueError(f"Expected {_Members.text}, got {members!r}.")
+    return [DetectorChoice.parse(part) for part in split_list(members)]
 
 
 class Mean(TextDetector):
@@ -67,7 +84,7 @@ class Mean(TextDetector):
     True
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"members": Members()}
+    ranges: ClassVar[Mapping[str, Range]] = {"members": _Members()}
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
         super().__init__(**shared)
@@ -90,19 +107,18 @@ class Mean(TextDetector):
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
-        return [self._built(name, settings) for name, settings in parse_members(self.members)]
+        return list(map(self._built, choices(self.members)))
 
-    def _built(self, name: str, settings: dict[str, Any]) -> TextDetector:
-        kind = registry.detector(name)
-        if issubclass(kind, Mean):
+    def _built(self, choice: DetectorChoice) -> TextDetector:
+        name = choice.name
+        if issubclass(registry.detector(name), Mean):
             raise InvalidValueError(f"{name} cannot be a member of itself, got {self.members!r}.")
-        accepted = kind.default_params()
-        for setting in settings:
-            check_choice(f"parameter of {name}", setting, accepted.keys() - {"random_state"})
-        if "random_state" in accepted:
-            settings = {**settings, "random_state": self.random_state}
-        member = kind(**settings)
-        member.check_params()
+        grid = choice.configurations("")
+        if len(grid) > 1:
+            raise InvalidValueError(
+                f"{name}:{choice.preset} has {len(grid)} configurations; name one of them."
+            )
+        member = build(name, grid[0], self.random_state)
         if member.is_oracle:
             raise InvalidValueError(
                 f"{name} in {self.members!r} cannot be a member: its scores are chosen by the test labels, "
@@ -133,9 +149,9 @@ class Mean(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        names = [name for name, _ in parse_members(self.members)]
-        for position, (name, member) in enumerate(zip(names, self.build_members(), strict=True), start=1):
-            code = registry.module_of("detectors", name), type(member), member.implementation
+        pairs = zip(choices(self.members), self.build_members(), strict=True)
+        for position, (choice, member) in enumerate(pairs, start=1):
+            code = registry.module_of("detectors", choice.name), type(member), member.implementation
             of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used

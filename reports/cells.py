@@ -11,11 +11,12 @@ from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
+from adbench_text.sweep.cell import Cell, of_splits
 
 UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"

@@ -4,14 +4,13 @@
 """
 
 import csv
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from adbench_text.cli.options import sweep_of
+from adbench_text.cli.options import sweep_named
 from adbench_text.metrics import METRICS
 from adbench_text.reports import declared
 from adbench_text.reports.build import Builder
@@ -65,7 +64,7 @@ def record_of(row: dict[str, str]) -> Record:
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
     seeds = {record.seed for record in records(sweep)}
-    expanded = sweep_of(defaultdict(tuple, sweep=sweep)).expand()
+    expanded = sweep_named(sweep).expand()
     builder = Builder(records(sweep), cells=[cell for cell in expanded if cell.seed in seeds])
     drawings = [*contamination(builder.comparison), *cost(builder.comparison)]
     page = folder / f"{sweep}-tables.md"

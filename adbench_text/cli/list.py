@@ -8,7 +8,7 @@ import click
 from adbench_text.cli.show import json_option, next_command, show, table
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT
+from adbench_text.plugins.configure import DEFAULT
 
 Row = dict[str, Any]
 
@@ -26,8 +26,6 @@ def _vectors() -> Iterator[Row]:
     for name, text in vectors.DOWNLOADS.items():
         state = vectors.state(name)
         yield {"name": name, "summary": f"{text}, {state}" if state else text, "state": state}
-    summary = "fastText, 100 dimensions, trained on the training texts of each split"
-    yield {"name": vectors.LOCAL, "summary": summary, "state": "installed"}
 
 
 def _encoders() -> Iterator[Row]:

@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from adbench_text.cli.options import (
     SectionedCommand,
     adding,
     names_option,
-    sweep_of,
+    sweep_named,
     tracking_uri_option,
 )
 from adbench_text.cli.progress import count
@@ -174,7 +173,7 @@ def _records(
     if sweep is None:
         return records, [], notes
     try:
-        described = sweep_of(defaultdict(tuple, sweep=sweep))
+        described = sweep_named(sweep)
         cells = described.expand()
     except UnnamedColumnError as error:  # a report has no options for the columns of own documents
         raise InvalidValueError(

@@ -26,8 +26,7 @@ class VectorDetector(TextDetector):
         model of sentence-transformers or model2vec, or ``sentence-transformers:NAME`` or
         ``model2vec:NAME`` with its name on Hugging Face.
     vectors : str, default "glove-wiki-gigaword-50"
-        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training documents only). Some encoders need none.
+        Word vectors: a name that ``adbench-text list vectors`` shows, or a path. Some encoders need none.
     normalize : bool, default True
         Scale every vector to length 1.
     svd_components : int, default 100

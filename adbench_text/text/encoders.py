@@ -2,9 +2,8 @@
 
 To add an encoder, edit only this file: a subclass of `Encoder`, and its line in `METHODS`.
 
-Everything that is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
-training documents only. A fitted encoder and the vectors it made are remembered, so that all
-detectors and configurations of one split share them.
+Inverse document frequencies and the SVD are fitted on the training documents only. A fitted encoder and the
+vectors it made are remembered, so that all detectors and configurations of one split share them.
 """
 
 import os
@@ -44,7 +43,7 @@ class Encoding:
     @property
     def reads_file(self) -> bool:
         """Whether it needs a file of word vectors."""
-        return find_method(self.method).needs_vectors and self.vectors != vectors.LOCAL
+        return find_method(self.method).needs_vectors
 
 
 class Encoder(ABC):
@@ -92,38 +91,22 @@ class Encoder(ABC):
 class _Pooling(Encoder):
     """Combines the vectors of the known words of a document."""
 
-    def _fit(self, training: HashedTexts) -> None:
-        self._training: tuple[str, ...] | vectors.LocalVectors = training
-        self._n_training = len(training)
-
     @classmethod
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if encoding.reads_file:
-            vectors.load(encoding.vectors, count_words(texts).vocabulary)
+        """Read the file of word vectors."""
+        vectors.load(encoding.vectors)
 
     @classmethod
     def resources(cls, encoding: Encoding) -> dict[str, str]:
-        """Return the digest of the file of word vectors, if one is read."""
-        return {"vectors": vectors.digest(encoding.vectors)} if encoding.reads_file else {}
+        """Return the digest of the file of word vectors."""
+        return {"vectors": vectors.digest(encoding.vectors)}
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(self.encoding.vectors, vocabulary, self._training, self.encoding.seed)
+        loaded = vectors.load(self.encoding.vectors)
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
         return self._pool(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]])
-
-    def _get_state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"n_training": self._n_training, "local": None}
-        if self.encoding.vectors == vectors.LOCAL:
-            state["local"] = vectors.trained(self._training, self.encoding.seed)._get_state()
-        return state
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        self._n_training = state["n_training"]
-        # a file of word vectors is read again
-        self._training = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
 
     @abstractmethod
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
@@ -145,7 +128,7 @@ class TFIDF(_Pooling):
     description = "mean of the word vectors, weighted by TF-IDF"
 
     def _fit(self, training: HashedTexts) -> None:
-        super()._fit(training)
+        self._n_training = len(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
         self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
@@ -161,27 +144,11 @@ class TFIDF(_Pooling):
     def _get_state(self) -> dict[str, Any]:
         words = sorted(self._idf)  # not in the order of the training documents
         idf = np.array([self._idf[word] for word in words], dtype=np.float64)
-        return {**super()._get_state(), "words": np.array(words, dtype=object), "idf": idf}
+        return {"n_training": self._n_training, "words": np.array(words, dtype=object), "idf": idf}
 
     def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
+        self._n_training = state["n_training"]
         self._idf = dict(zip(state["words"], state["idf"], strict=True))
-
-
-class Max(_Pooling):
-    """Takes the largest value of any word, dimension by dimension."""
-
-    description = "maximum of the word vectors in each dimension"
-
-    def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        result = np.zeros((counts.shape[0], matrix.shape[1]), dtype=np.float32)
-        filled = np.flatnonzero(np.diff(counts.indptr))
-        for chunk in np.array_split(filled, max(1, len(filled) // 1000)):
-            if len(chunk):
-                begin, end = counts.indptr[chunk[0]], counts.indptr[chunk[-1] + 1]
-                starts = counts.indptr[chunk] - begin
-                result[chunk] = np.maximum.reduceat(matrix[counts.indices[begin:end]], starts, axis=0)
-        return result
 
 
 class SVD(Encoder):
@@ -267,7 +234,6 @@ class MiniLM(Pretrained):
 METHODS: dict[str, type[Encoder]] = {
     "mean": Mean,
     "tfidf": TFIDF,
-    "max": Max,
     "svd": SVD,
     "wordllama": WordLlama,
     "minilm": MiniLM,

@@ -46,7 +46,7 @@ from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, T
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
+from adbench_text.plugins.scores import WORDS, State
 from adbench_text.text import vectors
 from adbench_text.text.words import count_words, word_positions
 
@@ -72,8 +72,7 @@ class CVDD(TextDetector):
         best. The latter is an oracle that reproduces published columns; only the benchmark can
         compute it, and marks it.
     vectors : str, default "glove-wiki-gigaword-50"
-        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training documents only).
+        Word vectors: a name that ``adbench-text list vectors`` shows, or a path.
     min_count : int, default 3
         Least number of times that a known word occurs in the training documents; 0 for every word
         with a vector.
@@ -95,9 +94,11 @@ class CVDD(TextDetector):
 
     Examples
     --------
-    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> detector = CVDD(attention_heads=2, vectors="fasttext-local", min_count=1, epochs=10, random_state=0)
-    >>> detector = detector.fit(sea)
+    >>> import pathlib, tempfile
+    >>> from adbench_text.testing.topics import texts_about, write_vectors
+    >>> vectors = write_vectors(pathlib.Path(tempfile.mkdtemp()) / "mine.vec")
+    >>> detector = CVDD(attention_heads=2, vectors=vectors, epochs=10, random_state=0)
+    >>> detector = detector.fit(texts_about("sea", 30, seed=0))
     >>> near, far = detector.decision_function(["the ship and its crew", "court and witness"])
     >>> bool(far > near)
     True
@@ -160,20 +161,17 @@ class CVDD(TextDetector):
         return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if self.vectors != vectors.LOCAL:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+        """Read the file of word vectors."""
+        vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of the file of word vectors, if one is read."""
-        if self.vectors == vectors.LOCAL:
-            return {}
+        """Return the digest of the file of word vectors."""
         return {"vectors": vectors.digest(self.vectors)}
 
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
-        return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
+        return WORDS
 
     @property
     def is_oracle(self) -> bool:
@@ -182,7 +180,6 @@ class CVDD(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         self._seed = seed_or_draw(self.random_state)
-        self._learned_from: Sequence[str] | vectors.LocalVectors = texts
         self._device = find_device(self.device)
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
@@ -212,10 +209,8 @@ class CVDD(TextDetector):
         train(self._network, bags, rows, training, self.observer)
 
     def _get_state(self) -> State:
-        local = self.vectors == vectors.LOCAL
         return {
             "known": None if self._known is None else np.array(sorted(self._known), dtype=object),
-            "local": vectors.trained(self._learned_from, self._seed)._get_state() if local else None,
             "network": weights_of(self._network),
             "seed": self._seed,
         }
@@ -223,7 +218,6 @@ class CVDD(TextDetector):
     def _set_state(self, state: State) -> None:
         self._seed, self._device = state["seed"], device_to_load_on(self.device)
         self._known = None if state["known"] is None else frozenset(state["known"])
-        self._learned_from = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
         # Made as in a fit; then all weights are replaced.
         contexts = torch.zeros(state["network"]["contexts"].shape)
         self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)
@@ -231,7 +225,7 @@ class CVDD(TextDetector):
 
     def _bags(self, texts: list[str]) -> Bags:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._learned_from, self._seed)
+        loaded = vectors.load(self.vectors)
         rows = loaded.rows(vocabulary)
         known = rows >= 0
         if self._known is not None:

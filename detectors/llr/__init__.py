@@ -191,10 +191,6 @@ class LLR(TextDetector):
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
             )
-        if self._reads_vectors and self.vectors == vectors.LOCAL:
-            raise InvalidValueError(
-                f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
-            )
         if self._reads_wordfreq:
             wordfreq(self.language)  # reads the list now: the time of a later fit is measured
 
@@ -212,9 +208,9 @@ class LLR(TextDetector):
         return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up the places of all words of a corpus in one pass over the file of vectors."""
+        """Read the file of word vectors, where used."""
         if self._reads_vectors:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+            vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
         """Return the version of wordfreq and the digest of the file of vectors, where used."""

@@ -38,7 +38,7 @@ class Directions:
         return {"mean": self._mean, "component": self._component}
 
     def _look_up(self, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
-        loaded = vectors.load(self._name, words)
+        loaded = vectors.load(self._name)
         rows = loaded.rows(words)
         is_known = rows >= 0
         matrix = np.zeros((len(rows), loaded.matrix.shape[1]))

@@ -250,7 +250,6 @@ def test_wrong_calibration_scores_are_refused(folder, calibration, message):
         ("knn-words", {}),
         ("mean", {"members": "llr, knn-words(k=5)"}),
         ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),
-        ("ocsvm", {"encoder": "tfidf", "vectors": "fasttext-local"}),
         ("iforest", {"encoder": "svd", "n_estimators": 5}),
         ("cvdd", {"vectors": "topics", "min_count": 1, "epochs": 2}),
         ("date", {"steps": 2, "score": "pl_rmd"}),

@@ -77,17 +77,14 @@ SETTINGS = [
     ("llr", {"background": "uniform", "cap": None}),
     ("llr", {"background": "mean", "em_rounds": 5, "coherence": 2, "vectors": "topics"}),
     ("llr", {"background": "vectors", "em_rounds": 5, "vectors": "topics"}),
-    *(
-        ("ocsvm", {"encoder": encoder, "vectors": vectors})
-        for encoder in ("mean", "tfidf", "max")
-        for vectors in ("topics", "fasttext-local")
-    ),
+    ("ocsvm", {"encoder": "mean", "vectors": "topics"}),
+    ("ocsvm", {"encoder": "tfidf", "vectors": "topics"}),
     ("iforest", {"encoder": "svd", "n_estimators": 10}),
     ("mean", {"members": "llr, knn-words(k=5), pyod-lof(encoder=svd)"}),
     ("date", {"steps": 5, "score": "pl_rmd", "generator": "small"}),
     ("date", {"steps": 5, "n_patterns": 0, "rmd_weight": 0, "generator": "large"}),
     ("cvdd", {"vectors": "topics", "min_count": 3, "epochs": 2}),
-    ("cvdd", {"vectors": "fasttext-local", "min_count": 0, "epochs": 2}),
+    ("cvdd", {"vectors": "topics", "min_count": 0, "epochs": 2}),
 ]
 
 

@@ -1,5 +1,3 @@
-import tomllib
-from importlib.resources import files
 from itertools import product
 
 import numpy as np
@@ -7,10 +5,11 @@ import pytest
 from cells import compare, failed, of_another_edition, only_table, record, texts
 from scipy.stats import friedmanchisquare, wilcoxon
 
+from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.reports import drawings, published
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.tables import ablations, cost, ranks, significance
-from adbench_text.sweep.sweep import DetectorChoice
+from adbench_text.sweep.file import find, read
 
 FIGURES = {
     "good": [0.95, 0.90, 0.85, 0.97, 0.88, 0.91],
@@ -227,8 +226,7 @@ def test_the_ablations_of_the_paper_are_listed_beside_ours():
 
 
 def test_every_ablation_of_the_sweep_has_its_published_figure():
-    sweep = tomllib.loads(files("adbench_text.reports").joinpath("sweeps/ablations.toml").read_text("utf-8"))
-    labels = {DetectorChoice(of["name"], of["preset"], of.get("set", {})).label for of in sweep["detector"]}
+    labels = {DetectorChoice.parse(text).label for text in read(find("ablations")).detectors}
     assert {("date", label) for label in labels} == published.ablations("auroc").keys()
 
 
