@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import Choice, check_choice, check_shapes
+from adbench_text.checks import Choice, check_choice
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.memo import remember
 from adbench_text.text import vector_files
 from adbench_text.text.vector_files import FastTextModel, WordVectors
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.wheels import Wheel
 from adbench_text.text.words import HashedTexts
 from adbench_text.text.words import words as words_of
@@ -73,24 +73,17 @@ class LocalVectors:
         matrix = np.array([self._vectors[word] for word in listed], dtype=np.float32)
         return WordVectors(listed, matrix.reshape(-1, self._vectors.vector_size))
 
-    def _get_state(self) -> dict[str, NDArray[Any]]:
-        return {
-            "words": np.array(self._vectors.index_to_key, dtype=object),
-            "vectors": self._vectors.vectors,
-            "subwords": self._vectors.vectors_ngrams,
-        }
+    def __getstate__(self) -> dict[str, Any]:
+        words, subwords = Vocabulary(self._vectors.index_to_key), self._vectors.vectors_ngrams
+        return {"words": words, "vectors": self._vectors.vectors, "subwords": subwords}
 
-    @classmethod
-    def _from_state(cls, state: dict[str, NDArray[Any]]) -> "LocalVectors":
+    def __setstate__(self, state: dict[str, Any]) -> None:
         from gensim.models.fasttext import FastTextKeyedVectors
 
-        check_shapes(state, words="words", vectors="words dimensions", subwords=f"{_BUCKETS} dimensions")
-        vectors, subwords = state["vectors"], state["subwords"]
-        restored = FastTextKeyedVectors(vectors.shape[1], *_N_GRAMS, bucket=_BUCKETS)
-        restored.index_to_key = state["words"].tolist()
-        restored.key_to_index = {word: row for row, word in enumerate(restored.index_to_key)}
-        restored.vectors, restored.vectors_ngrams = vectors, subwords
-        return cls(restored)
+        self._vectors = FastTextKeyedVectors(state["vectors"].shape[1], *_N_GRAMS, bucket=_BUCKETS)
+        self._vectors.index_to_key = state["words"].words
+        self._vectors.key_to_index = {word: row for row, word in enumerate(self._vectors.index_to_key)}
+        self._vectors.vectors, self._vectors.vectors_ngrams = state["vectors"], state["subwords"]
 
 
 def locate(name: str) -> Path:
