@@ -18,7 +18,6 @@ from collections.abc import Iterator, Mapping, Set
 from importlib import import_module
 from types import ModuleType
 from typing import Any
-from unittest import mock
 
 from adbench_text.errors import DetectorError, ModelError
 from adbench_text.places import described
@@ -75,9 +74,17 @@ def load(data: bytes, path: str, trusted: Set[str]) -> Any:
 
 
 def _skops_io() -> ModuleType:
-    """Return skops, which would import all of scikit-learn, and torch with it, to trust its estimators."""
-    with mock.patch("sklearn.utils.all_estimators", list):
+    """Return skops without its list of scikit-learn's estimators, which this module does not trust.
+
+    To make it, skops would import all of scikit-learn, and torch with it.
+    """
+    import sklearn.utils
+
+    all_estimators, sklearn.utils.all_estimators = sklearn.utils.all_estimators, list
+    try:
         return import_module("skops.io")
+    finally:
+        sklearn.utils.all_estimators = all_estimators
 
 
 def _check_sparse(value: Any) -> None:

@@ -71,8 +71,8 @@ class WordPiece:
         return {"pieces": Vocabulary(self.pieces), "digest": self.digest}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        pieces = state["pieces"].words
-        self.__init__(_tokenizer(dict(zip(pieces, range(len(pieces)), strict=True))), state["digest"])  # type: ignore[misc]
+        number_of = {piece: number for number, piece in enumerate(state["pieces"].words)}
+        self.__init__(_tokenizer(number_of), state["digest"])  # type: ignore[misc]
 
     @property
     def pieces(self) -> list[str]:
