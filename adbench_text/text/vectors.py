@@ -187,17 +187,8 @@ def _open(path: Path, key: str) -> WordVectors | FastTextModel:
     return WordVectors(json.loads(arrays["words"].tobytes()), arrays["matrix"])
 
 
-def load_or_train(
-    name: str, words: Iterable[str], training: Iterable[str] | LocalVectors, seed: int
-) -> WordVectors:
-    """Load the vectors of these words, or those of `trained` if `name` is ``fasttext-local``."""
-    return load(name, words) if name != LOCAL else trained(training, seed).vectors_of(words)
-
-
-def trained(training: Iterable[str] | LocalVectors, seed: int) -> LocalVectors:
-    """Train word vectors on documents, or return those that are trained; the last ones are remembered."""
-    if isinstance(training, LocalVectors):
-        return training
+def trained(training: Iterable[str], seed: int) -> LocalVectors:
+    """Train word vectors on documents; the last ones are remembered."""
     return _train((HashedTexts(tuple(training)), seed))
 
 

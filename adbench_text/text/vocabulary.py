@@ -35,9 +35,6 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self._number_of)
 
-    def __contains__(self, word: object) -> bool:
-        return word in self._number_of
-
     @property
     def words(self) -> list[str]:
         """All words, in their order."""

@@ -163,7 +163,8 @@ class PyTextADCVDD(PyTextADDetector):
         return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
 
     def _fit(self, texts: list[str]) -> None:
-        self._vector_seed = seed_or_draw(self.random_state)
+        seed = seed_or_draw(self.random_state)
+        self._local = vectors.trained(texts, seed) if self.vectors == vectors.LOCAL else None
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
         # None: every word with a vector is known
@@ -188,7 +189,7 @@ class PyTextADCVDD(PyTextADDetector):
     def _matrices(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of the known words of each document, in their order."""
         vocabulary = count_words(texts).vocabulary
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._texts_of_training(), self._vector_seed)
+        loaded = self._local.vectors_of(vocabulary) if self._local else vectors.load(self.vectors, vocabulary)
         row_of: Mapping[str, int] = {
             word: row
             for word, row in zip(vocabulary, loaded.rows(vocabulary).tolist(), strict=True)
