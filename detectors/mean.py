@@ -14,7 +14,7 @@ Sathe, 2015, "Theoretical foundations and algorithms for outlier ensembles").
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,8 +25,8 @@ from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
-from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
-from adbench_text.plugins.scores import REGIMES, State
+from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
+from adbench_text.plugins.scores import REGIMES
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
@@ -85,6 +85,7 @@ class Mean(TextDetector):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {"members": _Members()}
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
         super().__init__(**shared)
@@ -136,11 +137,6 @@ class Mean(TextDetector):
         super().check_params()
         self.build_members()
 
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether it and all members can be saved."""
-        return super().can_be_saved and all(member.can_be_saved for member in self.build_members())
-
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
         for member in self.build_members():
@@ -165,9 +161,14 @@ class Mean(TextDetector):
         }
 
     @property
-    def trusted_types(self) -> frozenset[str]:
-        """The classes that the members trust."""
-        return frozenset().union(*(member.trusted_types for member in self.build_members()))
+    def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
+        """The classes that the members trust, and that of the scales; None if one cannot be saved."""
+        trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
+        for member in self.build_members():
+            if member.trusted_types is None:
+                return None
+            trusted |= member.trusted_types
+        return trusted
 
     @property
     def regime(self) -> str | None:
@@ -219,17 +220,21 @@ class Mean(TextDetector):
                 continue
         raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
-    def _get_state(self) -> State:
-        # the scores of the training documents are in the scales
-        members = [
-            {**member.fitted_state(compute_scores=False), "training_scores": None} for member in self._members
+    def learned(self) -> dict[str, Any]:
+        """Return what the members learned, without the scores of their training documents, and the scales."""
+        learned = super().learned()
+        learned["_members"] = [
+            {name: value for name, value in member.learned().items() if name not in OF_TRAINING}
+            for member in self._members
         ]
-        return {"members": members, "scales": [list(scale) for scale in self._scales]}
+        return learned
 
-    def _set_state(self, state: State) -> None:
-        pairs = zip(self.build_members(), state["members"], strict=True)
-        self._members = [member.restore_fitted(of_member) for member, of_member in pairs]
-        self._scales = [RobustScale(*scale) for scale in state["scales"]]
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        super().restore(learned)
+        pairs = zip(self.build_members(), learned["_members"], strict=True)
+        self._members = [member.restore(of_member) for member, of_member in pairs]
+        return self
 
     def _mean(self, scores: list[Scores]) -> Scores:
         z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]

@@ -79,7 +79,7 @@ def test_outliers_score_higher(fitted, name):
     [
         lambda detector: detector.decision_function(TEST),
         lambda detector: detector.predict(TEST),
-        lambda detector: detector.fitted_state(),
+        lambda detector: detector.learned(),
         lambda detector: detector._texts_of_training(),
     ],
 )

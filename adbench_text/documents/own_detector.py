@@ -11,6 +11,7 @@ from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings
 from adbench_text.plugins.foreign import Detector, adapted_copy
+from adbench_text.plugins.scores import UNSAVED
 from adbench_text.text.cleaning import check_language
 
 if TYPE_CHECKING:
@@ -47,9 +48,9 @@ class OwnDetector:
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
-        if not self.detector.can_be_saved:
+        if self.detector.trusted_types is None:
             raise DetectorError(
-                f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
+                f"{self.label} cannot be saved: {UNSAVED}. To rank "
                 f"documents without a model: adbench-text odd -d {self.name}"
             )
 

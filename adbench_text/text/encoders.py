@@ -15,11 +15,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice, check_shapes
+from adbench_text.checks import check_choice
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
-from adbench_text.text import words as text
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import HashedTexts, count_words
 
 Matrix = NDArray[np.float32]
@@ -80,13 +80,6 @@ class Encoder(ABC):
         """Encode documents."""
         return _encode((self, HashedTexts(texts)))
 
-    def _get_state(self) -> dict[str, Any]:
-        """Return what was fitted: a tree of dictionaries, numbers, texts and arrays."""
-        return {}
-
-    def _set_state(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Take over what `_get_state` returned, in place of a fit."""
-
 
 class _Pooling(Encoder):
     """Combines the vectors of the known words of a document."""
@@ -131,24 +124,17 @@ class TFIDF(_Pooling):
         self._n_training = len(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
-        self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
+        order = np.argsort(vocabulary)  # not that of the training documents
+        self._vocabulary = Vocabulary(vocabulary[order])
+        unseen = self._smooth_idf(np.zeros(1))
+        self._idf = np.append(self._smooth_idf(frequency[order]), unseen)
 
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
         return np.log((1 + self._n_training) / (1 + frequency)) + 1
 
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        unseen = float(self._smooth_idf(np.zeros(1))[0])
-        idf = np.array([self._idf.get(word, unseen) for word in words])
+        idf = self._idf[self._vocabulary.numbers(words)]
         return _weighted_mean(counts.astype(np.float64).multiply(idf.reshape(1, -1)).tocsr(), matrix)
-
-    def _get_state(self) -> dict[str, Any]:
-        words = sorted(self._idf)  # not in the order of the training documents
-        idf = np.array([self._idf[word] for word in words], dtype=np.float64)
-        return {"n_training": self._n_training, "words": np.array(words, dtype=object), "idf": idf}
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        self._n_training = state["n_training"]
-        self._idf = dict(zip(state["words"], state["idf"], strict=True))
 
 
 class SVD(Encoder):
@@ -161,32 +147,31 @@ class SVD(Encoder):
         super().__init__(encoding)
         # not above: the help of the command line reads the table and needs no scikit-learn
         from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.feature_extraction.text import TfidfTransformer
 
-        self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
+        self._tfidf = TfidfTransformer(sublinear_tf=True)
         self._reduction = TruncatedSVD(random_state=encoding.seed)
 
     def _fit(self, training: HashedTexts) -> None:
-        try:
-            weights = self._tfidf.fit_transform(training)
-        except ValueError as error:
-            raise InvalidValueError("the encoder svd needs training texts with at least one word.") from error
+        from scipy.sparse import csr_array
+
+        counts, words = count_words(training)
+        if not len(words):
+            raise InvalidValueError("the encoder svd needs training texts with at least one word.")
+        self._vocabulary = Vocabulary(sorted(words))
+        # not sorted, as in scikit-learn's TfidfVectorizer: the last bit of a sum depends on the order
+        entries = (
+            counts.data.astype(np.float32),
+            self._vocabulary.numbers(words)[counts.indices],
+            counts.indptr,
+        )
+        weights = self._tfidf.fit_transform(csr_array(entries, shape=counts.shape))
         self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
         self._reduction.fit(weights)
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
-        return cast(Matrix, self._reduction.transform(self._tfidf.transform(texts)))
-
-    def _get_state(self) -> dict[str, Any]:
-        column_of = self._tfidf.vocabulary_
-        words = np.array(sorted(column_of, key=column_of.__getitem__), dtype=object)
-        return {"words": words, "idf": self._tfidf.idf_, "components": self._reduction.components_}
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        check_shapes(state, words="words", idf="words", components="components words")
-        self._tfidf.vocabulary_ = {word: column for column, word in enumerate(state["words"])}
-        self._tfidf.idf_ = state["idf"]
-        self._reduction.components_ = state["components"]
+        counts = self._vocabulary.count(texts).astype(np.float32)
+        return cast(Matrix, self._reduction.transform(self._tfidf.transform(counts)))
 
 
 class Pretrained(Encoder):

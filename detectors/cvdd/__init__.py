@@ -22,7 +22,7 @@ Differences from the paper (P), its released code (C) or both:
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,9 @@ from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, T
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import WORDS, State
+from adbench_text.plugins.scores import WORDS
 from adbench_text.text import vectors
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
@@ -119,6 +120,8 @@ class CVDD(TextDetector):
         "tolerance": Number("[0, inf)"),
         "device": DEVICE,
     }
+    trusted_types = frozenset({"adbench_text.text.vectors.LocalVectors"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
 
     def __init__(
@@ -185,7 +188,7 @@ class CVDD(TextDetector):
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
         # None: a word needs nothing but a vector, and every vector counts.
-        self._known = frozenset(vocabulary[often]) if self.min_count else None
+        self._known = Vocabulary(sorted(vocabulary[often])) if self.min_count else None
         bags = self._bags(texts)
         # A document without a known word has no direction, and its distance of 1/2 no gradient.
         rows = np.flatnonzero(bags.lengths)
@@ -208,20 +211,19 @@ class CVDD(TextDetector):
         )
         train(self._network, bags, rows, training, self.observer)
 
-    def _get_state(self) -> State:
-        return {
-            "known": None if self._known is None else np.array(sorted(self._known), dtype=object),
-            "network": weights_of(self._network),
-            "seed": self._seed,
-        }
+    def learned(self) -> dict[str, Any]:
+        """Return what was learned, with the weights of the network."""
+        return {**super().learned(), "_network": weights_of(self._network)}
 
-    def _set_state(self, state: State) -> None:
-        self._seed, self._device = state["seed"], device_to_load_on(self.device)
-        self._known = None if state["known"] is None else frozenset(state["known"])
-        # Made as in a fit; then all weights are replaced.
-        contexts = torch.zeros(state["network"]["contexts"].shape)
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        super().restore(learned)
+        self._device = device_to_load_on(self.device)
+        # made as in a fit; then all weights are replaced
+        contexts = torch.zeros(learned["_network"]["contexts"].shape)
         self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)
-        load_weights(self._network, state["network"])
+        load_weights(self._network, learned["_network"])
+        return self
 
     def _bags(self, texts: list[str]) -> Bags:
         counts, vocabulary = count_words(texts)
@@ -229,7 +231,7 @@ class CVDD(TextDetector):
         rows = loaded.rows(vocabulary)
         known = rows >= 0
         if self._known is not None:
-            known &= np.array([word in self._known for word in vocabulary], dtype=np.bool_)
+            known &= self._known.numbers(vocabulary) >= 0
         kept = np.flatnonzero(known)
         return Bags(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]], self._device)
 
