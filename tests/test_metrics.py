@@ -13,7 +13,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.metrics import METRICS, Metric, all_metrics, aupr_in, aupr_out, auroc, fpr95, is_possible
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.wide import cells_report
@@ -126,7 +126,7 @@ def test_a_metric_of_the_table_is_measured_summarised_and_reported(new, measured
         for level in (0, 0.05)
     ]
     assert summary([r for r in records if r.detector == "good"])["ap_in"] == 0.895
-    tables = {table.title.split(",")[0]: table for table in build(records, declared.tables(), "ap_in").tables}
+    tables = {table.title.split(",")[0]: table for table in build(records, contents.TABLES, "ap_in").tables}
     best = "good" if new.higher_is_better else "poor"
     main = tables["AP-in (%)"]
     assert [entry.best for entry in main.rows[0][2:]] == [name == best for name in figures]

@@ -8,10 +8,6 @@ from itertools import accumulate
 from adbench_text.reports.formats._heatmap import Map, page, prepare
 from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
 
-HAS_PICTURES = True
-HAS_ALL_TABLES = True
-SUFFIX = "html"
-
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header

@@ -84,8 +84,6 @@ _ACCENTS = {
     "\u0327": "c",
 }
 _DOTLESS = {"i": r"\i", "j": r"\j"}
-HAS_ALL_TABLES = True
-SUFFIX = "tex"
 
 _SETUP = r"\sisetup{detect-weight=true, detect-inline-weight=math}"  # so that bold figures are bold
 _RUN_TOGETHER = "-–—'‘’“”"  # LaTeX makes one character of several of these

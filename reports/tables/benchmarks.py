@@ -9,10 +9,6 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import NONE, Entry, Table, figure
 
-ORDER = 25
-IS_BRIEF = True
-NEEDS = "corpora with figures of other benchmarks, and results at 0% of outliers"
-
 _SAME_METHOD = "same method"
 _BEST = (
     "Both figures of a row are the highest by the test labels, unless they are of the same method. Published "

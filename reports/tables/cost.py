@@ -8,9 +8,6 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Table, figure, significant
 from adbench_text.sweep.cell import percent
 
-ORDER = 80
-NEEDS = "results"
-
 _OF_THE_PROCESS = "Peak memory is that of the process, with what its earlier cells left in caches."
 
 

@@ -14,10 +14,6 @@ from adbench_text.reports.ranking import shared_by_most
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
 from adbench_text.sweep.cell import percent
 
-ORDER = 5
-IS_BRIEF = True
-NEEDS = "results on two datasets"
-
 _SHORT = {
     FROM_SCRATCH: benchmarks.NONE,
     WORDS: "words",

@@ -7,10 +7,6 @@ from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Table
 from adbench_text.sweep.cell import percent
 
-ORDER = 30
-IS_BRIEF = True
-NEEDS = "two contamination levels"
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield means over the splits, one row per dataset and contamination level."""

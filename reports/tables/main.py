@@ -8,10 +8,6 @@ from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Mark, Table, figure
 from adbench_text.sweep.cell import percent
 
-ORDER = 10
-IS_BRIEF = True
-NEEDS = "results"
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield one row per dataset and inlier class, and means, beside the published figures.

@@ -6,10 +6,6 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Table
 
-ORDER = 20
-IS_BRIEF = True
-NEEDS = "published figures of these detectors and datasets, and results at 0% of outliers"
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the difference of each split from the published figure of the same method."""

@@ -8,9 +8,6 @@ from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
 from adbench_text.reports.significance import ALPHA, N_RESAMPLES, holm, lowest_possible_p
 
-ORDER = 60
-NEEDS = "two detectors that have two splits in common"
-
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
 

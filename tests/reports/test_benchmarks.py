@@ -9,7 +9,7 @@ from cells import build, compare, main_table, only_table, record, texts
 from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.build import Builder
-from adbench_text.reports.declared import report_format
+from adbench_text.reports.contents import report_format
 from adbench_text.reports.tables import benchmarks as beside
 from adbench_text.reports.tables import leaderboard
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from cells import build, record
 
-from adbench_text.reports.declared import report_format as renderer
+from adbench_text.reports.contents import report_format as renderer
 from adbench_text.reports.report import Entry, Report, Table, figure
 
 

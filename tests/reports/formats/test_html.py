@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from adbench_text.plugins.detector import TokenScore
-from adbench_text.reports.declared import report_format
+from adbench_text.reports.contents import report_format
 from adbench_text.reports.formats import html
 from adbench_text.reports.formats._heatmap import N_SHADES
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from adbench_text.reports.declared import report_format as renderer
+from adbench_text.reports.contents import report_format as renderer
 from adbench_text.reports.report import NONE, Entry, Report, Table, figure
 
 
