@@ -19,8 +19,8 @@ from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
 
 UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
-#: Regimes whose columns compete among themselves and are never ranked, with an article.
-APART = {TEST_BATCH: f"the {TEST_BATCH}", BANK: f"a {BANK}"}
+#: Regimes whose columns compete among themselves and are never ranked.
+APART = (TEST_BATCH, BANK)
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
 

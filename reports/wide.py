@@ -10,6 +10,7 @@ from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
+from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 
@@ -43,7 +44,7 @@ def wide_table(comparison: Comparison) -> Table:
         return [[Entry(f"{level:g}", value=level), *entries] for entries in corpus.rows(row)]
 
     return comparison.table(
-        f"{comparison.metric.title} (%) of every split at every contamination level",
+        f"{comparison.heading} of every split at every contamination level",
         ["contamination", "inlier", *comparison.labels, *names, *differences],
         lambda corpus: [rows(corpus, level) for level in comparison.levels],
         has_means=True,
@@ -60,11 +61,9 @@ def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     origins = [[*row, *_origin(record)] for row, record in zip(rows, cells.records, strict=True)]
     header = [*header, "peak_memory_mb", *_PROVENANCE, *ORIGINS, "started"]
     complete = replace(table, header=header, rows=origins)
-    corpora = notes_on.corpora(cells.records, cells.corpora)
+    corpora = editions(cells.records, cells.corpora)
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
-    notes += notes_on.unmeasured(cells.records, METRICS.values())
-    notes += notes_on.contradictions(cells.records, METRICS.values())
-    notes += notes_on.versions(cells, are_apart=False)
+    notes += notes_on.of_cells(cells, METRICS.values())
     return Report([table], complete, [*notes, *notes_on.failures(cells.records)])
 
 

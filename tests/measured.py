@@ -79,7 +79,8 @@ def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) ->
     report = builder.report([name for name in contents.TABLES if name not in OF_SCORES])
     tables = contents.report_format("markdown").render(replace(report, headlines=[]))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
-    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell."
+    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
+    made += "[Reports](../../docs/reports.md)."
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 

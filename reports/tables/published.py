@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Table
 
 
@@ -16,5 +15,4 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             lambda corpus: [corpus.rows(corpus.differences)],
             has_means=True,
             header_marks=comparison.marks,
-            notes=of_metric(comparison),
         )
