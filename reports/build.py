@@ -145,14 +145,13 @@ class Builder:
     @property
     def pictures(self) -> list[Picture]:
         """All figures, as images of a page."""
-        from adbench_text.reports.figures.export import data_uri
+        from adbench_text.reports.figures.export import image
 
         return [
             Picture(
                 *(drawing.name, drawing.title, drawing.caption),
-                data_uri(drawing.figure),
-                float(drawing.figure.get_figwidth()),
-                drawing.is_first,
+                *image(drawing.figure),
+                is_first=drawing.is_first,
             )
             for drawing in self.drawings
         ]
