@@ -49,7 +49,6 @@ def of_comparison(comparison: Comparison, notes: Sequence[str]) -> list[str]:
         *notes,
         *_other_editions(comparison),
         *_levels(comparison),
-        *(f"{column.label}: with {column.hidden}." for column in comparison.columns if column.hidden),
         *_seeds(comparison),
         *of_cells(cells, [comparison.metric]),
         *_unfinished(cells),

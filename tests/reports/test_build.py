@@ -169,7 +169,9 @@ def test_complete_scores_are_drawn():
     ids=lambda text: repr(text[-20:]),
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
-    monkeypatch.setattr(export, "image", lambda _: ("", 1.0))  # the pictures that are left are drawn elsewhere
+    monkeypatch.setattr(
+        export, "image", lambda _: ("", 1.0)
+    )  # the pictures that are left are drawn elsewhere
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [

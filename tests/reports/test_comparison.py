@@ -191,15 +191,6 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
     assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "–"]] * 2
 
 
-def test_settings_that_override_the_only_preset_of_a_name_are_in_a_note_and_not_in_the_head():
-    fast = record("date", preset="fast layers=2", configuration="layers=2 steps=1")
-    other = record("date", preset="fast layers=3", configuration="layers=3 steps=1")
-    assert main_table(compare([fast, record("x")])).header[2:] == ["date fast", "x"]
-    assert "date fast: with layers=2." in notes(fast, record("x"))
-    assert main_table(compare([fast, other])).header[2:] == ["date fast layers=2", "date fast layers=3"]
-    assert not any(": with " in note for note in notes(fast, other))
-
-
 # Corpora, and what is superseded
 
 

@@ -171,7 +171,7 @@ def test_scores_are_read_only_for_the_tables_that_need_them():
     only_table(ranks, comparison)
     assert STORE.n_read == 0
     only_table(significance, comparison)
-    assert STORE.n_read == 6 + 1  # each cell once, and the classes of the corpus
+    assert STORE.n_read == 6  # each cell once
 
 
 def test_pairs_are_tested_over_documents_beside_splits():

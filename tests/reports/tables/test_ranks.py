@@ -265,5 +265,5 @@ def test_detectors_without_known_costs_have_no_figures_and_no_point():
     comparison = compare([*given, *(record("llr", name) for name in "ab")])
     assert texts(only_table(cost, comparison))[0][1:] == ["scores:mine", *["–"] * 4]
     (drawing,) = drawings.cost(comparison)
-    (axes,) = drawing.figure.axes
-    assert [text.get_text() for text in axes.texts if text.get_text()] == ["llr"]
+    (legend,) = drawing.figure.legends
+    assert [text.get_text().strip() for text in legend.get_texts()] == ["llr"]
