@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing
     from adbench_text.store.store import Store
 
-#: What a report adds to the result, the main table and the provenance.
-SECTIONS = ("tables", "pictures", "heatmaps")
 _BOARD = "leaderboard"
 _SHORT = (_BOARD, "main")  # tables of a report without the section of tables
 
@@ -82,7 +80,7 @@ class Builder:
         metric: str | None = None,
         only: bool = False,
         pictures: bool = False,
-        sections: Sequence[str] = SECTIONS,
+        sections: Sequence[str] = contents.SECTIONS,
     ) -> Report:
         """Return a report of the named tables, of the brief ones without names; what is empty is left out.
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
 
-_PARTS = ("tables", "pictures", "heatmaps")
-
 
 def _tables() -> str:
     return (
@@ -51,11 +49,11 @@ def _formats() -> str:
 def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
     """Return the named sections, or all."""
     if value is None:
-        return _PARTS
+        return contents.SECTIONS
     names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
     for name in names:
-        if name not in _PARTS:
-            raise click.BadParameter(f"expected {', '.join(_PARTS)} or none, got {name!r}.")
+        if name not in contents.SECTIONS:
+            raise click.BadParameter(f"expected {', '.join(contents.SECTIONS)} or none, got {name!r}.")
     return names
 
 
