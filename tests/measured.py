@@ -12,7 +12,7 @@ from pathlib import Path
 
 from adbench_text.cli.options import sweep_named
 from adbench_text.metrics import METRICS
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import MEASURED
 from adbench_text.reports.drawings import contamination, cost
@@ -75,10 +75,11 @@ def write(sweep: str, folder: Path) -> list[Path]:
 
 def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
     """The tables of a sweep and its figures below."""
-    report = builder.report([name for name in declared.tables() if name not in OF_SCORES])
-    tables = declared.report_format("markdown").render(replace(report, headlines=[]), None)
+    report = builder.report([name for name in contents.TABLES if name not in OF_SCORES])
+    tables = contents.report_format("markdown").render(replace(report, headlines=[]))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
-    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell."
+    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
+    made += "[Reports](../../docs/reports.md)."
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 

@@ -1,6 +1,6 @@
 """``adbench-text list``: names of detectors, datasets, presets and of all else that an option can name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -9,6 +9,7 @@ from adbench_text.cli.show import json_option, next_command, show, table
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
+from adbench_text.reports import contents
 
 Row = dict[str, Any]
 
@@ -17,6 +18,11 @@ def _plugins(kind: str) -> Iterator[Row]:
     for row in registry.listing(kind):
         summary = f"broken: {row.problem}" if row.problem else row.summary
         yield {"name": row.name, "summary": summary.replace("``", "")}  # a docstring
+
+
+def _contents(kinds: Mapping[str, contents.TableKind | contents.Format]) -> Iterator[Row]:
+    for name, kind in kinds.items():
+        yield {"name": name, "summary": kind.summary}
 
 
 def _vectors() -> Iterator[Row]:
@@ -76,8 +82,8 @@ _ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "presets": _presets,
     "sweeps": _sweeps,
     "engines": lambda: _plugins("engines"),
-    "tables": lambda: _plugins("tables"),
-    "formats": lambda: _plugins("reports"),
+    "tables": lambda: _contents(contents.TABLES),
+    "formats": lambda: _contents(contents.FORMATS),
 }
 
 

@@ -8,6 +8,7 @@ from click.shell_completion import CompletionItem
 
 from adbench_text.errors import AdbenchTextError, UnknownNameError
 from adbench_text.plugins import registry
+from adbench_text.reports import contents
 
 DEVICES = ("auto", "cpu", "cuda")
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
@@ -49,8 +50,9 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
     """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
     if kind in ("inliers", "presets", "settings"):
         return _names_within(kind, given)
-    if kind == "devices":
-        return DEVICES
+    fixed = {"devices": DEVICES, "tables": list(contents.TABLES), "formats": list(contents.FORMATS)}
+    if kind in fixed:
+        return fixed[kind]
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
     if kind == "sweeps":
