@@ -142,6 +142,5 @@ def _note(part: str, missing: str, records: Sequence[Record]) -> str:
         "the artifacts of the store were moved, deleted or damaged."
     )
     if uri := records[0].artifact_uri:
-        note += " Only the folder or the server of the store is read; those of the run "
-        note += f"{records[0].run_id} are at {without_password(uri)}."
+        note += f" Those of the run {records[0].run_id} were written to {without_password(uri)}."
     return note

@@ -1,4 +1,4 @@
-"""The artifacts of a cell are read beside the database, or from the server, and nowhere else."""
+"""The artifacts of a cell are read beside the database, or through the server."""
 
 import shutil
 from dataclasses import replace
@@ -9,9 +9,7 @@ from stores import STARTED, execute, log, result
 from sweep_processes import free_port
 from sweep_processes import server as mlflow_server
 
-from adbench_text.errors import TrackingError
 from adbench_text.run.result import Point
-from adbench_text.store.reading import local_folder
 from adbench_text.store.record import Record
 from adbench_text.store.store import Store
 
@@ -60,26 +58,8 @@ def test_only_the_folder_of_a_database_is_read(address, renamed, tmp_path, serve
     elsewhere = tmp_path / record.run_id / "artifacts"
     elsewhere.mkdir(parents=True)
     (elsewhere / "scores.csv").write_text("secret")
-    with pytest.raises(TrackingError) as caught:
-        local_folder(record, store.uri, store.file, "adbench-text/tiny")
-    reason = f"The artifacts of the run {record.run_id} are not read: {record.artifact_uri!r}"
-    assert str(caught.value).startswith(reason)
     assert store.artifact(record, "scores.csv") is None
     assert server.asked == []
-
-
-def test_a_server_is_not_left_for_what_its_runs_name(renamed):
-    _, record = renamed("mlflow-artifacts:/1/RUN/artifacts")
-
-    def place(address: str, uri: str = "https://host:5000"):
-        return local_folder(replace(record, artifact_uri=address), uri, None, "adbench-text/tiny")
-
-    for own in ("mlflow-artifacts:/1", "mlflow-artifacts://host:5000/1", "https://host:5000/1", "s3://b/1"):
-        assert place(own) is None
-    others = "https://other/1 mlflow-artifacts://other:5000/1 https://host:5001/1 ftp://host:5000 runs:/x /x"
-    for other in others.split():
-        with pytest.raises(TrackingError, match="nor on its server"):
-            place(other)
 
 
 @pytest.mark.slow
