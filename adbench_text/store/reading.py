@@ -51,7 +51,7 @@ class DatabaseReader:
 
     def runs(self, experiment: str) -> list[Run]:
         """Return the ended runs of cells, newest first."""
-        columns = "r.run_uuid, r.name, r.status, r.start_time, r.artifact_uri"
+        columns = "r.run_uuid, r.name, r.status, r.start_time"
         in_order = "ORDER BY r.start_time DESC, r.run_uuid"  # as MLflow's search
         rows = self._of_ended(columns, experiment, also=in_order)
         ours = f"AND (v.key LIKE '{TAG}%' OR v.key IN {tuple(MADE_BY.values())})"
@@ -59,12 +59,8 @@ class DatabaseReader:
         params = self._values(experiment, "params")
         metrics = self._values(experiment, "latest_metrics", _NUMBER)
         return [
-            Run(
-                *(name, status, started, tags[run_id], params[run_id], metrics[run_id]),
-                run_id=run_id,
-                artifact_uri=artifact_uri,
-            )
-            for run_id, name, status, started, artifact_uri in rows
+            Run(name, status, started, tags[run_id], params[run_id], metrics[run_id], run_id=run_id)
+            for run_id, name, status, started in rows
             if tags[run_id].get(KIND) == "cell"
         ]
 
@@ -112,7 +108,6 @@ class ClientReader:
                 yield Run(
                     *(info.run_name, info.status, info.start_time, data.tags, data.params, data.metrics),
                     run_id=info.run_id,
-                    artifact_uri=info.artifact_uri,
                 )
 
     def curve(self, run_id: str, metric: str) -> list[tuple[int, float]]:

@@ -66,7 +66,6 @@ class Run:
     inputs: Sequence[Input] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
     run_id: str = ""  # of one that is read back
-    artifact_uri: str = ""  # likewise
 
 
 @dataclass(frozen=True)
@@ -101,7 +100,6 @@ class Record:
     n_configurations: int = 1  # that the preset has on the dataset
     started: int = 0  # milliseconds since the epoch
     run_id: str = ""
-    artifact_uri: str = ""
     made_by: Mapping[str, str] = field(default_factory=dict, repr=False)  # see `MADE_BY`
     older: tuple["Record", ...] = field(default=(), repr=False)  # see `newest_of`
 
@@ -218,7 +216,6 @@ def record_of(run: Run, store_name: str) -> Record:
             n_configurations=int(tags.get("configurations", 1)),
             started=run.started,
             run_id=run.run_id,
-            artifact_uri=run.artifact_uri,
             made_by={name: run.tags[tag] for name, tag in MADE_BY.items() if tag in run.tags},
         )
     except ValueError as error:
@@ -253,12 +250,12 @@ def newest_of(records: Iterable[Record]) -> list[Record]:
     """Return the newest of equal definitions, oldest first; each holds the others as `Record.older`."""
     of_cell: dict[str, list[Record]] = {}
     for record in records:
-        of_cell.setdefault(record.cell, []).extend((record, *record.older))
+        of_cell.setdefault(record.cell, []).append(record)
     newest = []
     for equal in of_cell.values():
         first = max(equal, key=lambda record: record.started)
-        older = tuple(replace(record, older=()) for record in equal if record is not first)
-        newest.append(replace(first, older=older) if older else first)
+        older = tuple(record for record in equal if record is not first)
+        newest.append(replace(first, older=older))
     return sorted(newest, key=lambda record: record.started)
 
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -117,12 +118,8 @@ class Store:
         try:
             for dataset, corpus in corpora.items():
                 text = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
-                tags = {
-                    DESCRIPTION: text,
-                    KIND: "sweep",
-                    HOST: host(),
-                    PROCESS: str(os.getpid()),
-                } | run_tags()
+                writer = {HOST: host(), PROCESS: str(os.getpid())}
+                tags = {DESCRIPTION: text, KIND: "sweep", **writer, **run_tags()}
                 run = self.client.create_run(experiments[dataset], tags=tags, run_name=f"sweep: {title}")
                 self._parents[dataset] = str(run.info.run_id)
             yield
@@ -229,28 +226,23 @@ class Store:
 
         `leave_out` receives a message on each run that somebody changed; it is left out.
         """
-        records, datasets = [], list(datasets)
-        for dataset in datasets:
-            for run in self.reader.runs(self._experiment(dataset)):
+        records = []
+        for store, dataset in product((self, *self.others), datasets):
+            for run in store.reader.runs(store._experiment(dataset)):
                 try:
-                    record = record_of(run, without_password(self.uri))
+                    record = record_of(run, without_password(store.uri))
                 except TrackingError as error:
                     leave_out(str(error))
                     continue
                 if not dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
                     records.append(record)
-        records = newest_of(records)
-        self._owners |= {record.run_id: self for record in records}
-        for other in self.others:
-            of_other = other.cells(datasets, leave_out)
-            self._owners = {record.run_id: other for record in of_other} | self._owners
-            records += of_other
+                    self._owners.setdefault(record.run_id, store)
         return newest_of(records)
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            return self._owner(record)._read(record, name)
+            return self._owners.get(record.run_id, self)._read(record, name)
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
@@ -265,10 +257,7 @@ class Store:
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        return self._owner(record).reader.curve(record.run_id, metric)
-
-    def _owner(self, record: Record) -> "Store":
-        return self._owners.get(record.run_id, self)
+        return self._owners.get(record.run_id, self).reader.curve(record.run_id, metric)
 
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
         """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
@@ -285,7 +274,7 @@ def host() -> str:
 
 
 def _is_running(process: int, since: int) -> bool:
-    """Return whether a process of this machine runs since a time in milliseconds; numbers are used again."""
+    """Return whether the process of this number began before a time in milliseconds and still runs."""
     try:
         return bool(psutil.Process(process).create_time() * 1000 <= since)
     except psutil.Error:
