@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.escaping import without_password
 from adbench_text.reports.cells import Column
 from adbench_text.reports.report import Heatmap
 from adbench_text.run import examples
@@ -137,11 +136,7 @@ def _note(part: str, missing: str, records: Sequence[Record]) -> str:
     records = list({record.run_id: record for record in records}.values())
     cells = list(dict.fromkeys(f"{r.detector} on {r.dataset}/{r.inlier}" for r in records))
     names = ", ".join(cells[:3]) + (", ..." if len(cells) > 3 else "")
-    note = (
+    return (
         f"The {part} of {len(records)} finished cells cannot be read, so {missing} are missing ({names}): "
-        "the artifacts of the store were moved, deleted or damaged."
+        "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
     )
-    if uri := records[0].artifact_uri:
-        note += " Only the folder or the server of the store is read; those of the run "
-        note += f"{records[0].run_id} are at {without_password(uri)}."
-    return note

@@ -1,6 +1,6 @@
 """Stored cells, for tests of reports."""
 
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
@@ -18,30 +18,30 @@ _DEFINITION = {
     "dataset_digest": "d1",
     "code_version": "1",
 }
-_FIELDS = set(Record.__dataclass_fields__) - {"definition", "metrics"}
+_FIELDS = {"made_by", *(field.name for field in fields(Record) if field.default is not MISSING)}
 
 
 def record(detector="llr", inlier="a", figure=0.9, seed=0, level=0, metrics=None, **changes):
     """A cell; `changes` are fields of the record, or else a part of the definition."""
-    fields = {name: value for name, value in changes.items() if name in _FIELDS}
+    facts = {name: value for name, value in changes.items() if name in _FIELDS}
     definition = {name: value for name, value in changes.items() if name not in _FIELDS}
     measured = {"n_train": 10.0}
     if figure is not None:
         measured |= {"auroc": figure, "aupr_in": figure / 2, "aupr_out": figure / 4, "fpr95": 1 - figure}
         measured |= {"fit_seconds": 1.5, "score_seconds": 0.25, "n_test": 20.0}
     split = {"inlier": inlier, "contamination": f"{level:g}", "seed": str(seed)}
-    return Record(
+    return Record.of(
+        _DEFINITION | {"detector": detector} | split | definition,
+        measured | (metrics or {}),
         **{
-            "definition": _DEFINITION | {"detector": detector} | split | definition,
-            "metrics": measured | (metrics or {}),
             "cell": "id",
             "status": "ok" if figure is not None else "failed",
             "reason": "" if figure is not None else "RuntimeError: no luck",
             "edition": "published",
             "documents": "40 training / 20 test documents",
             "is_published": True,
-            **fields,
-        }
+            **facts,
+        },
     )
 
 
@@ -51,7 +51,8 @@ def failed(*args, **changes):
 
 def of_another_edition(record):
     definition = {**record.definition, "dataset_digest": "d2"}
-    return replace(record, definition=definition, edition="half of it", is_published=False)
+    changes = {"definition": definition, "dataset_digest": "d2", "edition": "half of it"}
+    return replace(record, **changes, is_published=False)
 
 
 def compare(records, metric="auroc", cells=(), store=None) -> Comparison:

@@ -48,10 +48,9 @@ def record_of(row: dict[str, str]) -> Record:
     definition |= {name: row[name] for name in VERSIONS if row[name]}
     definition |= {name: row[name] for name in OPTIONAL if row.get(name)}
     definition |= {"oracle": "true"} if row["oracle"] == "yes" else {}
-    return Record(
-        definition=definition,
-        cell="",
-        metrics={name: float(row[name]) for name in (*METRICS, *MEASURED) if row.get(name)},
+    return Record.of(
+        definition,
+        {name: float(row[name]) for name in (*METRICS, *MEASURED) if row.get(name)},
         status=row["status"],
         edition=row["edition"],
         is_published=row["published"] == "yes",

@@ -18,7 +18,7 @@ from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.wide import cells_report
 from adbench_text.run import evaluate as evaluating
-from adbench_text.store.payload import summary
+from adbench_text.store.writing import summary
 from adbench_text.sweep.cell import Cell
 
 ROOT = Path(__file__).parents[1]

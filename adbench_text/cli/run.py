@@ -253,11 +253,9 @@ def _log_reports(
 ) -> None:
     """Log tables, figures and page of a sweep's cells to the parent runs of these datasets.
 
-    The description of the parent run contains the main table.
     Failures here are reported and do not affect results: a report can be made again.
     """
     from adbench_text.reports.build import Builder
-    from adbench_text.reports.formats import markdown
 
     identities = {cell.identity for cell in cells}
     for dataset, corpus in sorted(corpora.items()):
@@ -272,8 +270,6 @@ def _log_reports(
         of_dataset = [cell for cell in cells if cell.dataset == dataset]
         with tempfile.TemporaryDirectory() as folder:
             try:
-                table = Builder(records, cells=of_dataset).report(["main"])
-                store.describe(dataset, markdown.render(table))
                 Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
                 store.log_folder(dataset, Path(folder))
             except Exception as error:  # of any kind: the results are already safe

@@ -45,17 +45,12 @@ from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import OF_TRAINING, TextDetector
 from adbench_text.plugins.scores import UNSAVED, check_scores
-from adbench_text.text import pretrained, vectors
 
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
 _CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
 _DETECTORS, _KNOWN = "detectors", "known"
 _OURS = "adbench-text"
-_WHEELS = {
-    vectors.WHEEL_DIGEST: vectors.WHEEL,
-    **{wheel.digest: wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
-}
 
 
 def save_model(
@@ -180,18 +175,6 @@ def _description(folder: Path) -> dict[str, Any]:
 def _digest(description: Mapping[str, Any]) -> str:
     """Return the digest of a description, which is kept in it beside those of the other files."""
     return hashlib.sha256(json.dumps(description).encode()).hexdigest()
-
-
-def packages_of(name: str, resources: Mapping[str, str]) -> list[str]:
-    """Return the packages besides ours that contain a detector and its resources.
-
-    Word vectors and encoders are known by their digests, wherever they were found. A file of the user is in
-    no package.
-    """
-    package = _package_of(name)
-    digests = [value.partition("-")[0] for value in resources.values()]  # settings may follow it
-    wheels = [_WHEELS[digest] for digest in dict.fromkeys(digests) if digest in _WHEELS]
-    return ([] if package == _OURS else [package]) + [wheel.package for wheel in wheels]
 
 
 def check_target(folder: Path, overwrite: bool) -> None:

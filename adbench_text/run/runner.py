@@ -71,7 +71,6 @@ def run_sweep(
     work = Work(
         *(todo, corpora, progress, limits, trace_every, definitions),
         seconds=lambda: _remembered_seconds(todo, store),
-        claim=lambda cell: store.claim(cell_id(definitions[cell])),
         keep=keep,
     )
     results: list[Result] = []

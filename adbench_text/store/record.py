@@ -1,9 +1,9 @@
-"""A stored cell, as the store gives it back."""
+"""Runs of MLflow, and the records of the cells among them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Self
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
@@ -22,8 +22,9 @@ from adbench_text.sweep.construct import cell_id
 TAG = "adbench_text."  # what the names of our tags begin with
 KIND, CELL, STATUS = (f"{TAG}{name}" for name in ("kind", "cell", "status"))
 DEFINITION = f"{TAG}definition."  # likewise, of those that are part of the definition of a cell
+LONGEST_TAG = 5000  # characters; MLflow refuses longer ones, a param may have 6,000
 
-#: What made a run -> its tag, see `adbench_text.store.payload.run_tags`.
+#: What made a run -> its tag, see `adbench_text.store.writing.run_tags`.
 MADE_BY = {
     "version": "env.adbench-text",
     "commit": "mlflow.source.git.commit",
@@ -35,31 +36,61 @@ _NEEDED = (*IDENTITY, "dataset_digest", "code_version", "cell", "status", "editi
 _MEASURED = ("n_test",)
 _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
-_LONGEST_TAG = 5000  # characters; a longer value is a param, which may have 6,000
 
 
-_T = TypeVar("_T")
+class Input(NamedTuple):
+    """A dataset that a run used: ``"training"`` or ``"testing"``, its name, digest, source and profile."""
+
+    context: str
+    name: str
+    digest: str
+    source: str
+    profile: str
 
 
-class _Entry(Generic[_T]):
-    """An entry of the definition of a record, as an attribute of it."""
+@dataclass(frozen=True)
+class Run:
+    """A run of MLflow: it is logged, waits in the journal, and is read back, in this one shape.
 
-    def __init__(self, name: str, read: Callable[[str], _T]) -> None:
-        self._name, self._read = name, read
+    What is read back has no curves, inputs and files.
+    """
 
-    def __get__(self, record: "Record", kind: type["Record"]) -> _T:
-        return self._read(record.definition[self._name])
+    name: str
+    status: str  # "FINISHED" or "FAILED", as MLflow calls it
+    started: int  # milliseconds since the epoch
+    tags: Mapping[str, str]
+    params: Mapping[str, str]
+    metrics: Mapping[str, float]
+    # (step, value, milliseconds since the epoch) of each step of a training, by name
+    curves: Mapping[str, Sequence[tuple[int, float, int]]] = field(default_factory=dict)
+    inputs: Sequence[Input] = ()
+    files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
+    run_id: str = ""  # of one that is read back
 
 
 @dataclass(frozen=True)
 class Record:
-    """A finished or failed cell."""
+    """A finished or failed cell; `of` makes it from a definition."""
 
     # everything that decides the result, as text; see `adbench_text.sweep.construct.definition`
     definition: Mapping[str, str] = field(repr=False)
-    cell: str  # digest of the definition
     metrics: Mapping[str, float] = field(repr=False)  # of `Result`; the last value of a curve as well
-    status: str  # "ok" or "failed"
+    detector: str
+    preset: str  # with the settings on top of it
+    configuration: str  # settings that differ from the defaults, in one line
+    dataset: str
+    dataset_digest: str
+    inlier: str
+    contamination: float
+    seed: int
+    test_outliers: float | None  # share that the outliers of the test set were thinned to; None for all
+    protocol: str  # how the splits are made, see `adbench_text.corpora.split.PROTOCOLS`
+    regime: str | None  # what the detector knows besides the training texts; None if it does not declare it
+    is_oracle: bool  # whether the scores were chosen by the test labels
+    code: tuple[str, str]  # versions of the detector's code and of the protocol
+    libraries: str  # that the detector computes with, and their versions
+    cell: str = ""  # digest of the definition
+    status: str = "ok"  # or "failed", or how its process was ended
     reason: str = ""  # why the cell failed
     edition: str = ""  # of the corpus, for people
     documents: str = ""  # their numbers, for people
@@ -69,29 +100,32 @@ class Record:
     n_configurations: int = 1  # that the preset has on the dataset
     started: int = 0  # milliseconds since the epoch
     run_id: str = ""
-    artifact_uri: str = ""
     made_by: Mapping[str, str] = field(default_factory=dict, repr=False)  # see `MADE_BY`
     older: tuple["Record", ...] = field(default=(), repr=False)  # see `newest_of`
 
-    detector = _Entry("detector", str)
-    preset = _Entry("preset", str)  # with the settings on top of it
-    configuration = _Entry("configuration", str)  # settings that differ from the defaults, in one line
-    dataset = _Entry("dataset", str)
-    dataset_digest = _Entry("dataset_digest", str)
-    inlier = _Entry("inlier", str)
-    contamination = _Entry("contamination", float)
-    seed = _Entry("seed", int)
-
-    @property
-    def test_outliers(self) -> float | None:
-        """Share that the outliers of the test set were thinned to; None if all were kept."""
-        share = self.definition.get(TEST_OUTLIERS)
-        return None if share is None else float(share)
-
-    @property
-    def protocol(self) -> str:
-        """How the splits are made, see `adbench_text.corpora.split.PROTOCOLS`."""
-        return self.definition.get(SPLITS, ONE_VS_REST)
+    @classmethod
+    def of(cls, definition: Mapping[str, str], metrics: Mapping[str, float], **facts: Any) -> Self:
+        """Return the record of a cell; ValueError means that a number of its definition is no number."""
+        share = definition.get(TEST_OUTLIERS)
+        return cls(
+            definition=definition,
+            metrics=metrics,
+            detector=definition["detector"],
+            preset=definition["preset"],
+            configuration=definition["configuration"],
+            dataset=definition["dataset"],
+            dataset_digest=definition["dataset_digest"],
+            inlier=definition["inlier"],
+            contamination=float(definition["contamination"]),
+            seed=int(definition["seed"]),
+            test_outliers=None if share is None else float(share),
+            protocol=definition.get(SPLITS, ONE_VS_REST),
+            regime=definition.get("regime"),
+            is_oracle="oracle" in definition,
+            code=(definition["code_version"], definition.get("protocol", "")),
+            libraries=definition.get("libraries", ""),
+            **facts,
+        )
 
     @property
     def is_drawn(self) -> bool:
@@ -108,26 +142,6 @@ class Record:
     def corpus(self) -> str:
         """Digest and name of the corpus, and how its splits are made if that is not the default."""
         return f"{self.dataset_digest} {self.dataset}{of_splits(self)}"
-
-    @property
-    def regime(self) -> str | None:
-        """What the detector knows besides the training texts; None if it does not declare it."""
-        return self.definition.get("regime")
-
-    @property
-    def is_oracle(self) -> bool:
-        """Whether the scores were chosen by the test labels."""
-        return "oracle" in self.definition
-
-    @property
-    def code(self) -> tuple[str, str]:
-        """Versions of the detector's code and of the protocol."""
-        return self.definition["code_version"], self.definition.get("protocol", "")
-
-    @property
-    def libraries(self) -> str:
-        """Libraries that the detector computes with, and their versions."""
-        return self.definition.get("libraries", "")
 
     @property
     def resources(self) -> Mapping[str, str]:
@@ -170,7 +184,7 @@ def params_and_tags(definition: Mapping[str, str]) -> tuple[dict[str, str], dict
     """
     params, tags = {}, {}
     for name, value in definition.items():
-        if (name in _VERSIONS or name.startswith(_RESOURCE)) and len(value) <= _LONGEST_TAG:
+        if (name in _VERSIONS or name.startswith(_RESOURCE)) and len(value) <= LONGEST_TAG:
             tags[f"{DEFINITION}{name}"] = value
         else:
             params[name] = value
@@ -182,80 +196,66 @@ def definition_of(params: Mapping[str, str], tags: Mapping[str, str]) -> dict[st
     return {**params, **_part(tags, DEFINITION)}
 
 
-class StoredRun(NamedTuple):
-    """An MLflow run as it is read from a store; `started` in milliseconds since the epoch."""
-
-    run_id: str
-    name: str
-    status: str
-    started: int
-    artifact_uri: str
-    params: Mapping[str, str]
-    metrics: Mapping[str, float]
-    tags: Mapping[str, str]
-
-
-def record_of(run: StoredRun, store_name: str) -> Record:
-    """Return the record of a run of a cell; raise TrackingError if somebody changed the run."""
-
-    def unusable(reason: str) -> TrackingError:
-        return TrackingError(
-            f"The run {run.name!r} ({run.run_id}) in {store_name} {reason}; "
-            "delete the run, and run its cell again."
+def record_of(run: Run, store_name: str) -> Record:
+    """Return the record of the run of a cell; raise TrackingError if somebody changed the run."""
+    definition, tags = definition_of(run.params, run.tags), _part(run.tags, TAG)
+    try:
+        if reason := _changed(definition, tags, run.metrics):
+            raise ValueError(reason)
+        return Record.of(
+            definition,
+            run.metrics,
+            cell=tags["cell"],
+            status=tags["status"],
+            reason=tags.get("reason", ""),
+            edition=tags["edition"],
+            documents=tags["documents"],
+            is_published=tags.get("published") == "true",
+            classes=tuple(tags.get("classes", "").splitlines()),
+            limit=int(tags["limit"]) if "limit" in tags else None,
+            n_configurations=int(tags.get("configurations", 1)),
+            started=run.started,
+            run_id=run.run_id,
+            made_by={name: run.tags[tag] for name, tag in MADE_BY.items() if tag in run.tags},
         )
+    except ValueError as error:
+        raise TrackingError(
+            f"The run {run.name!r} ({run.run_id}) in {store_name} was changed: {error}; "
+            "delete the run, and run its cell again."
+        ) from error
 
-    definition, tags, metrics = definition_of(run.params, run.tags), _part(run.tags, TAG), run.metrics
+
+def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Mapping[str, float]) -> str:
+    """Return what somebody changed in the run of a cell; empty if nothing was changed."""
     is_ok = tags.get("status") == "ok"
     known = definition.keys() | tags.keys() | metrics.keys()
     absent = [name for name in (*_NEEDED, *(_MEASURED if is_ok else ())) if name not in known]
     if is_ok and known.isdisjoint(METRICS):  # one may be missing: an older cell lacks it
         absent += METRICS
     if absent:
-        raise unusable(f"has lost its {absent[0]!r}")
+        return f"it has lost its {absent[0]!r}"
     if cell_id(definition) != tags["cell"]:
-        raise unusable("was changed: its params are not those that it was logged with")
+        return "its params are not those that it was logged with"
     for metric in METRICS.values():
         for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high"):
             if not is_possible(metrics.get(name, 0)):
-                raise unusable(f"has {metrics[name]:g} as its {name!r}, which is not in [0, 1]")
+                return f"it has {metrics[name]:g} as its {name!r}, which is not in [0, 1]"
     for name in COSTS:
         if is_ok and metrics.get(name, 0) < 0:
-            raise unusable(f"has {metrics[name]:g} as its {name!r}, which is negative")
-    try:
-        float(definition["contamination"]), int(definition["seed"]), float(definition.get(TEST_OUTLIERS, 0))
-        n_configurations = int(tags.get("configurations", 1))
-        limit = int(tags["limit"]) if "limit" in tags else None
-    except ValueError as error:
-        raise unusable(f"was changed ({error})") from error
-    return Record(
-        definition=definition,
-        cell=tags["cell"],
-        metrics=metrics,
-        status=tags["status"],
-        reason=tags.get("reason", ""),
-        edition=tags["edition"],
-        documents=tags["documents"],
-        is_published=tags.get("published") == "true",
-        classes=tuple(tags.get("classes", "").splitlines()),
-        limit=limit,
-        n_configurations=n_configurations,
-        started=run.started,
-        run_id=run.run_id,
-        artifact_uri=run.artifact_uri,
-        made_by={name: run.tags[tag] for name, tag in MADE_BY.items() if tag in run.tags},
-    )
+            return f"it has {metrics[name]:g} as its {name!r}, which is negative"
+    return ""
 
 
 def newest_of(records: Iterable[Record]) -> list[Record]:
     """Return the newest of equal definitions, oldest first; each holds the others as `Record.older`."""
     of_cell: dict[str, list[Record]] = {}
     for record in records:
-        of_cell.setdefault(record.cell, []).extend((record, *record.older))
+        of_cell.setdefault(record.cell, []).append(record)
     newest = []
     for equal in of_cell.values():
         first = max(equal, key=lambda record: record.started)
-        older = tuple(replace(record, older=()) for record in equal if record is not first)
-        newest.append(replace(first, older=older) if older else first)
+        older = tuple(record for record in equal if record is not first)
+        newest.append(replace(first, older=older))
     return sorted(newest, key=lambda record: record.started)
 
 

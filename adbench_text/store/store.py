@@ -7,24 +7,28 @@ that MLflow's pages, which fold children away, open on the comparison. The kind 
 tag ``adbench_text.kind``: ``sweep``, ``cell`` or ``summary``.
 """
 
+import os
 import platform
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import asdict, replace
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import psutil
+
 from adbench_text import interrupts
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import TrackingError
-from adbench_text.escaping import without_password
+from adbench_text.escaping import file_name, without_password
 from adbench_text.provenance import command_line
 from adbench_text.run.result import Result
 from adbench_text.store.client import (
     StoreClient,
+    artifact_root,
     check_reachable,
     checked_experiment,
     pages,
@@ -32,24 +36,30 @@ from adbench_text.store.client import (
     tracking_uri,
 )
 from adbench_text.store.journal import Journal, folder_of
-from adbench_text.store.payload import (
+from adbench_text.store.reading import ClientReader, DatabaseReader, Reader
+from adbench_text.store.record import (
+    CELL,
+    KIND,
+    STATUS,
+    TAG,
+    Record,
+    Run,
+    newest_of,
+    record_of,
+)
+from adbench_text.store.writing import (
     DESCRIPTION,
-    LONGEST_TAG,
     PARENT,
     SUMMARY,
-    Payload,
-    payload,
+    run_of_cell,
+    run_of_summary,
     run_tags,
     summary_key,
-    summary_payload,
     write_run,
 )
-from adbench_text.store.reading import ClientReader, DatabaseReader, Reader, local_folder
-from adbench_text.store.record import CELL, KIND, STATUS, TAG, Record, newest_of, record_of
-from adbench_text.sweep.construct import cell_id
 
 DEFAULT_EXPERIMENT = "adbench-text"
-HOST = f"{TAG}host"
+HOST, PROCESS = f"{TAG}host", f"{TAG}process"  # that write a sweep
 _PAGE = 5000  # runs asked for at once
 
 
@@ -108,48 +118,25 @@ class Store:
         try:
             for dataset, corpus in corpora.items():
                 text = f"`{command_line()}`\n\n{corpus.edition}: {corpus.counts()}."
-                tags = {DESCRIPTION: text, KIND: "sweep", HOST: host(), **run_tags()}
+                writer = {HOST: host(), PROCESS: str(os.getpid())}
+                tags = {DESCRIPTION: text, KIND: "sweep", **writer, **run_tags()}
                 run = self.client.create_run(experiments[dataset], tags=tags, run_name=f"sweep: {title}")
                 self._parents[dataset] = str(run.info.run_id)
-                self.journal.claim(self._parents[dataset])
             yield
             status = "FINISHED"
         except KeyboardInterrupt:
             status = "KILLED"
             raise
         finally:
-            for dataset, run_id in self._parents.items():
+            for run_id in self._parents.values():
                 # the first error is the one to report
                 with suppress(TrackingError) if status != "FINISHED" else nullcontext():
-                    self._close(dataset, run_id, status)
+                    self.client.set_terminated(run_id, status)
             self._parents.clear()
-            self.journal.release_all()  # an interrupted process may go on with another sweep
-
-    def _close(self, dataset: str, parent: str, status: str) -> None:
-        """End a parent run; delete the cell that was being logged when it was cut off."""
-        if status != "FINISHED":
-            with self.journal.held("log"):  # another process may log a cell of this parent
-                of_parent = f"tags.`{PARENT}` = '{parent}'"
-                self._delete(self._search(dataset, "cell", of_parent, "attributes.status = 'RUNNING'"))
-        self.client.set_terminated(parent, status)
-
-    def _delete(self, runs: Iterable[Any]) -> None:
-        for run in runs:
-            self.client.delete_run(run.info.run_id)
-
-    def claim(self, cell: str) -> bool | None:
-        """Claim a cell, by its id; see `Journal.claim`."""
-        return self.journal.claim(cell)
 
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Write the result of a cell to the journal; `log_kept` logs it."""
-        dataset = result.cell.dataset
-        entry = {
-            "dataset": dataset,
-            "parent": self._parents[dataset],
-            "payload": asdict(payload(result, definition, corpus)),
-        }
-        self.journal.write(cell_id(definition), entry)
+        self.journal.write(run_of_cell(result, definition, corpus, self._parents[result.cell.dataset]))
 
     def log_kept(self) -> None:
         """Log what the journal holds, also results of other processes, which may have ended.
@@ -157,29 +144,26 @@ class Store:
         They stay in the journal if the store cannot be reached; TrackingError is raised then.
         """
         self.client.try_again()
-        with self.journal.held("log"):
-            for cell, entry in self.journal.entries():
-                try:
-                    dataset, parent, kept = entry["dataset"], entry["parent"], Payload(**entry["payload"])
-                except (KeyError, TypeError):  # no entry of ours: the cell is run again
-                    pass
-                else:
-                    self._log(cell, dataset, parent, kept)
-                self.journal.remove(cell)
+        with self.journal.held():
+            for path, run in self.journal.entries():
+                self._log(run)
+                path.unlink(missing_ok=True)
 
-    def _log(self, cell: str, dataset: str, parent: str, kept: Payload) -> None:
+    def _log(self, run: Run) -> None:
+        cell, dataset = run.tags[CELL], run.params["dataset"]
         # a process was killed, perhaps after it had logged the cell; or logging it has failed in the middle
-        if parent not in self._parents.values() or cell in self._tried:
-            began = f"attributes.start_time = {kept.started}"
-            runs = self._search(dataset, "cell", f"tags.`{CELL}` = '{cell}'", began)
-            if any(run.info.status in ("FINISHED", "FAILED") for run in runs):
+        if run.tags[PARENT] not in self._parents.values() or cell in self._tried:
+            began = f"attributes.start_time = {run.started}"
+            found = self._search(dataset, "cell", f"tags.`{CELL}` = '{cell}'", began)
+            if any(each.info.status in ("FINISHED", "FAILED") for each in found):
                 return
-            self._delete(runs)
+            for each in found:  # not complete
+                self.client.delete_run(each.info.run_id)
         self._tried.add(cell)
-        self._write(dataset, replace(kept, tags={**kept.tags, PARENT: parent}))
+        self._write(dataset, run)
         self._tried.remove(cell)
 
-    def _write(self, dataset: str, run: Payload, run_id: str | None = None) -> None:
+    def _write(self, dataset: str, run: Run, run_id: str | None = None) -> None:
         """Log a run to the experiment of a dataset; see `write_run`."""
         write_run(self.client, self.client.experiment_id(self._experiment(dataset)), run, run_id)
 
@@ -189,18 +173,10 @@ class Store:
         for dataset in datasets:
             mine = f"tags.`{HOST}` = '{host()}'"
             for run in self._search(dataset, "sweep", mine, "attributes.status = 'RUNNING'"):
-                if self.journal.is_abandoned(run.info.run_id):
-                    self._close(dataset, run.info.run_id, "KILLED")
+                if not _is_running(int(run.data.tags.get(PROCESS, 0)), run.info.start_time):
+                    self.client.set_terminated(run.info.run_id, "KILLED")
                     abandoned = True
         return abandoned
-
-    def describe(self, dataset: str, text: str) -> None:
-        """Add markdown to the description of the parent run of a dataset; only within a `sweep`."""
-        parent = self._parents[dataset]
-        description = f"{self.client.get_run(parent).data.tags[DESCRIPTION]}\n\n{text}"
-        if len(description) > LONGEST_TAG:  # cut off at the end of a line, which may be that of a table
-            description = description[:LONGEST_TAG].rpartition("\n")[0]
-        self.client.set_tag(parent, DESCRIPTION, description)
 
     def log_folder(self, dataset: str, folder: Path) -> None:
         """Log the files of a folder to the parent run of a dataset; only within a `sweep`."""
@@ -214,7 +190,7 @@ class Store:
         """
         changed = {(each["dataset"], summary_key(each)) for each in definitions}
         # two sweeps that end at once would write each of them twice
-        with self.journal.held("summaries"), interrupts.held_back():
+        with self.journal.held(), interrupts.held_back():
             for dataset in {dataset for dataset, _ in changed}:
                 groups = defaultdict(list)
                 for record in self.cells([dataset]):
@@ -223,7 +199,7 @@ class Store:
                 existing = {run.data.tags[SUMMARY]: run.info.run_id for run in found}
                 for key, group in groups.items():
                     if (dataset, key) in changed:
-                        self._write(dataset, summary_payload(group), existing.get(key))
+                        self._write(dataset, run_of_summary(group), existing.get(key))
 
     # Reading
 
@@ -250,47 +226,38 @@ class Store:
 
         `leave_out` receives a message on each run that somebody changed; it is left out.
         """
-        records, datasets = [], list(datasets)
-        for dataset in datasets:
-            for run in self.reader.runs(self._experiment(dataset)):
+        records = []
+        for store, dataset in product((self, *self.others), datasets):
+            for run in store.reader.runs(store._experiment(dataset)):
                 try:
-                    record = record_of(run, without_password(self.uri))
+                    record = record_of(run, without_password(store.uri))
                 except TrackingError as error:
                     leave_out(str(error))
                     continue
                 if not dataset.endswith(f"/{record.dataset}"):  # of an experiment within this one
                     records.append(record)
-        records = newest_of(records)
-        self._owners |= {record.run_id: self for record in records}
-        for other in self.others:
-            of_other = other.cells(datasets, leave_out)
-            self._owners = {record.run_id: other for record in of_other} | self._owners
-            records += of_other
+                    self._owners.setdefault(record.run_id, store)
         return newest_of(records)
 
     def artifact(self, record: Record, name: str) -> str | None:
         """Return a text artifact of a cell, None if it has none of that name."""
         try:
-            return self._owner(record)._read(record, name)
+            return self._owners.get(record.run_id, self)._read(record, name)
         except (TrackingError, OSError, ValueError):  # never logged, deleted since, elsewhere, or no text
             return None
 
     def _read(self, record: Record, name: str) -> str:
-        """Return a text artifact of a cell of this store; errors as `local_folder`, and OSError."""
-        folder_here = local_folder(record, self.uri, self.file, self._experiment(record.dataset))
-        if folder_here is not None:  # many times as fast as MLflow's copy of it
-            return (folder_here / name).read_text(encoding="utf-8")
+        """Return a text artifact of a cell of this store."""
+        if self.file is not None:  # a store may be anybody's, so no address that it names is followed
+            root = artifact_root(self.file, self._experiment(record.dataset))
+            return (root / file_name(record.run_id) / "artifacts" / name).read_text(encoding="utf-8")
         with TemporaryDirectory() as folder:  # otherwise downloads from a server would remain
             path = self.client.download_artifacts(record.run_id, name, folder)
             return Path(path).read_text(encoding="utf-8")
 
     def curve(self, record: Record, metric: str) -> list[tuple[int, float]]:
         """Return the steps and values of a metric of a cell; empty if it has none."""
-        points = self._owner(record).reader.points(record.run_id, metric)
-        return [(point.step, point.value) for point in points]
-
-    def _owner(self, record: Record) -> "Store":
-        return self._owners.get(record.run_id, self)
+        return self._owners.get(record.run_id, self).reader.curve(record.run_id, metric)
 
     def _search(self, dataset: str, kind: str, *conditions: str) -> list[Any]:
         """Return the runs of a kind that meet all conditions, in MLflow's language of filters."""
@@ -304,6 +271,14 @@ class Store:
 def host() -> str:
     """Return the name of this machine; MLflow's filters take no quotes."""
     return platform.node().replace("'", "")
+
+
+def _is_running(process: int, since: int) -> bool:
+    """Return whether the process of this number began before a time in milliseconds and still runs."""
+    try:
+        return bool(psutil.Process(process).create_time() * 1000 <= since)
+    except psutil.Error:
+        return False
 
 
 def opened(uris: Sequence[str], experiment: str = DEFAULT_EXPERIMENT) -> Store:

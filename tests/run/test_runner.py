@@ -35,9 +35,6 @@ class Kept:
         abandoned, self.abandoned = self.abandoned, False
         return abandoned
 
-    def claim(self, cell):
-        return True
-
     def cells(self, datasets):
         return []
 

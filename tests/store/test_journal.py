@@ -1,43 +1,24 @@
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from threading import Timer
 
 import pytest
 
 from adbench_text.errors import TrackingError
 from adbench_text.store.journal import Journal
+from adbench_text.store.record import CELL, Run
 
-OTHER = """
+RUN = Run("d | sea", "FINISHED", 0, {CELL: "a"}, {"dataset": "tiny"}, {"auroc": 0.5})
+HOLDER = """
 import sys
 from pathlib import Path
 from adbench_text.store.journal import Journal
-journal = Journal(Path(sys.argv[1]))
-print(journal.claim("a"), flush=True)
-command = sys.stdin.readline().strip()
-if command == "write":
-    journal.write("a", {"x": 1})
-    print("written", flush=True)
+with Journal(Path(sys.argv[1])).held():
+    print("held", flush=True)
     sys.stdin.readline()
-if command == "hold":
-    with journal.held("lock"):
-        print("held", flush=True)
-        sys.stdin.readline()
 """
-
-
-@pytest.fixture
-def other(tmp_path):
-    """Another process, which has claimed a."""
-    with subprocess.Popen(
-        [sys.executable, "-c", OTHER, str(tmp_path / "cells")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout.readline() == "True\n"
-        yield process
-        process.kill()
 
 
 @pytest.fixture
@@ -45,60 +26,37 @@ def journal(tmp_path) -> Journal:
     return Journal(tmp_path / "cells")
 
 
-def send(process, line: str) -> None:
-    process.stdin.write(f"{line}\n")
-    process.stdin.flush()
+def kept(journal: Journal) -> list[Run]:
+    return [run for _, run in journal.entries()]
 
 
-def test_what_another_process_claims_is_not_claimed(other, journal):
-    assert journal.claim("a") is None
-    assert journal.claim("b") is True
-    assert not journal.is_abandoned("a")
+def test_a_block_waits_for_that_of_another_process(journal):
+    command = [sys.executable, "-c", HOLDER, str(journal.folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        began = time.monotonic()
+        Timer(0.2, other.kill).start()
+        with journal.held():
+            assert time.monotonic() - began >= 0.2
 
 
-def test_a_claim_ends_with_its_process(other, journal):
-    other.kill()
-    other.wait()
-    assert journal.is_abandoned("a")
-    assert journal.claim("a") is True
-
-
-def test_a_block_waits_for_that_of_another_process(other, journal):
-    send(other, "hold")
-    assert other.stdout.readline() == "held\n"
-    began = time.monotonic()
-    Timer(0.2, other.kill).start()
-    with journal.held("lock"):
-        assert time.monotonic() - began >= 0.2
-
-
-def test_what_another_process_has_ended_meanwhile_is_not_done_again_and_can_be_logged(other, journal):
-    send(other, "write")
-    assert other.stdout.readline() == "written\n"
-    assert journal.claim("a") is False
-    assert list(journal.entries()) == list(Journal(journal.folder).entries()) == [("a", {"x": 1})]
-    assert Journal(journal.folder).claim("a") is True  # opened later: it may be run again on request
-
-
-def test_what_this_process_or_one_before_has_ended_may_be_run_again(journal):
-    assert journal.claim("a") is True
-    journal.write("a", {})
-    journal.remove("a")
-    assert journal.claim("a") is True
-    journal.release("a")
-    assert Journal(journal.folder).claim("a") is True
+def test_of_two_results_of_a_cell_the_last_one_stays(journal):
+    journal.write(RUN)
+    Journal(journal.folder).write(replace(RUN, metrics={"auroc": 0.75}))
+    assert [run.metrics for run in kept(journal)] == [{"auroc": 0.75}]
+    assert [path.name for path in journal.folder.iterdir()] == ["a.json"]
 
 
 def test_an_entry_that_cannot_be_read_for_now_is_kept(journal, monkeypatch):
-    journal.write("a", {"x": 1})
+    journal.write(RUN)
     with monkeypatch.context() as patch:
 
         def fail(*args, **kwargs):
             raise OSError(24, "Too many open files")
 
         patch.setattr("pathlib.Path.read_text", fail)
-        assert list(journal.entries()) == []
-    assert list(journal.entries()) == [("a", {"x": 1})]
+        assert kept(journal) == []
+    assert kept(journal) == [replace(RUN, inputs=[])]
 
 
 def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):
@@ -107,17 +65,18 @@ def test_a_full_disk_leaves_no_half_of_an_entry(journal, monkeypatch):
 
     monkeypatch.setattr("os.fsync", full)
     with pytest.raises(TrackingError, match=r"^Cannot write to .*: No space left on device\. Make room"):
-        journal.write("a", {"x": 1})
+        journal.write(RUN)
     assert list(journal.folder.iterdir()) == []
 
 
-def test_a_damaged_entry_is_removed(journal):
-    journal.write("a", {"x": 1})
-    (journal.folder / "b.json").write_text('{"x":')
-    assert list(journal.entries()) == [("a", {"x": 1})]
+@pytest.mark.parametrize("text", ['{"x":', "[]", '{"dataset": "tiny", "payload": {}}'])
+def test_an_entry_that_is_damaged_or_of_another_version_is_removed(text, journal):
+    journal.write(RUN)
+    (journal.folder / "b.json").write_text(text)
+    assert len(kept(journal)) == 1
     assert [path.name for path in journal.folder.glob("*.json")] == ["a.json"]
 
 
 def test_a_journal_that_is_only_opened_leaves_nothing_behind(journal):
-    assert list(journal.entries()) == []
+    assert kept(journal) == []
     assert not journal.folder.exists()

@@ -24,8 +24,8 @@ from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.run.examples import from_json
 from adbench_text.run.result import Example, Point, Result
-from adbench_text.store import payload
 from adbench_text.store import store as tracking
+from adbench_text.store import writing
 from adbench_text.store.client import StoreClient
 from adbench_text.store.reading import ClientReader
 from adbench_text.store.record import DEFINITION, params_and_tags, record_of
@@ -187,7 +187,7 @@ def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypat
 
 
 def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
-    monkeypatch.setattr(payload, "git_commit", lambda: "abc-dirty")
+    monkeypatch.setattr(writing, "git_commit", lambda: "abc-dirty")
     log(store, result())
     tags = runs(store, "cell")[0].data.tags
     assert tags["adbench_text.documents"] == (
@@ -296,8 +296,8 @@ def test_a_run_that_lost_what_a_report_needs_is_named(store):
     (cell,) = runs(store, "cell")
     MlflowClient(store.uri).delete_tag(cell.info.run_id, "adbench_text.edition")
     (message,) = left_out(store)
-    assert f"The run {cell.info.run_name!r} ({cell.info.run_id}) in {store.shown} has lost its" in message
-    assert "has lost its 'edition'; delete the run, and run its cell again" in message
+    named = f"The run {cell.info.run_name!r} ({cell.info.run_id}) in {store.shown} was changed: "
+    assert f"{named}it has lost its 'edition'; delete the run, and run its cell again" in message
 
 
 def test_a_cell_from_before_a_metric_is_finished_and_its_summary_has_no_figure_of_that_metric(store):
@@ -365,7 +365,7 @@ def test_the_classes_of_the_corpus_are_fields_of_a_record(store):
 
 def test_a_run_whose_seed_is_no_number_is_named(store):
     log(store, result(seed="1.5"))
-    assert "was changed (invalid literal for int() with base 10: '1.5'); delete" in left_out(store)[0]
+    assert "was changed: invalid literal for int() with base 10: '1.5'; delete" in left_out(store)[0]
 
 
 def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0) -> None:
@@ -414,7 +414,7 @@ def test_a_run_whose_definition_is_not_that_of_its_id_is_named_and_left_out(stor
 )
 def test_a_definition_of_any_text_is_not_taken_for_a_changed_one(store, text):
     value = construct._accepted_value(text)
-    name = construct._accepted_name(f"detector.{text}")
+    name = construct.accepted_name(f"detector.{text}")
     log(store, result(), **{name: value, f"resource.{name}": value})
     assert len(store.cells(["tiny"])) == 1
     (read,) = ClientReader(store.client).runs("adbench-text/tiny")
@@ -468,7 +468,6 @@ def test_results_of_one_experiment_are_not_logged_in_another(store):
     other = Store(store.uri, "other")
     other.log_kept()
     assert other.ended(["tiny"]) == {}
-    assert other.claim(cell_id(definition(result()))) is True
     Store(store.uri).log_kept()
     assert list(store.ended(["tiny"]).values()) == ["ok"]
 
@@ -484,6 +483,8 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
     client.set_tag(sweep.info.run_id, "adbench_text.host", "another machine")
     assert not store.close_abandoned(["tiny"])
     client.set_tag(sweep.info.run_id, "adbench_text.host", tracking.host())
+    assert not store.close_abandoned(["tiny"])  # this process is there
+    client.set_tag(sweep.info.run_id, "adbench_text.process", "999999999")
     assert store.close_abandoned(["tiny"])
     assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
 
@@ -526,21 +527,25 @@ def interrupt_in_log(store: Store, monkeypatch, error: type[BaseException]) -> N
         if next(n_files):  # the first is of the first cell
             raise error
 
-    monkeypatch.setattr(payload, "_write_text", cut_off)
-    with pytest.raises(error):
-        log(store, result(), result(inlier="law"))
+    with monkeypatch.context() as patch:
+        patch.setattr(StoreClient, "log_texts", cut_off)
+        with pytest.raises(error):
+            log(store, result(), result(inlier="law"))
 
 
 @pytest.mark.parametrize(("error", "status"), [(KeyboardInterrupt, "KILLED"), (ZeroDivisionError, "FAILED")])
-def test_a_sweep_cut_off_while_a_cell_is_logged_leaves_no_half_of_it(error, status, store, monkeypatch):
+def test_a_cell_that_was_being_logged_when_a_sweep_was_cut_off_is_logged_once(
+    error, status, store, monkeypatch
+):
     interrupt_in_log(store, monkeypatch, error)
-    (cell,) = runs(store, "cell")
-    assert cell.data.params["inlier"] == "sea"
     assert [run.info.status for run in runs(store, "sweep")] == [status]
-    assert len(store.ended(["tiny"])) == 1
+    assert len(store.ended(["tiny"])) == len(store.cells(["tiny"])) == 1
+    Store(store.uri).log_kept()
+    assert [run.info.status for run in runs(store, "cell")] == ["FINISHED", "FINISHED"]
+    assert len(store.ended(["tiny"])) == 2
 
 
-def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_deleted(store, monkeypatch):
+def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_deleted(store):
     from mlflow import MlflowClient
 
     log(store, result())
@@ -549,7 +554,7 @@ def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_
     tags = {"adbench_text.kind": "cell", "adbench_text.cell": "other", "mlflow.parentRunId": "another sweep"}
     client.create_run(experiment, tags=tags)
     assert len(store.cells(["tiny"])) == 1
-    interrupt_in_log(store, monkeypatch, KeyboardInterrupt)
+    log(store, result(inlier="law"))
     assert {run.info.status for run in runs(store, "cell")} == {"FINISHED", "RUNNING"}
 
 

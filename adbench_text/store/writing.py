@@ -1,13 +1,11 @@
-"""What MLflow keeps of a run, and how it is written."""
+"""Makes the runs of cells and summaries, and logs them."""
 
 import json
 import math
-import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import mean, pstdev, stdev
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
@@ -18,10 +16,10 @@ from adbench_text.metrics import COSTS, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
-from adbench_text.store.client import StoreClient, local_path
-from adbench_text.store.record import KIND, TAG, Record, params_and_tags
+from adbench_text.store.client import StoreClient
+from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Input, Record, Run, params_and_tags
 from adbench_text.sweep.cell import of_splits, percent
-from adbench_text.sweep.construct import cell_id
+from adbench_text.sweep.construct import accepted_name, cell_id
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,98 +28,39 @@ if TYPE_CHECKING:
 PARENT = "mlflow.parentRunId"
 DESCRIPTION = "mlflow.note.content"
 SUMMARY = f"{TAG}summary"
-LONGEST_TAG = 5000  # characters; MLflow refuses longer ones
-_LONGEST_NAME = 200  # likewise
-_NOT_IN_NAMES = re.compile(r"[^\w\-. :/]", re.ASCII)  # likewise, other characters
 _MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
 
 
-class Value(NamedTuple):
-    """A value of a metric, `time` in milliseconds since the epoch."""
-
-    name: str
-    value: float
-    time: int
-    step: int = 0
-
-
-class Input(NamedTuple):
-    """A dataset that a run used: ``"training"`` or ``"testing"``, its name, digest, source and profile."""
-
-    context: str
-    name: str
-    digest: str
-    source: str
-    profile: str
-
-
-@dataclass(frozen=True)
-class Payload:
-    """Everything that is logged of a run."""
-
-    name: str
-    started: int  # milliseconds since the epoch
-    status: str  # "FINISHED" or "FAILED", as MLflow calls it
-    tags: Mapping[str, str]
-    params: Mapping[str, str]
-    metrics: Sequence[Value]  # with the steps of trainings; JSON has lists for these tuples
-    inputs: Sequence[Input] = ()
-    files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
-
-
-def write_run(client: StoreClient, experiment_id: str, payload: Payload, run_id: str | None = None) -> str:
+def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | None = None) -> str:
     """Log a run, or log to one; return its id. It is finished only once everything is written."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag
+    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
 
-    artifacts = ""
     if run_id is None:
-        run = client.create_run(
-            experiment_id, start_time=payload.started, tags=payload.tags, run_name=payload.name
-        ).info
-        run_id, artifacts = str(run.run_id), str(run.artifact_uri)
-    _write_values(client, run_id, payload)
+        created = client.create_run(experiment_id, start_time=run.started, tags=run.tags, run_name=run.name)
+        run_id = str(created.info.run_id)
+    params = [Param(name, value) for name, value in run.params.items()]
+    metrics = [Metric(name, value, run.started, 0) for name, value in run.metrics.items()]
+    for name, curve in run.curves.items():
+        metrics += [Metric(name, value, at, step) for step, value, at in curve]
+    for i in range(0, len(params), _MOST_PARAMS):
+        client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
+    for i in range(0, len(metrics), _MOST_METRICS):
+        client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
     inputs = [
         DatasetInput(
             Dataset(name, digest, "adbench-text", source, profile=profile),
             [InputTag("mlflow.data.context", context)],
         )
-        for context, name, digest, source, profile in payload.inputs
+        for context, name, digest, source, profile in run.inputs
     ]
     if inputs:
         try:
             client.log_inputs(run_id, datasets=inputs)
         except TrackingError:  # two processes that log the same dataset for the first time: one of them fails
             client.log_inputs(run_id, datasets=inputs)
-    for name, text in payload.files.items():
-        _write_text(client, run_id, artifacts, name, text)
-    client.set_terminated(run_id, payload.status)
+    client.log_texts(run_id, run.files)
+    client.set_terminated(run_id, run.status)
     return run_id
-
-
-def _write_values(client: StoreClient, run_id: str, payload: Payload) -> None:
-    """Log params and metrics, as many at once as MLflow takes."""
-    from mlflow.entities import Metric, Param
-
-    params = [Param(name, value) for name, value in payload.params.items()]
-    metrics = [Metric(*value) for value in payload.metrics]
-    for i in range(0, len(params), _MOST_PARAMS):
-        client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
-    for i in range(0, len(metrics), _MOST_METRICS):
-        client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
-
-
-def _write_text(client: StoreClient, run_id: str, artifacts: str, name: str, text: str) -> None:
-    """Write an artifact; into a folder of this machine directly, which MLflow would look up each time."""
-    folder = local_path(artifacts)
-    if folder is None:
-        client.log_text(run_id, text, name)
-        return
-    path = folder / name
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise TrackingError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
 def run_tags() -> dict[str, str]:
@@ -134,33 +73,26 @@ def run_tags() -> dict[str, str]:
 # A cell
 
 
-def payload(result: Result, definition: Mapping[str, str], corpus: Corpus) -> Payload:
-    """Return everything that is logged of the result of a cell."""
+def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, parent: str) -> Run:
+    """Return the run of a cell, below that of its sweep."""
     cell = result.cell
-    started = int(result.started * 1000)
     params, versions = params_and_tags(definition)
-    tags = {_accepted(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
-    steps = [
-        Value(_accepted(name), point.value, int(point.time * 1000), point.step)
-        for name, curve in result.curves.items()
-        for point in curve
-    ]
-    return Payload(
+    tags = {accepted_name(name): printable(tag) for name, tag in _tags(result, definition, corpus).items()}
+    return Run(
         name=f"{cell.name} | {cell.inlier} | {percent(cell.contamination)} | seed {cell.seed}"
         + of_splits(cell),
-        started=started,
         status="FAILED" if result.reason else "FINISHED",
-        tags=tags | versions,
+        started=int(result.started * 1000),
+        tags={**tags, **versions, PARENT: parent},
         params=params,
-        metrics=[*(Value(name, value, started) for name, value in result.metrics.items()), *steps],
+        metrics=result.metrics,
+        curves={
+            accepted_name(name): [(point.step, point.value, int(point.time * 1000)) for point in curve]
+            for name, curve in result.curves.items()
+        },
         inputs=_inputs(result, corpus),
         files={name: encodable(text) for name, text in _files(result, corpus).items()},
     )
-
-
-def _accepted(name: str) -> str:
-    """Return a name that MLflow accepts for a tag or a metric."""
-    return _NOT_IN_NAMES.sub("_", name)[:_LONGEST_NAME]
 
 
 def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict[str, str]:
@@ -248,8 +180,8 @@ def _shared(definition: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in definition.items() if name not in ("inlier", "seed")}
 
 
-def summary_payload(group: Sequence[Record]) -> Payload:
-    """Return what is logged of the cells of one summary."""
+def run_of_summary(group: Sequence[Record]) -> Run:
+    """Return the run of the cells of one summary."""
     first = group[0]
     is_grid = any(record.n_configurations > 1 for record in group)
     name = f"{first.detector} {first.preset}: {first.configuration}" if is_grid else first.name
@@ -260,16 +192,15 @@ def summary_payload(group: Sequence[Record]) -> Payload:
         DESCRIPTION: "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
         **run_tags(),
     }
-    now = int(time.time() * 1000)
     source = json.dumps({"dataset": first.dataset, "edition": first.edition})
     size = json.dumps({"documents": first.documents})
-    return Payload(
+    return Run(
         name=f"{name} | {percent(first.contamination)}{of_splits(first)}",
-        started=now,
         status="FINISHED",
+        started=int(time.time() * 1000),
         tags=tags | versions,
         params=params,
-        metrics=[Value(*each, now) for each in summary(group).items()],
+        metrics=summary(group),
         inputs=[Input("testing", first.dataset, first.dataset_digest, source, size)],
     )
 
