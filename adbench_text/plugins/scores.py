@@ -3,14 +3,14 @@
 It imports no library but numpy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 
 if TYPE_CHECKING:
     from adbench_text.plugins.cleaner import Cleaner
@@ -125,3 +125,24 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
     return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
+
+
+def words_as_written(
+    texts: Sequence[str],
+    cleaner: "Cleaner",
+    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
+) -> list[list[TokenScore]]:
+    """Return the scores of the words of documents as written; none if a detector scores them as units.
+
+    `token_scores` is asked about the cleaned documents.
+    """
+    try:
+        scored = token_scores([cleaner(text) for text in texts])
+    except AdbenchTextError:  # a document is a unit
+        return [[] for _ in texts]
+    return [original_words(text, cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)]
+
+
+def why_odd(words: Sequence[TokenScore], facts: Sequence[str], least: float) -> list[str]:
+    """Return what makes a document odd, the strongest first: its words, or facts if none is above `least`."""
+    return odd_words(words, least, N_WHY) or list(facts[:N_WHY])
