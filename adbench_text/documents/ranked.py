@@ -12,7 +12,7 @@ from adbench_text.documents.left_out import LeftOut
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.scores import N_WHY, TokenScore, why_odd, words_as_written
+from adbench_text.plugins.scores import N_WHY, TokenScore, words_and_why
 
 Array = NDArray[np.float64]
 
@@ -169,11 +169,13 @@ class Explain:
     def _words(self, places: list[int]) -> tuple[dict[int, list[TokenScore]], dict[int, list[str]]]:
         """Return the words of documents with their scores, and what makes them odd, by place."""
         texts, positions = [self.written[place] for place in places], self.found.positions(places)
-        words = words_as_written(
-            texts, self.cleaner, lambda cleaned: self.of_words.token_scores(cleaned, positions)
+        words, why = words_and_why(
+            texts,
+            self.cleaner,
+            lambda cleaned: self.of_words.token_scores(cleaned, positions),
+            lambda cleaned: self.of_words.reasons(cleaned, positions),
+            self.of_words.centre,
         )
-        facts = self.of_words.reasons([self.cleaner(text) for text in texts], positions)
-        why = [why_odd(*own, self.of_words.centre) for own in zip(words, facts, strict=True)]
         return dict(zip(places, words, strict=True)), dict(zip(places, why, strict=True))
 
 

@@ -13,7 +13,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import TokenScore, check_texts, why_odd, words_as_written
+from adbench_text.plugins.scores import TokenScore, check_texts, words_and_why, words_as_written
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
@@ -253,8 +253,8 @@ class Scorer:
         """
         if not texts:
             return [], []
-        facts = self._model.detector.reasons([self._cleaner(text) for text in texts])
-        why = [why_odd(*own, self.centre) for own in zip(self.words(texts), facts, strict=True)]
+        detector = self._model.detector
+        _, why = words_and_why(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
         return why, self._form.detector.reasons(texts) if self._form else [[] for _ in texts]
 
     def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:

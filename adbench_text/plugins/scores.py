@@ -143,6 +143,18 @@ def words_as_written(
     return [original_words(text, cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)]
 
 
-def why_odd(words: Sequence[TokenScore], facts: Sequence[str], least: float) -> list[str]:
-    """Return what makes a document odd, the strongest first: its words, or facts if none is above `least`."""
-    return odd_words(words, least, N_WHY) or list(facts[:N_WHY])
+def words_and_why(
+    texts: Sequence[str],
+    cleaner: "Cleaner",
+    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
+    reasons: Callable[[list[str]], Sequence[Sequence[str]]],
+    least: float,
+) -> tuple[list[list[TokenScore]], list[list[str]]]:
+    """Return the words of documents as written, and what makes each odd, the strongest first.
+
+    That is the words with scores above the least, or else the `reasons` of the detector.
+    """
+    words = words_as_written(texts, cleaner, token_scores)
+    facts = reasons([cleaner(text) for text in texts])
+    why = [odd_words(own, least, N_WHY) or list(of[:N_WHY]) for own, of in zip(words, facts, strict=True)]
+    return words, why
