@@ -1,9 +1,8 @@
 """``adbench-text odd``: rank the documents of a file against each other."""
 
-import csv
+import time
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +29,23 @@ from adbench_text.cli.progress import Rows, count
 from adbench_text.cli.show import link
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, one_line
+from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.documents.progress import OnProgress
-    from adbench_text.documents.ranked import OddDocuments, RankedDocument
+    from adbench_text.documents.ranked import OddDocuments
     from adbench_text.reports.formats._heatmap import PageDocument
 
 _OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
-_N_FAMILIES, _N_FAMILIES_PRINTED = 20, 3  # of near-copies, the largest
+_N_WRITTEN = 10_000  # documents that are written at a time
+_DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones in the table
+_N_FAMILIES_PRINTED = 3  # of near-copies, the largest
 _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
@@ -109,6 +113,7 @@ def command(
     check_outputs(file, table, page)
     choice = values_of(CHOICE, options)
     rows = _Rows(opened(file, options, again=True), with_text)
+    begin = time.perf_counter()
     with Rows() as progress:
         ranked = odd_documents(
             FileTexts(rows.texts),
@@ -116,41 +121,32 @@ def command(
             alpha=alpha,
             by=by,
             keep_copies=keep_copies,
+            top=top,
+            max_copies=max_copies,
             jobs=mapper_of(options),
             progress=progress,
         )
-        lists = {"": ranked}
-        if by is None and ranked.has_form:
-            lists = {" by words": ranked, " by form": ranked.ordered("form")}
-        progress("explaining", 0, None)
-        explained = {name: _explained(each, top, max_copies) for name, each in lists.items()}
-        families = [each for each in ranked.families(_N_FAMILIES) if each.n_copies >= _OF_FAMILY]
-        ranked.read([*chain(*explained.values()), *families])
-        for name, each in lists.items():
-            each.explain(explained[name])
-    summary, of_families = _summary(ranked), _families(ranked, families, rows)
-    click.echo("\n".join([summary, *of_families[:_N_FAMILIES_PRINTED]]))
-    for name, each in lists.items():
-        shown = explained[name][:top]
-        if name and shown:
-            click.echo(f"Odd{name}:")
-        if shown:
-            _print(each, shown, rows)
-    called_odd = [_called_odd(name, each, explained[name], max_copies) for name, each in lists.items()]
+    summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
+    click.echo("\n".join([summary, *families[:_N_FAMILIES_PRINTED]]))
+    # with one list, its order has no name
+    names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
+    shown = {order: _shown(documents, order, rows) for order, documents in ranked.lists.items()}
+    for order, name in names.items():
+        if top and shown[order]:
+            if name:
+                click.echo(f"Odd{name}:")
+            print_documents(shown[order][:top], P_OF_ORDER[order], rows.id_name)
+    called_odd = [_called_odd(ranked, order, name, max_copies) for order, name in names.items()]
     called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
-        _write_table(table, lists, rows, explained, progress)
-        sections = {
-            f"Odd{name}" if name else "The most odd": _shown(each, explained[name], rows)
-            for name, each in lists.items()
-        }
-        notes = [*of_families, in_any_file]
-        head = [_lead(by, explained), summary, *called_odd]
-        write_page(page, file, head, sections, next(iter(lists.values())).centre, notes, rows.id_name)
+        _write_table(table, ranked.table, rows, progress)
+        sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
+        head = [_lead(ranked, by), summary, *called_odd]
+        write_page(page, file, head, sections, ranked.centre, [*families, in_any_file], rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
-    for note in _notes(lists, choice):
+    for note in _notes(ranked, names, choice):
         click.echo(f"Note: {note}", err=True)
 
 
@@ -178,6 +174,17 @@ class _Rows:
             return str(place)
         return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
 
+    @property
+    def written_columns(self) -> list[str]:
+        """The columns of the file that are written to the table."""
+        return list(self.columns) if self.fields is not None else ["id"] * (self.id_name == "id")
+
+    def values(self, row: int) -> list[Any]:
+        """Return the values of a document in these columns."""
+        if self.fields is None:
+            return [self.id(row)] * len(self.written_columns)
+        return [self.fields[row].get(name) for name in self.columns]
+
     def texts(self) -> Iterator[str]:
         """Yield the documents; those of a large file are read each time."""
         if not self._is_read:
@@ -199,25 +206,28 @@ class _Rows:
         self._is_read = True
 
 
-def _summary(ranked: "OddDocuments") -> str:
+def _summary(ranked: "OddDocuments", seconds: float) -> str:
+    documents = ranked.table
+    is_copy = documents["copy_of"].notna()
+    n_copies = (is_copy & documents["rank"].notna()).sum()
+    n_different = (~is_copy & documents["p"].notna()).sum()
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
-    n_different = ranked.n_different_with_words
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
-    duplicates = count(ranked.n_copies - ranked.n_near_copies, "duplicate")
     return (
-        f"{ranked.n_documents:,} documents, {duplicates}{near}, "
-        f"{len(ranked.empty):,} empty; {ranked.detector}, {method}{learned}; {ranked.seconds:.1f} s"
+        f"{len(documents):,} documents, {count(n_copies - ranked.n_near_copies, 'duplicate')}{near}, "
+        f"{documents['p'].isna().sum():,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
     )
 
 
-def _families(ranked: "OddDocuments", families: "Sequence[RankedDocument]", rows: _Rows) -> list[str]:
+def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
     """Return a line for each of the largest families of near-copies."""
-    texts = ranked.read(families)
+    families: Iterator[Any] = ranked.families.itertuples()
     return [
-        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.place))}: "
-        f"{_start(texts[each.place])}"
+        f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.row))}: "
+        f"{_start(each.text)}"
         for each in families
+        if each.n_copies >= _OF_FAMILY
     ]
 
 
@@ -225,61 +235,45 @@ def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
 
 
-def _explained(ranked: "OddDocuments", top: int, max_copies: int | None) -> "list[RankedDocument]":
-    """Return the different documents that are odd or printed, at least one; none with too many copies."""
-
-    def is_listed(document: "RankedDocument") -> bool:
-        return document.copy_of is None and (max_copies is None or document.n_copies <= max_copies)
-
-    n_listed = max(sum(map(is_listed, ranked.odd)), top, 1)
-    return list(islice(filter(is_listed, ranked), n_listed))
-
-
-def _n_odd(ranked: "OddDocuments") -> tuple[int, int]:
-    """Return how many different documents are odd, and how many copies of them."""
-    odd = ranked.odd
-    n_different = sum(document.copy_of is None for document in odd)
-    return n_different, len(odd) - n_different
-
-
-def _lead(by: str | None, listed: "Mapping[str, Sequence[RankedDocument]]") -> str:
+def _lead(ranked: "OddDocuments", by: str | None) -> str:
     """Return what the page shows."""
-    first, *others = listed.items()
-    name = f" by {by}" if by else first[0]
-    more = "".join(f", and the {len(each):,} that do{other}" for other, each in others)
-    return f"These are the {len(first[1]):,} documents that differ most from the others{name}{more}."
+    (order, first), *others = ranked.lists.items()
+    name = f" by {order}" if by or others else ""
+    more = "".join(f", and the {len(each):,} that do by {other}" for other, each in others)
+    return f"These are the {len(first):,} documents that differ most from the others{name}{more}."
 
 
-def _called_odd(
-    name: str, ranked: "OddDocuments", listed: "Sequence[RankedDocument]", max_copies: int | None
-) -> str:
+def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int | None) -> str:
     """Return how many documents are odd, and how many have too many copies to be listed."""
-    n_odd, n_copies = _n_odd(ranked)
+    p, is_copy = ranked.table[P_OF_ORDER[order]], ranked.table["copy_of"].notna()
+    is_odd = p <= ranked.alpha
+    n_odd, n_copies = (is_odd & ~is_copy).sum(), (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
     line = (
-        f"Called odd{name}: {n_odd:,} of {ranked.n_different:,} different documents{copies}, those with p "
-        f"of at most {ranked.alpha:g} (--alpha)."
+        f"Called odd{name}: {n_odd:,} of {(p.notna() & ~is_copy).sum():,} different documents{copies}, "
+        f"those with p of at most {ranked.alpha:g} (--alpha)."
     )
     if max_copies is None:
         return line
-    n_left_out = max([n_odd, *(document.rank for document in listed)]) - len(listed)
+    listed = ranked.lists[order]
+    n_left_out = max([n_odd, *listed["rank"]]) - len(listed)
     most = count(max_copies, "copy", "copies")
     return f"{line} {n_left_out:,} with more than {most} not listed (--max-copies)."
 
 
-def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> list[str]:
+def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str, Any]) -> list[str]:
     notes = language_notes(choice)
-    for name, ranked in lists.items():
-        if ranked.odd:
+    for order, name in names.items():
+        p = ranked.table[P_OF_ORDER[order]]
+        if (p <= ranked.alpha).any():
             continue
-        n, least = ranked.n_different, ranked.p_of(ranked.first(1)[0]) or 0.0
+        n, least = (p.notna() & ranked.table["copy_of"].isna()).sum(), p.min()
         n_tied = round(least * n)
         tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
         notes.append(
             f"with {n:,} different documents{tied} no p{name} is below {least:.2g}, so none is odd; raise "
             "--alpha."
         )
-    ranked, *_ = lists.values()
     if ranked.other_language is not None:
         notes.append(
             f"few of the words are common in the language {choice['language']!r}, more in "
@@ -288,98 +282,46 @@ def _notes(lists: "Mapping[str, OddDocuments]", choice: Mapping[str, Any]) -> li
     return notes
 
 
-def _numbers(ranked: "RankedDocument") -> dict[str, str]:
-    return numbers_of(ranked) | ({"copies": f"{ranked.n_copies:,}"} if ranked.n_copies else {})
-
-
-def _print(ranked: "OddDocuments", shown: "Sequence[RankedDocument]", rows: _Rows) -> None:
-    texts = ranked.read(shown)
-    facts = [
-        {
-            "rank": str(each.rank),
-            "id": rows.id(each.place),
-            **_numbers(each),
-            "p": f"{ranked.p_of(each):.2g}",
-            "why": ", ".join(ranked.why(each)),
-            "text": texts[each.place],
-        }
-        for each in shown
-    ]
-    print_documents(facts, rows.id_name)
-
-
-def _write_table(
-    path: Path,
-    lists: "Mapping[str, OddDocuments]",
-    rows: _Rows,
-    explained: "Mapping[str, Sequence[RankedDocument]]",
-    progress: "OnProgress",
-) -> None:
-    """Write all documents in the order of the first list, the others last, with the columns of the file.
-
-    What explains a document would take much longer for all of them. Of a large file there are only the
-    identifiers.
-    """
-    why: dict[int, str] = {}
-    why_form: dict[int, str] = {}
-    for name, ranked in lists.items():
-        if ranked.by != "form":
-            why |= {each.place: ", ".join(ranked.why_words(each)) for each in explained[name]}
-        if ranked.by != "words":
-            why_form |= {each.place: ", ".join(ranked.why_form(each)) for each in explained[name]}
-    first, *_, last = [*lists.values()] * 2
-
-    def cells(each: "RankedDocument", *ranks: Any) -> list[Any]:
-        origin = each.place if each.copy_of is None else each.copy_of
-        copy_of = "" if each.copy_of is None else rows.id(origin)
-        numbers = [_cell(each.score, 6), *(_cell(p, 4) for p in (each.p, each.p_form, each.p_both))]
-        texts = map(no_formula, (why.get(origin), why_form.get(origin), copy_of))
-        return [ranks[0], each.place, *numbers, ranks[1], *texts]
-
-    def ours() -> Iterator[tuple[int, list[Any]]]:
-        is_written = bytearray(first.n_documents)
-        for each in first:
-            is_written[each.place] = True
-            yield each.place, cells(each, each.rank, int(each.is_odd))
-        for each in last if len(last) > len(first) else ():
-            if not is_written[each.place]:
-                is_written[each.place] = True
-                yield each.place, cells(each, "", "")
-        for place, written in enumerate(is_written):
-            if not written:
-                yield place, ["", place] + [""] * (len(_OURS) - 2)
-
-    fields = rows.fields
-    columns = list(rows.columns) if fields is not None else ["id"] * (rows.id_name == "id")
-    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream)
-        titles = [f"input_{name}" if name in _OURS else name for name in columns]
-        writer.writerow([*_OURS, *map(no_formula, titles)])
-        for n, (place, own) in enumerate(ours(), start=1):
-            theirs = [fields[place].get(name) if fields is not None else rows.id(place) for name in columns]
-            writer.writerow([*own, *map(no_formula, theirs)])
-            progress("writing", n, first.n_documents)
-
-
-def _cell(value: float | None, digits: int) -> str:
-    return "" if value is None else f"{value:.{digits}g}"
-
-
-def _shown(
-    ranked: "OddDocuments", explained: "Sequence[RankedDocument]", rows: _Rows
-) -> "list[PageDocument]":
-    """Return the documents of a list of the page."""
+def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocument]":
+    """Return the documents of a list as they are printed, and shown on the page."""
     from adbench_text.reports.formats._heatmap import PageDocument
 
-    texts = ranked.read(explained)
-    return [
-        PageDocument(
-            str(each.rank),
-            rows.id(each.place),
-            _numbers(each),
-            ranked.why(each),
-            texts[each.place],
-            ranked.words(each) if ranked.by != "form" else [],
-        )
-        for each in explained
-    ]
+    shown = []
+    of_documents: Iterator[Any] = documents.itertuples()
+    for each in of_documents:
+        copies = {"copies": f"{each.n_copies:,}"} if each.n_copies else {}
+        by_form = order == "form" or (order == "both" and not each.p <= each.p_form)
+        why = each.why_form if by_form else each.why
+        id_, numbers = rows.id(each.row), numbers_of(each) | copies
+        shown.append(PageDocument(str(each.rank), id_, numbers, why, each.text, each.words))
+    return shown
+
+
+def _write_table(path: Path, table: "pd.DataFrame", rows: _Rows, progress: "OnProgress") -> None:
+    """Write all documents with the columns of the file; of a large file there are only the identifiers."""
+    import pandas as pd
+
+    columns = rows.written_columns
+    titles = [f"input_{name}" if name in _OURS else name for name in columns]
+    header: Any = [*_OURS, *map(no_formula, titles)]
+    with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
+        for begin in range(0, len(table), _N_WRITTEN):
+            documents = table[begin : begin + _N_WRITTEN]
+            values = [rows.values(row) for row in documents["row"]]
+            theirs = pd.DataFrame(values, documents.index, columns, dtype=object).map(no_formula)
+            lines = pd.concat([_cells(documents, rows), theirs], axis=1)
+            lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
+            header = False
+            progress("writing", begin + len(documents), len(table))
+
+
+def _cells(documents: "pd.DataFrame", rows: _Rows) -> "pd.DataFrame":
+    """Return our columns as they are written."""
+    numbers = {
+        name: documents[name].map(f"{{:.{digits}g}}".format, na_action="ignore")
+        for name, digits in _DIGITS.items()
+    }
+    odd = documents["odd"].astype("Int64").where(documents["rank"].notna())
+    why = {name: documents[name].map(", ".join).map(no_formula) for name in ("why", "why_form")}
+    copy_of = documents["copy_of"].map(lambda row: no_formula(rows.id(int(row))), na_action="ignore")
+    return documents.assign(**numbers, odd=odd, **why, copy_of=copy_of)[list(_OURS)]

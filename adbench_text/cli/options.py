@@ -325,7 +325,7 @@ def _with_own(names: Sequence[str], columns: Mapping[str, Any]) -> list[str]:
                     f"give these as --dataset {registry.OWN}PATH."
                 )
         return list(names)
-    from adbench_text.documents.labelled import LabelledFiles
+    from adbench_text.corpora.labelled import LabelledFiles
 
     datasets = []
     for name in names:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -170,22 +171,37 @@ def numbers_of(document: Any) -> dict[str, str]:
     """Return the p-values and the score that a ranked or scored document has, as they are shown."""
     kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
     values = {name: getattr(document, name) for name in kinds}
-    return {name: format(value, kinds[name]) for name, value in values.items() if value is not None}
+    return {
+        name: format(value, kinds[name])
+        for name, value in values.items()
+        if value is not None and not isnan(value)
+    }
 
 
-def print_documents(rows: Sequence[Mapping[str, str]], id_name: str = "id") -> None:
-    """Print facts about documents as a table that fits the terminal; a column without values is left out."""
+def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
+    """Print documents as a table that fits the terminal, with one of their p; leave out empty columns."""
     from rich.table import Table
     from rich.text import Text
 
+    rows = [
+        {
+            "rank": each.rank,
+            "id": each.id,
+            "p": each.facts[p],
+            "copies": each.facts.get("copies", ""),
+            "why": ", ".join(each.why),
+            "text": each.text,
+        }
+        for each in documents
+    ]
     table = Table(box=None, header_style="")
-    names = [name for name in (*_WIDEST, "text") if any(row.get(name) for row in rows)]
+    names = [name for name in (*_WIDEST, "text") if any(row[name] for row in rows)]
     for name in names:
         title = id_name if name == "id" else name
         table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
     table.columns[0].justify = "right"
     for row in rows:
-        cells = [one_line(row.get(name, "")[:500]) for name in names]
+        cells = [one_line(row[name][:500]) for name in names]
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
     echo([table], get_terminal_size((110, 24)).columns + 1)
 

@@ -30,6 +30,7 @@ from adbench_text.cli.progress import Rows, count
 from adbench_text.cli.show import link, show, table
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import no_formula
+from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import Document
 
@@ -153,7 +154,7 @@ def command(
         click.echo(f"Page: {link(str(page), page, err=True)}.", err=True)
     click.echo(last_line, err=True)
     if summary:
-        _print_summary(found, shown, top)
+        _print_summary(found, shown, top, P_OF_ORDER[scorer.by])
     if as_json:
         facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": alpha} | drift._asdict()
         click.echo(json.dumps(facts | {"is_drift": drift.is_found}))
@@ -306,8 +307,8 @@ def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocume
     return shown
 
 
-def _print_summary(found: _Found, shown: "list[PageDocument]", top: int) -> None:
-    """Print the words that weigh most, and the documents with the smallest p."""
+def _print_summary(found: _Found, shown: "list[PageDocument]", top: int, p: str) -> None:
+    """Print the words that weigh most, and the documents with the smallest p, by the name of that p."""
     if found.words:
         click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
         strongest = sorted(found.words.items(), key=lambda item: (-item[1].weight, item[0]))[:top]
@@ -315,13 +316,9 @@ def _print_summary(found: _Found, shown: "list[PageDocument]", top: int) -> None
         show(None, [table(lines, ("word", "documents", "example"))], as_json=False)
     else:
         click.echo("No words: the detector scores none, or none makes a document odd.")
-    rows = [
-        {"id": each.id, "p": f"{document.order[0]:.2g}", "why": ", ".join(each.why), "text": each.text}
-        for document, each in zip(found.most_odd, shown, strict=True)
-    ]
-    if rows:
+    if shown:
         click.echo("Documents with the smallest p:")
-        print_documents(rows)
+        print_documents([each._replace(rank="") for each in shown], p)
 
 
 def _drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:

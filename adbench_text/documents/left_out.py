@@ -1,9 +1,9 @@
 """Scores of documents by detectors that were fitted without them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,6 @@ from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-T = TypeVar("T")
-
 N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
 
 
@@ -24,46 +22,48 @@ N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal document
 class LeftOut:
     """Scores of documents by detectors that were fitted without them.
 
-    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``.
+    `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. The methods take
+    documents and their positions among those that were learned from, -1 for other documents.
     """
 
     scores: NDArray[np.float64]
     method: str
+    detector: "TextDetector" = field(repr=False)  # answers about other documents, once fitted on all of these
     _texts: Sequence[str] = field(repr=False)
     _detectors: "Sequence[TextDetector]" = field(repr=False)  # one, or one for each fold
     _fold_of: NDArray[np.int64] = field(repr=False)
-
-    @property
-    def detector(self) -> "TextDetector":
-        """The detector that was fitted on all documents; only if each is left out by itself."""
-        return self._detectors[0]
 
     @cached_property
     def centre(self) -> float:
         """Score above which a word speaks for odd; 0 if the detector has no scores of words."""
         n = len(self.scores)
+        typical = range(0, n, max(n // N_TYPICAL, 1))
         try:
-            return centre(self.token_scores(range(0, n, max(n // N_TYPICAL, 1))))
+            return centre(self.token_scores([self._texts[position] for position in typical], typical))
         except AdbenchTextError:  # it scores a document as a unit
             return 0.0
 
-    def token_scores(self, rows: Sequence[int]) -> list[list[TokenScore]]:
-        """Return the scores of the words of some documents; raise DetectorError if there are none."""
-        if self.detector.leaves_out_self:
-            return self.detector.training_token_scores(rows)
-        return self._by_fold(rows, lambda detector, texts: detector.token_scores(texts))
+    def token_scores(self, texts: Sequence[str], positions: Sequence[int]) -> list[list[TokenScore]]:
+        """Return the scores of the words of documents; raise DetectorError if there are none."""
+        return self._answers("token_scores", texts, positions)
 
-    def reasons(self, rows: Sequence[int]) -> list[list[str]]:
-        """Return the facts that make some documents odd, the strongest first."""
-        return self._by_fold(rows, lambda detector, texts: detector.reasons(texts))
+    def reasons(self, texts: Sequence[str], positions: Sequence[int]) -> list[list[str]]:
+        """Return the facts that make documents odd, the strongest first."""
+        return self._answers("reasons", texts, positions)
 
-    def _by_fold(self, rows: Sequence[int], ask: "Callable[[TextDetector, list[str]], list[T]]") -> list[T]:
-        """Return what the detectors that did not learn from some documents answer about them."""
-        of_row: dict[int, T] = {}
-        for fold, detector in enumerate(self._detectors):
-            if own := [row for row in rows if self._fold_of[row] == fold]:
-                of_row |= zip(own, ask(detector, [self._texts[row] for row in own]), strict=True)
-        return [of_row[row] for row in rows]
+    def _answers(self, method: str, texts: Sequence[str], positions: Sequence[int]) -> list[Any]:
+        """Ask the detector about documents; about those it learned from, the fit that left them out."""
+        fold_of = np.append(self._fold_of, -1)[np.asarray(positions, dtype=np.int64)]
+        answers: dict[int, Any] = {}
+        for fold, detector in [(-1, self.detector), *enumerate(self._detectors)]:
+            if not (asked := np.flatnonzero(fold_of == fold).tolist()):
+                continue
+            if fold >= 0 and method == "token_scores" and detector.leaves_out_self:
+                found = detector.training_token_scores([positions[number] for number in asked])
+            else:
+                found = getattr(detector, method)([texts[number] for number in asked])
+            answers |= zip(asked, found, strict=True)
+        return [answers[number] for number in range(len(texts))]
 
 
 def left_out(
@@ -77,7 +77,8 @@ def left_out(
     Whole(2).check("n_folds", n_folds)
     if detector.leaves_out_self:
         scores = detector.fit(texts).decision_scores_
-        return LeftOut(scores, "leave-one-out", texts, [detector], np.zeros(len(texts), dtype=np.int64))
+        fold_of = np.zeros(len(texts), dtype=np.int64)
+        return LeftOut(scores, "leave-one-out", detector, texts, [detector], fold_of)
     from sklearn.base import clone
 
     n_folds = min(n_folds, len(texts))
@@ -89,4 +90,4 @@ def left_out(
         rows = np.flatnonzero(fold_of == fold).tolist()
         scores[rows] = fitted.decision_function([texts[row] for row in rows])
         detectors.append(fitted)
-    return LeftOut(scores, f"cross-fitted over {n_folds} folds", texts, detectors, fold_of)
+    return LeftOut(scores, f"cross-fitted over {n_folds} folds", detector, texts, detectors, fold_of)

@@ -1,8 +1,7 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-import time
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +9,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.calibration import joined, p_values_within
+from adbench_text.calibration import p_values_within
 from adbench_text.checks import Number, Whole, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.documents.chunks import Mapper, in_chunks, mapper_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.progress import OnProgress, no_progress
-from adbench_text.documents.ranked import Array, OddDocuments, Part
+from adbench_text.documents.ranked import (
+    Explain,
+    OddDocuments,
+    in_order,
+    joined_p,
+    largest_families,
+    listed,
+    table_of,
+    with_reasons,
+)
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.models.model import FORM, WORDS, FormPart, Model, Training, keys
@@ -28,6 +36,9 @@ from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
 from adbench_text.text.cleaning import likely_language, share_of_common_words, words_looked_at
 
+Array = NDArray[np.float64]
+
+_CHANGED = "The documents have changed while they were read: some are missing. Run it again."
 _LEAST_SINGLE = 0.5  # of the different documents
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
@@ -46,6 +57,8 @@ def odd_documents(
     seed: int = 0,
     sample: int = SAMPLE,
     keep_copies: bool = False,
+    top: int = 10,
+    max_copies: int | None = None,
     jobs: int | Mapper = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
@@ -69,8 +82,8 @@ def odd_documents(
         Share of the different documents that is called odd, in (0, 1), with or without outliers among them.
     by : {"words", "form", "both"}, optional
         Which p gives the order, what is odd and why. With ``"words"`` form is not looked at. By default words
-        give the order, and the other p-values are known: `OddDocuments.ordered` gives the other orders. A
-        detector that reads documents as they were written, such as ``form``, has one order, by itself.
+        give the order, the other p-values are known, and there is a second list by form. A detector that
+        reads documents as they were written, such as ``form``, has one order, by itself.
     clean : bool
         Whether to remove stop words, punctuation and digits before; never for form, or a detector that reads
         documents as they were written.
@@ -85,6 +98,10 @@ def odd_documents(
         Whether each near-copy of a document is ranked by itself. By default documents that share about 80 %
         of their different words are a family: one of them is ranked, the others are its copies. A detector
         that reads documents as they were written keeps them.
+    top : int
+        Number of documents that a list has at least: what makes them odd is looked up, as for odd documents.
+    max_copies : int, optional
+        Documents with more copies are in no list.
     jobs : int or Mapper
         Number of processes that read and score documents, or where else that is done.
     progress : callable
@@ -106,58 +123,64 @@ def odd_documents(
     >>> reasons = ["password", "token", "code", "card", "key", "certificate", "address"]
     >>> tickets = [f"cannot log in to my account, the {reason} was rejected" for reason in reasons]
     >>> result = odd_documents([*tickets, "preheat the oven, then beat the eggs"], alpha=0.2)
-    >>> [(document.place, document.p) for document in result.odd]
-    [(7, 0.125)]
-    >>> sorted(result.why(result.odd[0]))
+    >>> result.table.loc[result.table["odd"], ["row", "p"]].values.tolist()
+    [[7.0, 0.125]]
+    >>> sorted(result.table["why"][0])
     ['beat', 'eggs', 'oven', 'preheat']
     """
-    begin = time.perf_counter()
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
+    form = _form_beside(own, by, language, seed)
+    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
+    texts, mapper = _checked(texts), mapper_of(jobs)
+    look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
+    found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
+    progress("learning", 0, None)
+    rest = found.rest if form else found.rest[found.rest < found.n_with_words]
+    if len(rest) and own.detector.regime == TEST_BATCH:
+        raise InvalidValueError(
+            f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
+            f"give sample={len(found.place_of)} (--sample) or more, got {sample}."
+        )
+    of_words = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
+    of_form = _learned(form, found.written, for_others=True) if form else None
+    scores = {"words": _spread(of_words, found.sample, found.n_with_words)}
+    if of_form:
+        scores["form"] = _spread(of_form, found.sample, len(found.place_of))
+    _score(texts, _Judge(cleaner, own, form), rest, found, scores, mapper, progress)
+    table = in_order(table_of(found, scores), by or "words", alpha)
+    orders = [by or "words"] if by or not form else ["words", "form"]
+    lists = {each: listed(in_order(table, each, alpha), top, max_copies) for each in orders}
+    progress("explaining", 0, None)
+    families = largest_families(found)
+    written = _written(texts, {*families["row"]}.union(*(each["row"] for each in lists.values())))
+    explain = Explain(cleaner, found, written, of_words, of_form)
+    lists = {each: explain(of_order, each) for each, of_order in lists.items()}
+    return OddDocuments(
+        table=with_reasons(table, lists.values()),
+        lists=lists,
+        families=families.assign(text=families["row"].map(written)),
+        detector=own.label,
+        method=of_words.method,
+        centre=of_words.centre,
+        alpha=alpha,
+        other_language=_other_language(found.cleaned_with_words, language),
+        n_learned=len(of_words.scores),
+        n_near_copies=int(found.is_near.sum()),
+    )
+
+
+def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
+    """Return the detector of form for an order; None if words alone count, or the detector reads form."""
     if by is not None:
         check_choice("order", by, ORDERS)
     if own.detector.reads_raw and by in ("form", "both"):
         raise InvalidValueError(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
-    cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts, mapper = _checked(texts), mapper_of(jobs)
-    look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
-    progress("learning", 0, None)
-    n_words, rest = found.n_with_words, found.rest
-    form = None
     if by in ("form", "both") or (by is None and _has_form(own)):
-        form = own_detector(FORM, language=language, seed=seed)
-    else:
-        rest = rest[rest < n_words]
-    if len(rest) and own.detector.regime == TEST_BATCH:
-        raise InvalidValueError(
-            f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
-            f"give sample={len(found.place_of)} (--sample) or more, got {sample}."
-        )
-    learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
-    of_words = Part(learned, own.detector, _spread(learned, found.sample, n_words))
-    of_form = None
-    if form:
-        learned = _learned(form, found.written, for_others=True)
-        of_form = Part(learned, form.detector, _spread(learned, found.sample, len(found.place_of)))
-    _score(texts, _Judge(cleaner, own, form), rest, found, (of_words, of_form), mapper, progress)
-    return OddDocuments(
-        detector=own.label,
-        method=of_words.left_out.method,
-        alpha=alpha,
-        by=by or "words",
-        other_language=_other_language(found.cleaned_with_words, language),
-        n_learned=len(of_words.left_out.scores),
-        seconds=time.perf_counter() - begin,
-        _texts=texts,
-        _cleaner=cleaner,
-        _survey=found,
-        _of_words=of_words,
-        _of_form=of_form,
-        _p=_p_values(of_words, of_form),
-    )
+        return own_detector(FORM, language=language, seed=seed)
+    return None
 
 
 def _checked(texts: Sequence[str] | FileTexts) -> Sequence[str] | FileTexts:
@@ -227,13 +250,12 @@ def _score(
     judge: _Judge,
     rows: NDArray[np.int64],
     found: Survey,
-    parts: tuple[Part, Part | None],
+    scores: Mapping[str, Array],
     mapper: Mapper,
     progress: OnProgress,
 ) -> None:
     """Fill in the scores of rows that the detectors have not learned from; they are in order of place."""
     has_words = rows < found.n_with_words
-    of_words, of_form = parts
 
     def chunks() -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
         begin = 0
@@ -245,13 +267,22 @@ def _score(
     with closing(mapper.map(judge, chunks() if len(rows) else ())) as scored:
         for by_words, by_form in scored:
             done = slice(n_done, n_done + len(by_form))
-            of_words.scores[rows[done][has_words[done]]] = by_words
-            if of_form:
-                of_form.scores[rows[done]] = by_form
+            scores["words"][rows[done][has_words[done]]] = by_words
+            if judge.form:
+                scores["form"][rows[done]] = by_form
             n_done = done.stop
             progress("scoring", n_done, len(rows))
     if n_done < len(rows):
-        raise DataError("The documents have changed while they were read: some are missing. Run it again.")
+        raise DataError(_CHANGED)
+
+
+def _written(texts: Iterable[str], places: Set[int]) -> dict[int, str]:
+    """Return documents as they were written, by place; those of a file are read again."""
+    ordered = sorted(places)
+    written = dict(zip(ordered, _at(texts, np.array(ordered)), strict=False))
+    if len(written) < len(places):
+        raise DataError(_CHANGED)
+    return written
 
 
 def _at(texts: Iterable[str], places: NDArray[np.int64]) -> Iterator[str]:
@@ -264,20 +295,6 @@ def _at(texts: Iterable[str], places: NDArray[np.int64]) -> Iterator[str]:
             next_place = next(wanted, None)
             if next_place is None:
                 return
-
-
-def _p_values(of_words: Part, of_form: Part | None) -> dict[str, Array]:
-    """Return the p-values of all rows by each order."""
-    p = {"words": p_values_within(of_words.scores)}
-    if of_form is not None:
-        p["form"] = p_values_within(of_form.scores)
-        p["both"] = p_values_within(_both(p["words"], p["form"]))
-    return p
-
-
-def _both(p_words: Array, p_form: Array) -> Array:
-    """Return the joined scores of all rows; no word of a document without words is odd."""
-    return joined(np.append(p_words, np.ones(len(p_form) - len(p_words))), p_form)
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
@@ -356,7 +373,7 @@ def fit_model(
     if _has_form(own):
         of_form = own_detector(FORM, language=language, seed=seed)
         by_form = _learned(of_form, found.written, for_others=True).scores[is_single]
-        both = _both(p_values_within(scores), p_values_within(by_form))
+        both = joined_p(p_values_within(scores), p_values_within(by_form))
         form = FormPart(of_form.detector, len(found.written), np.sort(by_form), np.sort(both))
     n_empty = int(((found.row_of < 0) | (found.row_of >= found.n_with_words)).sum())
     options = {

@@ -90,6 +90,14 @@ class Survey:
         rest = np.setdiff1d(np.arange(len(self.place_of)), self.sample)
         return rest[np.argsort(self.place_of[rest])]
 
+    def positions(self, places: Sequence[int]) -> list[int]:
+        """Return the positions of documents in the sample, -1 for those outside."""
+        rows = self.row_of[list(places)]
+        found = np.searchsorted(self.sample, rows)
+        is_in = np.append(self.sample, -1)[found] == rows
+        positions: list[int] = np.where(is_in, found, -1).tolist()
+        return positions
+
 
 def survey(texts: Iterable[str], look: Look, n_sample: int, mapper: Mapper, progress: OnProgress) -> Survey:
     """Look at documents once."""

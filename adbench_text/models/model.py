@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import Drift, drift, joined, p_values, threshold
 from adbench_text.checks import Number, check_choice
-from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.orders import ORDERS
+from adbench_text.errors import InvalidValueError
+from adbench_text.orders import ORDERS, P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import N_WHY, TokenScore, check_texts, odd_words, original_words
+from adbench_text.plugins.scores import TokenScore, check_texts, words_and_why, words_as_written
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
@@ -159,7 +159,6 @@ class Scorer:
         options = model.training.options
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
-        self._has_words = True
 
     def score(self, texts: Sequence[str]) -> list[ScoredDocument]:
         """Return the result of each document, in their order.
@@ -218,7 +217,8 @@ class Scorer:
 
     def p_of(self, result: ScoredDocument) -> float | None:
         """Return the p that decides whether a document is odd."""
-        return {"words": result.p, "form": result.p_form, "both": result.p_both}[self.by]
+        p: float | None = getattr(result, P_OF_ORDER[self.by])
+        return p
 
     def _is_odd(self, result: ScoredDocument) -> bool:
         p = self.p_of(result)
@@ -253,20 +253,10 @@ class Scorer:
         """
         if not texts:
             return [], []
-        facts = self._model.detector.reasons([self._cleaner(text) for text in texts])
-        scored = zip(self.words(texts), facts, strict=True)
-        why = [odd_words(words, self.centre, N_WHY) or facts[:N_WHY] for words, facts in scored]
+        detector = self._model.detector
+        _, why = words_and_why(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
         return why, self._form.detector.reasons(texts) if self._form else [[] for _ in texts]
 
     def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the words of documents with their scores; none if the detector has no such scores."""
-        if not texts or not self._has_words:
-            return [[] for _ in texts]
-        try:
-            scored = self._model.detector.token_scores([self._cleaner(text) for text in texts])
-        except AdbenchTextError:  # it scores a document as a unit
-            self._has_words = False
-            return [[] for _ in texts]
-        return [
-            original_words(text, self._cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)
-        ]
+        return words_as_written(texts, self._cleaner, self._model.detector.token_scores) if texts else []

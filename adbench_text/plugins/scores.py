@@ -3,13 +3,13 @@
 It imports no library but numpy.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 
 if TYPE_CHECKING:
     from adbench_text.plugins.cleaner import Cleaner
@@ -112,3 +112,36 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
     """Return the n different words with the highest scores above the least, in lower case."""
     strongest = sorted((word for word in words if word.score > least), key=lambda word: -word.score)
     return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
+
+
+def words_as_written(
+    texts: Sequence[str],
+    cleaner: "Cleaner",
+    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
+) -> list[list[TokenScore]]:
+    """Return the scores of the words of documents as written; none if a detector scores them as units.
+
+    `token_scores` is asked about the cleaned documents.
+    """
+    try:
+        scored = token_scores([cleaner(text) for text in texts])
+    except AdbenchTextError:  # a document is a unit
+        return [[] for _ in texts]
+    return [original_words(text, cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)]
+
+
+def words_and_why(
+    texts: Sequence[str],
+    cleaner: "Cleaner",
+    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
+    reasons: Callable[[list[str]], Sequence[Sequence[str]]],
+    least: float,
+) -> tuple[list[list[TokenScore]], list[list[str]]]:
+    """Return the words of documents as written, and what makes each odd, the strongest first.
+
+    That is the words with scores above the least, or else the `reasons` of the detector.
+    """
+    words = words_as_written(texts, cleaner, token_scores)
+    facts = reasons([cleaner(text) for text in texts])
+    why = [odd_words(own, least, N_WHY) or list(of[:N_WHY]) for own, of in zip(words, facts, strict=True)]
+    return words, why

@@ -20,6 +20,7 @@ from sklearn.metrics import average_precision_score
 
 from adbench_text import odd_documents
 from adbench_text.metrics import auroc
+from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins import registry
 from adbench_text.text import pretrained
 
@@ -53,10 +54,8 @@ def filtered(texts: list[str], encoder: str) -> Ranking:
 
 def ranked(texts: list[str], by: str = "words", **choice: Any) -> Ranking:
     """Rank documents by a p-value of `odd`; a document without it is the least odd."""
-    name = "p" if by == "words" else f"p_{by}"
-    p = np.ones(len(texts))
-    for document in odd_documents(texts, by=by, keep_copies=True, **choice).documents:
-        p[document.place] = getattr(document, name)
+    table = odd_documents(texts, by=by, keep_copies=True, **choice).table
+    p = table.set_index("row")[P_OF_ORDER[by]].sort_index().fillna(1).to_numpy()
     order = np.argsort(p, kind="stable")
     return Ranking(-p, order[: ceil(len(texts) / 10)])
 

@@ -151,11 +151,13 @@ def test_the_first_answer_does_not_wait_for_a_second_document(adbench, tmp_path,
         def readable(self):
             return True
 
-        def readline(self, size=-1):
-            if self.sent:
-                return self.sent.pop()
-            assert printed, "asked for a second line before the first was answered"
-            return b""
+        def readinto(self, buffer):
+            if not self.sent:
+                assert printed, "asked for a second line before the first was answered"
+                return 0
+            line = self.sent.pop()
+            buffer[: len(line)] = line
+            return len(line)
 
     monkeypatch.setattr(sys, "stdin", type("Stdin", (), {"buffer": Pipe()}))
     monkeypatch.setattr(score.click, "echo", lambda text, **_: printed.append(text))

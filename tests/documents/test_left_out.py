@@ -25,7 +25,7 @@ def test_a_detector_that_leaves_out_is_fitted_once_on_everything():
 def test_words_of_a_training_document_leave_it_out_too():
     texts = [*SEA, "lighthouse lighthouse ship"]
     scored = left_out(LLR(background="uniform"), texts)
-    own = {word.token: word.score for word in scored.token_scores([len(SEA)])[0]}
+    own = {word.token: word.score for word in scored.token_scores([texts[-1]], [len(SEA)])[0]}
     rest = LLR(background="uniform").fit(SEA)
     others = {word.token: word.score for word in rest.token_scores([texts[-1]])[0]}
     assert own == pytest.approx(others)

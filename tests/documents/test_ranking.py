@@ -1,6 +1,7 @@
 """Documents ranked against each other, and the words that make them odd."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import IsolationForest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -9,6 +10,9 @@ from sklearn.pipeline import make_pipeline
 
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
+from adbench_text.documents import ranking
+from adbench_text.documents.left_out import left_out
+from adbench_text.documents.ranked import in_order
 from adbench_text.documents.ranking import fit_model, odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
@@ -29,21 +33,46 @@ def ranked(texts, **options):
     return odd_documents(texts, options.pop("detector", "llr"), settings=settings, **options)
 
 
+def first(table):
+    """Return the first of some documents."""
+    return next(table.itertuples())
+
+
+def of_row(table, row):
+    """Return the document of a row."""
+    return first(table[table.row == row])
+
+
+def odd_rows(table):
+    return table.row[table.odd].tolist()
+
+
 def test_the_odd_one_is_first_with_its_words():
     result = ranked([*SEA, ODD, "", " ... 12"], alpha=0.02)
-    first = result.documents[0]
-    assert (first.place, first.rank, first.is_odd, first.copy_of) == (60, 1, True, None)
-    assert first.p == pytest.approx(1 / 61)
-    assert [document.place for document in result.odd] == [60]
-    assert result.empty == [61, 62]
-    assert len(result.documents) == 61
-    assert set(result.why(first)) == {"judge", "courts", "heard", "witness"}
-    assert [ODD[word.start : word.end] for word in result.words(first)] == [
-        "JUDGE",
-        "courts",
-        "heard",
-        "witness",
+    own = first(result.table)
+    assert (own.row, own.rank, own.odd, own.copy_of) == (60, 1, True, pd.NA)
+    assert own.p == pytest.approx(1 / 61)
+    assert odd_rows(result.table) == [60]
+    assert result.table.row[result.table.p.isna()].tolist() == [62, 61]
+    assert result.table["rank"].count() == 61
+    assert set(own.why) == {"judge", "courts", "heard", "witness"}
+    listed = first(result.lists["words"])
+    assert (listed.text, listed.why) == (ODD, own.why)
+    assert [ODD[word.start : word.end] for word in listed.words] == ["JUDGE", "courts", "heard", "witness"]
+
+
+def test_the_odd_documents_are_explained_and_the_first_ones():
+    result = ranked([*SEA, ODD, ODD], alpha=0.02, top=3)
+    listed = result.lists["words"]
+    assert listed.row.tolist() == result.table.row[result.table.copy_of.isna()].tolist()[:3]
+    assert (result.table.why.map(len) > 0).tolist() == [
+        True,
+        True,
+        *(listed.why.map(len) > 0)[1:],
+        *[False] * 58,
     ]
+    assert len(ranked([*SEA, ODD], alpha=0.2, top=0).lists["words"]) == 12
+    assert ranked([*SEA, ODD, ODD], alpha=0.02, max_copies=0).lists["words"].row.tolist()[0] != 60
 
 
 def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
@@ -52,7 +81,7 @@ def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
     texts = ["Schiff Anker", "Anker Sturm", "Sturm Schiff", "Gericht"]
     result = odd_documents(texts, "ocsvm", settings={"vectors": str(path)}, language="de", n_folds=4)
     assert result.detector == f"ocsvm (vectors={path})"
-    assert result.documents[0].place == 3
+    assert first(result.table).row == 3
 
 
 def test_an_error_of_another_library_is_one_line():
@@ -89,7 +118,7 @@ class Unknown:
 def test_a_detector_may_be_an_object_or_a_class(detector, name):
     before = str(vars(detector))
     result = odd_documents([*SEA, ODD], detector, keep_copies=True, alpha=0.02)
-    assert (result.detector, result.documents[0].place) == (name, 60)
+    assert (result.detector, first(result.table).row) == (name, 60)
     model = fit_model(SEA, detector)
     normal, odd = Scorer(model).score([SEA[0], ODD])
     assert model.name == name
@@ -127,16 +156,14 @@ def test_what_is_no_detector(detector, options, message):
 
 
 def test_copies_share_rank_and_score_and_do_not_support_each_other():
-    result = ranked([*SEA, ODD, ODD.lower(), ODD])
-    assert result.n_copies == 2
-    assert [(d.place, d.rank, d.copy_of) for d in result.documents[:3]] == [
-        (60, 1, None),
-        (61, 1, 60),
-        (62, 1, 60),
-    ]
-    assert len({d.score for d in result.documents[:3]}) == 1
-    assert {d.p for d in result.documents[:3]} == {1 / 61}
-    assert result.documents[0].score == ranked([*SEA, ODD]).documents[0].score
+    table = ranked([*SEA, ODD, ODD.lower(), ODD]).table
+    assert table.copy_of.count() == 2
+    copies = table[:3]
+    assert (copies.row.tolist(), copies["rank"].tolist()) == ([60, 61, 62], [1, 1, 1])
+    assert copies.copy_of.tolist() == [pd.NA, 60, 60]
+    assert copies.n_copies.tolist() == [2, 0, 0]
+    assert set(copies.p) == {1 / 61}
+    assert set(copies.score) == {first(ranked([*SEA, ODD]).table).score}
 
 
 @pytest.mark.parametrize(
@@ -147,10 +174,17 @@ def test_the_order_of_the_documents_changes_no_p(detector, settings):
     texts = [*texts_about("sea", 120, 0), *texts_about("law", 120, 1), *texts_about("sky", 120, 2), "12", "3"]
     order = np.random.default_rng(0).permutation(len(texts))
     shuffled = [texts[place] for place in order]
+    numbers = ["row", "score", "p", "p_form", "p_both", "odd"]
     for by in ("words", "both"):
         options = {"settings": settings, "by": by, "keep_copies": True, "n_folds": 2}
-        p_of = {each.place: each[2:] for each in odd_documents(texts, detector, **options)}
-        assert {order[each.place]: each[2:] for each in odd_documents(shuffled, detector, **options)} == p_of
+        table, other = (odd_documents(each, detector, **options).table for each in (texts, shuffled))
+        other = other.assign(row=order[other.row])
+        assert (
+            other[numbers]
+            .sort_values("row")
+            .reset_index(drop=True)
+            .equals(table[numbers].sort_values("row").reset_index(drop=True))
+        )
 
 
 @pytest.mark.parametrize(
@@ -171,9 +205,9 @@ def test_a_model_is_the_same_with_and_without_copies(detector, settings):
 def test_other_detectors_find_them_too(detector, settings):
     law = texts_about("law", 5, 0)  # so that those without one of them know its words
     result = odd_documents([*SEA, *law], detector, settings=settings)
-    assert {document.place for document in result.documents[:5]} == {60, 61, 62, 63, 64}
-    assert result.words(result.documents[0]) == []
-    assert result.why(result.documents[0]) == []
+    assert set(result.table.row[:5]) == {60, 61, 62, 63, 64}
+    listed = first(result.lists["words"])
+    assert (listed.words, listed.why) == ([], [])
 
 
 def test_a_language_without_word_vectors():
@@ -198,9 +232,12 @@ def test_a_setting_of_the_user_wins_and_is_named():
         odd_documents(SEA, "ocsvm", preset="paper-grid")
 
 
-def test_a_model_sets_no_document_aside_and_a_ranking_does(home):
+def test_a_model_sets_no_document_aside_and_a_ranking_does(home, monkeypatch):
+    fitted, fit = [], LLR.fit
+    monkeypatch.setattr(LLR, "fit", lambda self, *texts: fitted.append(self) or fit(self, *texts))
     assert fit_model(SEA).detector.kept_ is None
-    assert not ranked([*SEA, ODD])._of_words.detector.kept_.all()
+    ranked([*SEA, ODD])
+    assert not fitted[-1].kept_.all()
 
 
 @pytest.mark.parametrize("texts", [[ODD], [ODD, ODD.lower()], [ODD, "", "..."]])
@@ -244,19 +281,19 @@ def test_a_preset_may_come_with_the_name_of_the_detector():
 
 def test_form_gives_an_order_and_a_p_of_its_own():
     result = ranked([*SEA, ODD, SEA[3].upper(), "12 34 56", "!? !? !?", "", "12 34 56"], alpha=0.03)
-    assert result.empty == [62, 63, 64, 65]
-    assert {document.place for document in result.odd} == {60}
-    assert result.documents[0].p == pytest.approx(1 / 61)
-    by_form = result.ordered("form")
-    assert (by_form.by, len(by_form.documents), len(by_form.different)) == ("form", 65, 63)
-    assert {document.place for document in by_form.different[:3]} == {60, 62, 63}
-    assert all(document.is_odd == (document.p_form <= 0.03) for document in by_form.documents)
-    digits = next(document for document in by_form.documents if document.place == 62)
-    assert (digits.score, digits.p, digits.n_copies) == (None, None, 1)
-    assert by_form.why(digits) == by_form.why_form(digits)
-    assert by_form.why(digits)[0].startswith("75 % digits")
-    assert by_form.words(digits) == []
-    assert by_form.ordered("words").documents == result.documents
+    table, by_form = result.table, result.lists["form"]
+    assert table.row[table["rank"].isna()].tolist() == [63, 62, 65, 64]
+    assert (odd_rows(table), first(table).p) == ([60], pytest.approx(1 / 61))
+    assert (table.p_form.count(), (table.p_form.notna() & table.copy_of.isna()).sum()) == (65, 63)
+    assert set(by_form.row[:3]) == {60, 62, 63}
+    assert by_form["rank"].tolist() == list(range(1, 11))
+    assert (by_form.odd == (by_form.p_form <= 0.03)).all()
+    digits = of_row(by_form, 62)
+    assert (np.isnan(digits.score), np.isnan(digits.p), digits.n_copies) == (True, True, 1)
+    assert digits.why_form[0].startswith("75 % digits")
+    assert (digits.words, digits.why) == ([], [])
+    assert of_row(table, 62).why_form == digits.why_form
+    assert table.equals(in_order(in_order(table, "form", 0.03), "words", 0.03))
 
 
 def test_without_the_detector_form_there_are_words_only(monkeypatch):
@@ -264,8 +301,8 @@ def test_without_the_detector_form_there_are_words_only(monkeypatch):
     without = lambda kind: {name: each for name, each in plugins(kind).items() if name != "form"}  # noqa: E731
     monkeypatch.setattr(registry, "plugins", without)
     result = ranked([*SEA, ODD])
-    assert not result.has_form
-    assert result.documents[0].place == 60
+    assert list(result.lists) == ["words"]
+    assert (first(result.table).row, result.table.p_form.count()) == (60, 0)
     assert fit_model(SEA, "llr", settings={"background": "uniform", "coherence": 0}).form is None
     with pytest.raises(UnknownNameError, match="No detector named 'form'"):
         ranked([*SEA, ODD], by="form")
@@ -273,30 +310,28 @@ def test_without_the_detector_form_there_are_words_only(monkeypatch):
 
 def test_both_is_the_rank_of_the_joined_p_values():
     both = ranked([*SEA, ODD, "12 34 56"], by="both")
-    scores = [1 / (each.p or 1.0) + 0.5 / each.p_form for each in both.documents]
-    assert scores == sorted(scores, reverse=True)
-    assert [each.p_both for each in both.documents][:2] == [1 / 62, 2 / 62]
-    assert both.why(next(each for each in both.documents if each.place == 60)) == ranked([*SEA, ODD]).why(
-        ranked([*SEA, ODD]).documents[0]
-    )
-    assert both.why(next(each for each in both.documents if each.place == 61))[0].startswith("75 % digits")
+    scores = 1 / both.table.p.fillna(1.0) + 0.5 / both.table.p_form
+    assert scores.is_monotonic_decreasing
+    assert both.table.p_both[:2].tolist() == [1 / 62, 2 / 62]
+    listed = both.lists["both"]
+    assert of_row(listed, 60).why == first(ranked([*SEA, ODD]).table).why
+    assert (of_row(listed, 61).words, of_row(listed, 61).why) == ([], [])
+    assert of_row(listed, 61).why_form[0].startswith("75 % digits")
 
 
 def test_form_is_not_looked_at_unless_asked_for(monkeypatch):
     monkeypatch.setattr(registry.detector("form"), "_fit", None)
     result = ranked([*SEA, ODD], by="words")
-    assert (result.has_form, result.documents[0].p_form, result.documents[0].p_both) == (False, None, None)
-    with pytest.raises(InvalidValueError, match="ranked by words only, not by form"):
-        result.ordered("form")
+    assert (list(result.lists), result.table[["p_form", "p_both"]].count().sum()) == (["words"], 0)
     with pytest.raises(UnknownNameError, match="order"):
         ranked(SEA, by="size")
 
 
 def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
     result = odd_documents([*SEA, "Ship, ship!", "SHIP SHIP", "12 34 56"], "form")
-    assert (result.has_form, result.empty, len(result.different)) == (False, [], 63)
-    assert result.documents[0].place == 62
-    assert result.why(result.documents[0])[0].startswith("75 % digits")
+    assert (list(result.lists), result.table.p.count(), result.table.copy_of.count()) == (["words"], 63, 0)
+    assert first(result.table).row == 62
+    assert first(result.table).why[0].startswith("75 % digits")
     with pytest.raises(InvalidValueError, match=r"it has no order by 'form'\. Leave out by"):
         odd_documents(SEA, "form", by="form")
 
@@ -339,40 +374,40 @@ def cooking(n, seed=0):
 
 
 @pytest.mark.parametrize("detector", ["llr", "mean", "knn-words", "form"])
-def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(detector):
-    texts = [*cooking(300), ODD]
+def test_documents_outside_the_sample_are_scored_by_what_was_learned_from_it(detector, monkeypatch):
+    texts, learned = [*cooking(300), ODD], []
+    monkeypatch.setattr(ranking, "left_out", lambda *given: learned.append(left_out(*given)) or learned[-1])
     result = odd_documents(texts, detector, sample=100, alpha=0.05)
     assert result.n_learned < 101
-    found = result._survey
-    learner = result._of_words
-    cleaned = [result._cleaner(texts[place]) for place in found.place_of.tolist()]
-    rest = found.rest.tolist()
+    of_words = learned[0]
+    cleaner = Cleaner(None if detector == "form" else "en")
+    cleaned = {text: cleaner(text) for text in texts}
+    different = result.table[result.table.copy_of.isna()].sort_values("row")
+    own = dict(zip(of_words._texts, of_words.scores, strict=True))
+    rest = different[[cleaned[texts[row]] not in own for row in different.row]]
     assert len(rest) > 150
-    expected = learner.detector.decision_function([cleaned[row] for row in rest])
-    np.testing.assert_array_equal(learner.scores[rest], expected)
-    np.testing.assert_array_equal(learner.scores[found.sample], learner.left_out.scores)
-    p_of_row = p_values_within(learner.scores)
-    assert [each.p for each in result.different] == [
-        p_of_row[found.row_of[each.place]] for each in result.different
-    ]
+    expected = of_words.detector.decision_function([cleaned[texts[row]] for row in rest.row])
+    np.testing.assert_array_equal(rest.score, expected)
+    in_sample = different[~different.row.isin(rest.row)]
+    assert in_sample.score.tolist() == [own[cleaned[texts[row]]] for row in in_sample.row]
+    assert different.p.tolist() == p_values_within(different.score.to_numpy()).tolist()
     if detector in ("llr", "mean"):  # a form may be odd without a single fact that is
-        assert all(result.why(document) for document in result.odd)
+        assert all(result.table.why[result.table.odd])
 
 
 @pytest.mark.parametrize("detector", ["llr", "mean", "pyod-knn"])
 def test_documents_of_a_file_are_ranked_as_those_in_memory(detector):
     texts = ["", *cooking(200), "12 34 56 78 90", ODD, ODD]
     settings = {"encoder": "svd", "n_neighbors": 5} if detector == "pyod-knn" else {}
-    in_memory, of_file = (
-        odd_documents(each, detector, settings=settings, sample=150)
-        for each in (texts, FileTexts(lambda: iter(texts)))
-    )
-    for by in ("words", "form", "both"):
-        one, other = in_memory.ordered(by), of_file.ordered(by)
-        assert one.documents == other.documents
-        assert [one.why(document) for document in one.odd] == [other.why(document) for document in other.odd]
-        assert one.words(one.first(1)[0]) == other.words(other.first(1)[0])
-    assert in_memory.empty == of_file.empty == [0, 201]
+    for by in (None, "form", "both"):
+        in_memory, of_file = (
+            odd_documents(each, detector, settings=settings, sample=150, by=by)
+            for each in (texts, FileTexts(lambda: iter(texts)))
+        )
+        assert in_memory.table.equals(of_file.table)
+        for order, listed in in_memory.lists.items():
+            assert listed.equals(of_file.lists[order])
+        assert set(in_memory.table.row[in_memory.table.p.isna()]) == {0, 201}
 
 
 def test_the_documents_of_a_family_share_the_score_of_one(home):
@@ -382,18 +417,17 @@ def test_the_documents_of_a_family_share_the_score_of_one(home):
     )
     texts = [*cooking(100), *(spam.format(name) for name in ("anna", "berta", "carla", "dora"))]
     result = odd_documents(texts, "knn-words", by="words")
-    assert (result.n_near_copies, result.n_copies, result.n_different) == (3, 3, 101)
-    (family,) = result.families(5)
-    assert (family.n_copies, family.copy_of) == (3, None)
-    copies = [document for document in result.documents if document.copy_of == family.place]
-    assert {(each.rank, each.score, each.p) for each in copies} == {(family.rank, family.score, family.p)}
-    assert {family.place, *(each.place for each in copies)} == {100, 101, 102, 103}
-    own = [texts[each.place].split()[11] for each in copies]
-    explained = odd_documents(texts, "llr", settings={"background": "uniform", "coherence": 0}, by="words")
-    for each, name in zip(copies, own, strict=True):
-        assert name in {word.token for word in explained.words(each)}
+    table = result.table
+    assert (result.n_near_copies, table.copy_of.count(), table.copy_of.isna().sum()) == (3, 3, 101)
+    family = first(result.families)
+    assert (len(result.families), family.n_copies, family.text) == (1, 3, texts[family.row])
+    original, copies = of_row(table, family.row), table[table.copy_of == family.row]
+    assert original.copy_of is pd.NA
+    assert len(copies[["rank", "score", "p"]].drop_duplicates()) == 1
+    assert first(copies)[2:4] == original[2:4]
+    assert {family.row, *copies.row} == {100, 101, 102, 103}
     kept = odd_documents(texts, "knn-words", by="words", keep_copies=True)
-    assert (kept.n_near_copies, kept.n_different, kept.families(5)) == (0, 104, [])
+    assert (kept.n_near_copies, kept.table.copy_of.count(), len(kept.families)) == (0, 0, 0)
 
 
 def test_a_file_that_loses_documents_while_it_is_read_is_an_error():

@@ -13,19 +13,19 @@ WHY = "73 % digits (others 0 %)"
 
 
 def test_ranked_documents_are_not_cleaned():
-    ranked = odd_documents([*NORMAL, ODD, "", NORMAL[0]], "form", alpha=0.06)
-    assert [document.place for document in ranked.odd] == [len(NORMAL)]
-    assert ranked.why(ranked.odd[0])[0] == WHY
-    assert ranked.empty == [len(NORMAL) + 1]
-    assert ranked.n_copies == 1
+    table = odd_documents([*NORMAL, ODD, "", NORMAL[0]], "form", alpha=0.06).table
+    assert table.row[table.odd].tolist() == [len(NORMAL)]
+    assert table.why[0][0] == WHY
+    assert table.row[table.p.isna()].tolist() == [len(NORMAL) + 1]
+    assert table.copy_of.count() == 1
 
 
 def test_reasons_of_a_detector_that_is_fitted_in_folds_are_shown_too(monkeypatch):
     from adbench_text.plugins import registry
 
     monkeypatch.setattr(registry.detector("form"), "leaves_out_self", False)
-    ranked = odd_documents([*NORMAL, ODD], "form", alpha=0.06, n_folds=3)
-    assert [ranked.why(document)[0] for document in ranked.odd] == [WHY]
+    table = odd_documents([*NORMAL, ODD], "form", alpha=0.06, n_folds=3).table
+    assert [why[0] for why in table.why[table.odd]] == [WHY]
 
 
 def test_documents_are_scored_as_they_were_written():

@@ -7,7 +7,7 @@ import pytest
 from commands import adbench
 
 from adbench_text.corpora.corpus import load
-from adbench_text.documents.labelled import LabelledFiles
+from adbench_text.corpora.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.testing.topics import texts_about
 
