@@ -1,6 +1,5 @@
 """The figures of one metric: means over seeds and splits, beside those of the paper."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +11,7 @@ import pandas as pd
 
 from adbench_text.metrics import METRICS, ROUNDING
 from adbench_text.reports import benchmarks, published
-from adbench_text.reports.cells import Cells, Column
+from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
 from adbench_text.store.record import Record
@@ -21,7 +20,6 @@ from adbench_text.sweep.cell import of_splits
 PUBLISHED = "published"
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 _GROUP = ["column", "corpus", "level"]
-_LEAST = 3  # configurations of one detector, which are compared with each other
 
 
 class Corpus:
@@ -40,10 +38,14 @@ class Corpus:
         cells = comparison.cells
         self.records = [record for record in cells.records if record.corpus == digest]
         self.dataset = self.records[0].dataset
-        self.inliers = cells.inliers(digest)
         self.levels = sorted({record.contamination for record in self.records})
-        self.has_one_split = cells.has_one_split(digest)
         self.splits = of_splits(self.records[0])
+        known = known_splits(self.records)
+        self.has_one_split = len(known) == 1
+        kind = self.dataset, self.splits
+        of_sweep = dict.fromkeys(c.inlier for c in cells.promised if (c.dataset, of_splits(c)) == kind)
+        run = {record.inlier for record in self.records}
+        self.inliers = list(of_sweep) or known + sorted(run.difference(known))
         self.is_ranked = self.records[0].protocol == "unlabelled"
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
         self.lowest = self.levels[0] if self.is_ranked else comparison.lowest
@@ -73,7 +75,7 @@ class Corpus:
         """
         of_all = self._comparison
         level = self.lowest if level is None else level
-        if (entry := of_all.of_cells.get((column, self.digest, level, inlier))) is not None:
+        if (entry := of_all.entries.get((column, self.digest, level, inlier))) is not None:
             return entry
         # without a sweep, nothing was promised that is not there
         of_sweep = column.detector, column.preset, column.configuration, self.dataset, self.splits, level
@@ -170,46 +172,41 @@ class Comparison:
         return [column.label for column in self.columns]
 
     @cached_property
-    def of_cells(self) -> dict[tuple[Column, str, float, str | None], Entry]:
+    def entries(self) -> dict[tuple[Column, str, float, str | None], Entry]:
         """The figures by column, digest of the corpus, level, and inlier class (None for the mean)."""
         table = self.cells.table
-        rows = table[table["metric"] == self.metric.name].assign(value=lambda rows: 100 * rows["value"])
-        n_splits = {corpus.digest: len(corpus.inliers) for corpus in self.corpora}
-        groups = rows.groupby(_GROUP, observed=True)
-        per_split = groups["n_configurations"].first() * groups["seed"].nunique()
-        of_splits, of_means = (self._summary(rows, key) for key in ([*_GROUP, "inlier"], _GROUP))
-        of_splits["n_splits"] = 1
-        of_means["n_splits"] = of_means.index.get_level_values("corpus").map(n_splits).to_numpy(int)
-        entries = {}
-        for summary in (of_splits, of_means.assign(inlier=None).set_index("inlier", append=True)):
-            summary = summary.join(per_split.rename("n_expected"), on=_GROUP)
-            summary["n_expected"] *= summary["n_splits"]
-            for (column, corpus, level, inlier), row in zip(
-                summary.index, summary.itertuples(index=False), strict=True
-            ):
-                name = inlier if isinstance(inlier, str) else None
-                entries[self.columns[column], corpus, level, name] = _entry(row)
-        return entries
+        rows = table.assign(value=100 * table[self.metric.name], row=table["inlier"], n_splits=1)
+        of_columns = rows.groupby(_GROUP)
+        rows["n_expected"] = of_columns["n_configurations"].transform("first")
+        rows["n_expected"] *= of_columns["seed"].transform("nunique")
+        # a mean over the splits is one more row of each corpus
+        n_splits = rows["corpus"].map({corpus.digest: len(corpus.inliers) for corpus in self.corpora})
+        means = rows.assign(row=None, n_splits=n_splits, n_expected=rows["n_expected"] * n_splits)
+        rows = pd.concat([rows, means])
+        key = [*_GROUP, "row"]
 
-    def _summary(self, rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-        """Return mean over the splits, spread over the seeds, and numbers of cells of each group."""
-
-        def by(names: list[str]) -> list[str]:
-            return list(dict.fromkeys([*key, *names]))
+        def by(table: pd.DataFrame | pd.Series, *names: str) -> Any:
+            return table.groupby([*key, *names], dropna=False)
 
         best = "max" if self.metric.higher_is_better else "min"  # of a grid
-        figures = rows.groupby(by(["inlier", "seed"]), observed=True)["value"].agg(best).dropna()
-        splits = figures.groupby(by(["inlier"]), observed=True).mean()
-        seeds = figures.groupby(by(["seed"]), observed=True).mean()
-        groups = rows.groupby(key, observed=True)
-        return pd.DataFrame(
-            {
-                "value": splits.groupby(key, observed=True).mean(),
-                "spread": seeds.groupby(key, observed=True).std(),
-                "n_cells": groups["value"].count(),
-                "has_failed": ~groups["is_ok"].all(),
-            }
+        figures = by(rows, "inlier", "seed")["value"].agg(best).dropna()
+        splits, seeds = by(figures, "inlier").mean(), by(figures, "seed").mean()
+        summary = by(rows).agg(
+            n_cells=("value", "count"),
+            is_ok=("is_ok", "all"),
+            n_splits=("n_splits", "first"),
+            n_expected=("n_expected", "first"),
         )
+        summary = summary.assign(value=by(splits).mean(), spread=by(seeds).std()).reset_index()
+        return {
+            (
+                self.columns[row.column],
+                row.corpus,
+                row.level,
+                row.row if isinstance(row.row, str) else None,
+            ): _entry(row)
+            for row in summary.itertuples(index=False)
+        }
 
     def marked(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return figures of all columns with the best complete ones marked, as printed.
@@ -303,44 +300,10 @@ class Comparison:
                 summaries |= {len(rows) - 1} if has_means and not corpus.has_one_split else set()
         return Table(title, ["dataset", *header], rows, starts, summaries=summaries, **more)
 
-    @cached_property
-    def ablated(self) -> dict[str, list[Column]]:
-        """The configurations of each detector that has three or more, oracles left out.
-
-        The first is the one that the others vary, whichever was run first: it differs from the others in
-        the fewest hyper-parameters. The others follow by the number of hyper-parameters that differ from it.
-        """
-        counts = Counter(column.detector for column in self.fair)
-        return {
-            detector: self._from_base([column for column in self.fair if column.detector == detector])
-            for detector, n in counts.items()
-            if n >= _LEAST
-        }
-
-    def _from_base(self, columns: list[Column]) -> list[Column]:
-        values = {column: self._hyperparameters(column) for column in columns}
-
-        def n_different(one: Column, other: Column) -> int:
-            names = values[one].keys() | values[other].keys()
-            return sum(values[one].get(name) != values[other].get(name) for name in names)
-
-        newest = [column for column in columns if column.generation == 0]
-        distances = {c: sum(n_different(c, other) for other in newest) for c in newest}
-        base = min(newest, key=lambda c: (distances[c], bool(c.configuration)))  # defaults win a tie
-        return sorted(columns, key=lambda c: (c != base, n_different(c, base), c.generation))
-
-    def _hyperparameters(self, column: Column) -> Mapping[str, str]:
-        return next(
-            record.hyperparameters
-            for corpus in self.corpora
-            for level in self.levels
-            for record in self.cells.records_of(column, corpus.digest, level)
-        )
-
 
 def _entry(row: Any) -> Entry:
     if not row.n_cells:
-        return _absent(Kind.FAILED if row.has_failed else Kind.MISSING, int(row.n_expected))
+        return _absent(Kind.MISSING if row.is_ok else Kind.FAILED, int(row.n_expected))
     # seeds that lack some splits have no comparable means
     has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
     value, spread = float(row.value), float(row.spread) if has_spread else None

@@ -12,6 +12,7 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
+from adbench_text.reports.tables.ablations import varied
 from adbench_text.run.result import TRACE, TRAINING
 from adbench_text.sweep.cell import percent
 
@@ -67,7 +68,7 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
 
 def ablations(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the configurations of each detector that has three or more."""
-    for detector, columns in comparison.ablated.items():
+    for detector, columns in varied(comparison).items():
         groups = {
             corpus.label: [
                 (column.label, value, entry.spread)
