@@ -15,11 +15,11 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
-from adbench_text.reports.report import Mark
+from adbench_text.reports.report import ORACLE
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_splits
 
-UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
+_UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
 #: Regimes whose columns compete among themselves and are never ranked.
 APART = (TEST_BATCH, BANK)
@@ -45,7 +45,7 @@ class Column:
     @property
     def block(self) -> tuple[bool, str]:
         """What the columns of a block share: whether they are oracles, and the title over them."""
-        return self.is_oracle, ORACLES if self.is_oracle else self.regime_title
+        return self.is_oracle, _ORACLES if self.is_oracle else self.regime_title
 
     @property
     def apart(self) -> str | None:
@@ -55,7 +55,7 @@ class Column:
     @property
     def regime_title(self) -> str:
         """What the detector knows besides the training texts."""
-        return self.regime or UNDECLARED
+        return self.regime or _UNDECLARED
 
     @property
     def label(self) -> str:
@@ -63,7 +63,7 @@ class Column:
         suffix = self.preset if self.configuration is None else self.configuration
         number = f" {self.generation}" if self.generation > 1 else ""
         difference = f" ({self.differs}{number})" if self.generation else ""
-        marks = (f" {Mark.ORACLE.value}" if self.is_oracle else "") + difference
+        marks = (f" {ORACLE}" if self.is_oracle else "") + difference
         return f"{self.detector} {suffix}".strip() + marks
 
 

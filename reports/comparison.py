@@ -13,11 +13,16 @@ from adbench_text.metrics import METRICS, ROUNDING
 from adbench_text.reports import benchmarks, published
 from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
+from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import of_splits
 
 PUBLISHED = "published"
+OF_THE_PAPER = (
+    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+    "†: the best configuration per split, chosen on the test labels."
+)
+_OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 _GROUP = ["column", "corpus", "level"]
 
@@ -27,7 +32,7 @@ class Corpus:
 
     `splits` is how they are made, empty for one-vs-rest with complete test sets.
 
-    `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
+    `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
     protocol or of a thinned test set. `relation` is that of `benchmarks.relation` and a part of the label;
     `benchmark_rows` are the figures of other benchmarks.
@@ -57,7 +62,7 @@ class Corpus:
             if self.dataset in figures
         }
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
-        mark = f" {Mark.OTHER_EDITION.value}" if self.is_other_edition else ""
+        mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
         self.relation = benchmarks.relation(self.records[0])
         is_clean = bool(self.relation) and self.lowest == 0
         self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
@@ -264,10 +269,10 @@ class Comparison:
             and any(corpus.published.get(column.detector) for corpus in self.corpora)
         ]
 
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the heads of the columns."""
-        return frozenset(Mark.ORACLE for column in self.columns if column.is_oracle)
+    def notes_on_header(self, of_paper: Sequence[object] = ()) -> list[str]:
+        """Return what the signs in the heads of the columns mean; `of_paper` are columns with its figures."""
+        has_oracle = any(column.is_oracle for column in self.columns)
+        return [_OF_ORACLES] * has_oracle + [OF_THE_PAPER] * bool(of_paper)
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns; none where there would be only one."""

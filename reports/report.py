@@ -18,15 +18,12 @@ class Kind(Enum):
     NONE = auto()  #: a figure that does not exist, such as a published one of a new dataset
 
 
-class Mark(Enum):
-    """A sign in a table that a note explains."""
-
-    SPREAD = "±"
-    INCOMPLETE = "(n of m)"
-    ORACLE = "(oracle)"
-    PUBLISHED = "(paper)"
-    UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
-    OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
+# signs in a table
+SPREAD = "±"
+ORACLE = "(oracle)"
+PUBLISHED = "(paper)"
+UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
+OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,14 @@ class Entry:
         return self.value if self.is_complete else None
 
     @property
+    def is_incomplete(self) -> bool:
+        """Whether the figure is of some of its cells only."""
+        return self.kind is Kind.FIGURE and not self.is_complete
+
+    @property
     def text(self) -> str:
         """The entry as people read it: ``"91.2 ± 0.3 (4 of 5)"``."""
-        spread = "" if self.spread is None else f" {Mark.SPREAD.value} {self.spread:.1f}"
-        return self._text(spread)
+        return self._text("" if self.spread is None else f" {SPREAD} {self.spread:.1f}")
 
     @property
     def text_without_spread(self) -> str:
@@ -65,19 +66,8 @@ class Entry:
         return self._text("")
 
     def _text(self, spread: str) -> str:
-        mark = Mark.UNEQUAL.value if self.is_unequal else ""
-        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if Mark.INCOMPLETE in self.marks else ""
-        return f"{self.words}{mark}{spread}{cells}"
-
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the text that need a note."""
-        has_mark = {
-            Mark.SPREAD: self.spread is not None,
-            Mark.INCOMPLETE: self.kind is Kind.FIGURE and not self.is_complete,
-            Mark.UNEQUAL: self.is_unequal,
-        }
-        return frozenset(mark for mark, is_there in has_mark.items() if is_there)
+        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if self.is_incomplete else ""
+        return f"{self.words}{UNEQUAL if self.is_unequal else ''}{spread}{cells}"
 
 
 #: In the place of a figure that does not exist.
@@ -112,8 +102,6 @@ class Table:
     >>> table = Table("AUROC (%)", ["inlier", "llr", "knn-words"], [row], n_labels=1)
     >>> [entry.text for entry in table.rows[0]]
     ['sci', '78.6', '79.0 ± 0.4']
-    >>> table.marks
-    frozenset({<Mark.SPREAD: '±'>})
     """
 
     title: str
@@ -124,14 +112,8 @@ class Table:
     #: Titles over neighbouring columns after the labels, each with their number; empty for none.
     blocks: list[tuple[str, int]] = field(default_factory=list)
     summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
-    header_marks: frozenset[Mark] = frozenset()  #: the signs in the header that need a note
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
-
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the table that need a note."""
-        return self.header_marks.union(*(entry.marks for row in self.rows for entry in row))
 
     @property
     def has_best(self) -> bool:

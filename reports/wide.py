@@ -8,7 +8,7 @@ from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
+from adbench_text.reports.report import NONE, Entry, Kind, Report, Table
 from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
@@ -51,7 +51,6 @@ def wide_table(comparison: Comparison) -> Table:
         lambda corpus: [rows(corpus, level) for level in comparison.levels],
         has_means=True,
         n_labels=3,
-        header_marks=comparison.marks.union([Mark.PUBLISHED] if names else []),
     )
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 
 from adbench_text.reports import published
 from adbench_text.reports.cells import Column
-from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
+from adbench_text.reports.comparison import OF_THE_PAPER, Comparison
+from adbench_text.reports.report import NONE, PUBLISHED, Entry, Table, figure
 from adbench_text.sweep.cell import percent
 
 _LEAST = 3  # configurations of one detector, which are compared with each other
@@ -23,15 +23,13 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
     theirs = {column: of_paper.get((column.detector, column.preset), {}) for column in columns}
     header = ["configuration"]
     rows = [[Entry(column.label)] for column in columns]
-    marks: set[Mark] = set()
     for corpus in comparison.corpora:
         header += [corpus.label, f"{corpus.label}: difference from the first"]
         has_published = not corpus.splits and any(
             corpus.dataset in of_column for of_column in theirs.values()
         )
         if has_published:
-            header.append(f"{corpus.label} {Mark.PUBLISHED.value}")
-            marks.add(Mark.PUBLISHED)
+            header.append(f"{corpus.label} {PUBLISHED}")
         first = corpus.entry(columns[0]).complete_value
         for row, column in zip(rows, columns, strict=True):
             entry = corpus.entry(column)
@@ -42,7 +40,8 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
         f"{detector}: {comparison.metric.title} (%) of its configurations, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data"
     )
-    return Table(title, header, rows, n_labels=1, header_marks=frozenset(marks))
+    notes = [OF_THE_PAPER] if len(header) > 1 + 2 * len(comparison.corpora) else []
+    return Table(title, header, rows, n_labels=1, notes=notes)
 
 
 def _difference(value: float | None, first: float | None) -> Entry:

@@ -14,5 +14,5 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             ["inlier", *(column.label for column in comparison.compared)],
             lambda corpus: [corpus.rows(corpus.differences)],
             has_means=True,
-            header_marks=comparison.marks,
+            notes=comparison.notes_on_header(comparison.compared),
         )

@@ -13,7 +13,7 @@ from adbench_text.plugins.detector import TokenScore
 from adbench_text.reports.contents import report_format
 from adbench_text.reports.formats import html
 from adbench_text.reports.formats._heatmap import N_SHADES
-from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure
+from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(html.__file__).parent
@@ -303,7 +303,7 @@ def test_the_notes_of_a_table_are_under_it(entry):
     names = ["± 0.1", "†", "(paper)", "(1 of 2)", "(oracle)"]  # names alone are no marks
     plain = Table("plain", [*names, "b"], [[*map(Entry, names), Entry("1 of 2")]])
     in_entry = Table("entry", ["a", "b"], [[Entry("x"), entry]])
-    in_header = Table("header", ["a", "b"], [[Entry("x"), NONE]], header_marks=frozenset({Mark.ORACLE}))
+    in_header = Table("header", ["a", "b (oracle)"], [[Entry("x"), NONE]])
     in_entry = replace(in_entry, notes=["What the entry means."])
     root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]
