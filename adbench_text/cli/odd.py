@@ -34,9 +34,9 @@ from adbench_text.storage import atomic_path
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    from adbench_text.documents.page import PageDocument
     from adbench_text.documents.progress import OnProgress
     from adbench_text.documents.ranked import OddDocuments, RankedDocument
-    from adbench_text.reports.formats._heatmap import PageDocument
 
 _OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
@@ -369,7 +369,7 @@ def _shown(
     ranked: "OddDocuments", explained: "Sequence[RankedDocument]", rows: _Rows
 ) -> "list[PageDocument]":
     """Return the documents of a list of the page."""
-    from adbench_text.reports.formats._heatmap import PageDocument
+    from adbench_text.documents.page import PageDocument
 
     texts = ranked.read(explained)
     return [

@@ -9,15 +9,17 @@ from urllib.parse import quote
 
 import pytest
 
+from adbench_text.plugins import shades
 from adbench_text.plugins.detector import TokenScore
+from adbench_text.plugins.shades import N_SHADES
 from adbench_text.reports.contents import report_format
 from adbench_text.reports.formats import html
-from adbench_text.reports.formats._heatmap import N_SHADES
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(html.__file__).parent
-CSS = "".join((REPORTS / name).read_text(encoding="utf-8") for name in ("_page.css", "_heatmap.css"))
+STYLES = REPORTS / "_page.css", Path(shades.__file__).with_name("_shades.css")
+CSS = "".join(path.read_text(encoding="utf-8") for path in STYLES)
 SVG = "data:image/svg+xml," + quote('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
 EMPTY_TAGS = {"meta", "link", "input", "img", "br", "wbr", "path"}
