@@ -117,7 +117,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     if cells:
         built = cells_report(builder.cells, notes)
     else:
-        built = builder.report(names, None, bool(tables), renderer.has_pictures, options["sections"])
+        built = builder.report(names, bool(tables), renderer.has_pictures, options["sections"])
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)

@@ -890,7 +890,7 @@ def test_the_report_of_a_sweep_is_in_its_run_and_the_main_table_in_its_descripti
     experiment = client.get_experiment_by_name("adbench-text/tiny")
     (parent,) = client.search_runs([experiment.experiment_id], "tags.`adbench_text.kind` = 'sweep'")
     found = {file.path for file in client.list_artifacts(parent.info.run_id)}
-    assert {"report.html", "report.tex", "auroc.md", "aupr_in.csv", "figures"} <= found
+    assert {"report.html", "report.tex", "report.md", "report.csv", "figures"} <= found
     assert "| tiny | sea |" in parent.data.tags["mlflow.note.content"]
 
 
