@@ -115,7 +115,8 @@ class Corpus:
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
         """Return a row for each split, and one for the mean (None) if the corpus has several splits."""
         rows = [[Entry(inlier), *row_of(inlier)] for inlier in self.inliers]
-        return rows if self.has_one_split else [*rows, [Entry(self.mean_label), *row_of(None)]]
+        mean_label = Entry(self.mean_label, is_summary=True)
+        return rows if self.has_one_split else [*rows, [mean_label, *row_of(None)]]
 
     def published_entries(self, inlier: str | None) -> list[Entry]:
         """Return the figures of the paper of a split, or their means over all splits."""
@@ -288,22 +289,19 @@ class Comparison:
         title: str,
         header: Sequence[str],
         groups_of: Callable[[Corpus], Iterable[list[list[Entry]]]],
-        has_means: bool = False,
         **more: Any,
     ) -> Table:
         """Return a table with the groups of rows that `groups_of` returns for each corpus, its label first.
 
-        With `has_means`, the last row of each group summarises the others; `more` are attributes of `Table`.
+        `more` are attributes of `Table`.
         """
         rows: list[list[Entry]] = []
         starts: set[int] = set()
-        summaries: set[int] = set()
         for corpus in self.corpora:
             for group in groups_of(corpus):
                 starts.add(len(rows))
                 rows += [[Entry(corpus.label), *row] for row in group]
-                summaries |= {len(rows) - 1} if has_means and not corpus.has_one_split else set()
-        return Table(title, ["dataset", *header], rows, starts, summaries=summaries, **more)
+        return Table(title, ["dataset", *header], rows, starts, **more)
 
 
 def _entry(row: Any) -> Entry:

@@ -37,6 +37,7 @@ class Entry:
     spread: float | None = None  #: standard deviation over the seeds
     n_cells: int = 1  #: behind the figure
     n_expected: int = 1  #: how many there should be
+    is_summary: bool = False  #: a label of a row that summarises others, such as a mean
     is_unequal: bool = False  #: one side of a difference was chosen on the test labels, the other was not
     best: bool = False  #: no other entry of the row is better; in a leaderboard, of the column
 
@@ -111,7 +112,6 @@ class Table:
     n_labels: int = 2  #: number of columns, from the left, that name the row
     #: Titles over neighbouring columns after the labels, each with their number; empty for none.
     blocks: list[tuple[str, int]] = field(default_factory=list)
-    summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
 
@@ -131,10 +131,7 @@ class Table:
         ]
         groups = [sum(start <= row for start in self.group_starts) for row in rows]
         starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
-        summaries = {new for new, row in enumerate(rows) if row in self.summaries}
-        kept = replace(
-            self, rows=[self.rows[row] for row in rows], group_starts=starts, summaries=summaries
-        ).with_columns(columns)
+        kept = replace(self, rows=[self.rows[row] for row in rows], group_starts=starts).with_columns(columns)
         is_one_block = len(kept.blocks) == 1 < len(self.blocks)
         return replace(kept, blocks=[]) if is_one_block else kept
 

@@ -35,7 +35,6 @@ def wide_table(comparison: Comparison) -> Table:
         f"{comparison.heading} of every split at every contamination level",
         ["contamination", "inlier", *comparison.labels, *names, *differences],
         lambda corpus: [rows(corpus, level) for level in comparison.levels],
-        has_means=True,
         n_labels=3,
     )
 

@@ -29,7 +29,6 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         f"{comparison.heading}, {percent(comparison.lowest)} of outliers in the training data",
         ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
         lambda corpus: [rows(corpus)],
-        has_means=True,
         blocks=comparison.blocks(len(labels)),
         notes=comparison.notes_on_header(labels),
     )

@@ -114,9 +114,10 @@ def table_with_means() -> Table:
         ("20news (1)", "mean"): ["-9.9", "1 of 10", "20news (0)"],
     }
     rows = [
-        [*map(Entry, labels), *map(typed, texts[:2]), Entry(texts[2])] for labels, texts in figures.items()
+        [Entry(dataset), Entry(name, is_summary=name == "mean"), *map(typed, texts[:2]), Entry(texts[2])]
+        for (dataset, name), texts in figures.items()
     ]
-    return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3}, summaries={2, 4})
+    return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3})
 
 
 def broad_table() -> Table:
@@ -220,7 +221,7 @@ def test_bars_and_colours_follow_the_figures():
 
 def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column():
     one = table_with_means()
-    of_one = replace(one, rows=one.rows[:3], group_starts={0}, summaries={2})
+    of_one = replace(one, rows=one.rows[:3], group_starts={0})
     root = parsed(Report([of_one, one], None, []))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["Means, 20news (2)", "Means"]
     first, second = root.all("table", class_="figures")
