@@ -58,7 +58,7 @@ class Builder:
     """Builds reports from records, which are arranged once; each figure is drawn once.
 
     `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. `metric` is that of
-    the figures, and of the tables unless another is asked for. `store` keeps scores, curves and examples.
+    the tables and figures. `store` keeps scores, curves and examples.
     `cells` are those of the sweep that the records belong to: a note names what was not run.
     """
 
@@ -77,7 +77,6 @@ class Builder:
     def report(
         self,
         tables: Sequence[str] = (),
-        metric: str | None = None,
         only: bool = False,
         pictures: bool = False,
         sections: Sequence[str] = contents.SECTIONS,
@@ -94,8 +93,6 @@ class Builder:
         if not has_tables:
             chosen = [name for name in chosen if name in _SHORT] or chosen[:1]
         comparison = self.comparison
-        if metric is not None:
-            comparison = Comparison(self.cells, metric, self.evidence)
         of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in chosen}
         first = leaders(comparison) if pictures else None
         built = [
@@ -136,9 +133,9 @@ class Builder:
     @cached_property
     def drawings(self) -> "list[Drawing]":
         """All figures for which there is something to draw."""
-        from adbench_text.reports.drawings import DRAWINGS
+        from adbench_text.reports.drawings import drawings
 
-        return [drawing for draw in DRAWINGS for drawing in draw(self.comparison)]
+        return list(drawings(self.comparison))
 
     @property
     def pictures(self) -> list[Picture]:
@@ -162,16 +159,10 @@ class Builder:
 
     def write_all(self, folder: Path) -> None:
         """Write the report in all formats with a suffix to a folder, and its figures."""
-        every = list(contents.TABLES)
         for form in contents.FORMATS.values():
-            if form.suffix and form.has_all_tables:
-                page = self.report(every, pictures=form.has_pictures)
-                (folder / f"report.{form.suffix}").write_text(form.render(page), encoding="utf-8")
-            elif form.suffix:
-                for metric in METRICS:
-                    report = self.report(every if metric == MAIN.name else (), metric)
-                    text = form.render(report)
-                    (folder / f"{metric}.{form.suffix}").write_text(text, encoding="utf-8")
+            if form.suffix:
+                text = form.render(self.report(list(contents.TABLES), pictures=form.has_pictures))
+                (folder / f"report.{form.suffix}").write_text(text, encoding="utf-8")
         self.write_figures(folder / "figures")
 
 

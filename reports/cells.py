@@ -1,5 +1,6 @@
-"""The cells of a report, arranged once: a table with a row for each cell and metric."""
+"""The cells of a report, arranged once: a table with a row for each cell."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,11 +15,11 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
-from adbench_text.reports.report import Mark
+from adbench_text.reports.report import ORACLE
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import Cell, of_splits
 
-UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
+_UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
 #: Regimes whose columns compete among themselves and are never ranked.
 APART = (TEST_BATCH, BANK)
@@ -44,7 +45,7 @@ class Column:
     @property
     def block(self) -> tuple[bool, str]:
         """What the columns of a block share: whether they are oracles, and the title over them."""
-        return self.is_oracle, ORACLES if self.is_oracle else self.regime_title
+        return self.is_oracle, _ORACLES if self.is_oracle else self.regime_title
 
     @property
     def apart(self) -> str | None:
@@ -54,7 +55,7 @@ class Column:
     @property
     def regime_title(self) -> str:
         """What the detector knows besides the training texts."""
-        return self.regime or UNDECLARED
+        return self.regime or _UNDECLARED
 
     @property
     def label(self) -> str:
@@ -62,7 +63,7 @@ class Column:
         suffix = self.preset if self.configuration is None else self.configuration
         number = f" {self.generation}" if self.generation > 1 else ""
         difference = f" ({self.differs}{number})" if self.generation else ""
-        marks = (f" {Mark.ORACLE.value}" if self.is_oracle else "") + difference
+        marks = (f" {ORACLE}" if self.is_oracle else "") + difference
         return f"{self.detector} {suffix}".strip() + marks
 
 
@@ -71,10 +72,9 @@ class Cells:
 
     `records` are not empty, and the oldest come first. Where `promised` has the cells of a sweep, only its
     inlier classes are rows. `columns` are in the order of a report; `editions` and `corpora` are labels by
-    `Record.edition_key` and `Record.corpus`. `table` has a row for each cell and metric: ``cell`` (place
-    in `records`), ``column`` (place in `columns`), ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``,
-    ``n_configurations`` (that a split should have), ``metric`` (a name of `METRICS` or `MEASURED`) and
-    ``value`` (as it is stored; NaN if the cell does not have it).
+    `Record.edition_key` and `Record.corpus`. `table` has a row for each cell: ``column`` (its number in
+    `columns`), ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``, ``n_configurations`` (that a split
+    should have), and the values of `METRICS` and `MEASURED` as they are stored (NaN if the cell lacks one).
     """
 
     def __init__(self, records: Sequence[Record], promised: Sequence[Cell] = ()) -> None:
@@ -88,47 +88,32 @@ class Cells:
         n_configurations = _n_configurations(self.records)
         of_columns = _columns(self.records, n_configurations)
         self.columns = list(of_columns)
-        places = {id(r): place for place, of_column in enumerate(of_columns.values()) for r in of_column}
-        facts = pd.DataFrame(
-            [
-                (
-                    places[id(r)],
-                    r.corpus,
-                    r.inlier,
-                    r.contamination,
-                    r.seed,
-                    r.is_ok,
-                    1 if r.preset == DEFAULT else n_configurations[r.detector, r.preset, r.corpus],
-                )
-                for r in self.records
-            ],
-            columns=["column", "corpus", "inlier", "level", "seed", "is_ok", "n_configurations"],
-        )
-        names = [*METRICS, *MEASURED]
-        values = pd.DataFrame([[r.metrics.get(name) for name in names] for r in self.records], columns=names)
-        table = facts.join(values.astype(float).where(facts["is_ok"])).reset_index(names="cell")
-        table = table.melt(["cell", *facts], var_name="metric", value_name="value")
-        self.table = table.astype({"corpus": "category", "inlier": "category", "metric": "category"})
-        self._of_group: dict[tuple[Column, str, float], list[Record]] = {}
-        for column, of_column in of_columns.items():
+        rows = []
+        self._groups: dict[tuple[Column, str, float], list[Record]] = defaultdict(list)
+        for number, (column, of_column) in enumerate(of_columns.items()):
             for record in of_column:
-                self._of_group.setdefault((column, record.corpus, record.contamination), []).append(record)
+                self._groups[column, record.corpus, record.contamination].append(record)
+                is_one = record.preset == DEFAULT
+                n = 1 if is_one else n_configurations[record.detector, record.preset, record.corpus]
+                rows.append(_row(record, column=number, n_configurations=n))
+        self.table = pd.DataFrame(rows)
 
     def records_of(self, column: Column, corpus: str, level: float) -> list[Record]:
         """Return the records behind the figures of a column on a corpus at a level."""
-        return self._of_group.get((column, corpus, level), [])
+        return self._groups.get((column, corpus, level), [])
 
-    def inliers(self, corpus: str) -> list[str]:
-        """Return the inlier classes of a corpus, those without a result as well; of a sweep, its own."""
-        records = [record for record in self.records if record.corpus == corpus]
-        kind = records[0].dataset, of_splits(records[0])
-        of_sweep = dict.fromkeys(c.inlier for c in self.promised if (c.dataset, of_splits(c)) == kind)
-        known = _known_splits(records)
-        return list(of_sweep) or known + sorted({record.inlier for record in records}.difference(known))
 
-    def has_one_split(self, corpus: str) -> bool:
-        """Return whether a corpus can have only one split."""
-        return len(_known_splits([record for record in self.records if record.corpus == corpus])) == 1
+def _row(record: Record, **more: int) -> dict[str, object]:
+    metrics = record.metrics if record.is_ok else {}
+    return {
+        **more,
+        "corpus": record.corpus,
+        "inlier": record.inlier,
+        "level": record.contamination,
+        "seed": record.seed,
+        "is_ok": record.is_ok,
+        **{name: metrics.get(name, math.nan) for name in (*METRICS, *MEASURED)},
+    }
 
 
 def _editions(records: Sequence[Record]) -> dict[tuple[str, str], str]:
@@ -151,7 +136,7 @@ def _corpora(records: Sequence[Record], editions: dict[tuple[str, str], str]) ->
     }
 
 
-def _known_splits(records: Sequence[Record]) -> list[str]:
+def known_splits(records: Sequence[Record]) -> list[str]:
     """Return the names of all splits of the corpus of these records in its order; empty if unknown."""
     names = next((list(record.classes) for record in records if record.classes), [])
     if not names:  # older cells, and those of a CSV
@@ -178,22 +163,25 @@ def _columns(
     oracles = {(record.detector, record.configuration) for record in records if record.is_oracle}
     regimes = {(record.detector, record.configuration): record.regime for record in records}
     grids = {(detector, preset) for (detector, preset, _), n in n_configurations.items() if n > 1}
-    presets: dict[tuple[str, str], dict[str | None, list[Record]]] = {}
+    held: dict[tuple[str, str, str | None], list[Record]] = defaultdict(list)
     for record in records:
         configuration = record.configuration if record.preset == DEFAULT else None
-        of_preset = presets.setdefault((record.detector, record.preset), {})
-        of_preset.setdefault(configuration, []).append(record)
+        held[record.detector, record.preset, configuration].append(record)
     columns: dict[Column, list[Record]] = {}
-    for (detector, preset), of_preset in presets.items():
-        for configuration, held in of_preset.items():
-            key = detector, held[0].configuration
-            is_grid = configuration is None and (detector, preset) in grids
-            is_oracle = is_grid or key in oracles
-            column = Column(detector, preset, configuration, is_oracle, regimes[key])
-            columns |= _generations(column, held)
+    for (detector, preset, configuration), of_column in held.items():
+        key = detector, of_column[0].configuration
+        is_oracle = key in oracles or (configuration is None and (detector, preset) in grids)
+        column = Column(detector, preset, configuration, is_oracle, regimes[key])
+        columns |= _generations(column, of_column)
     own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
-    order = [*REGIMES, *own, None]
-    return dict(sorted(columns.items(), key=lambda item: (item[0].is_oracle, order.index(item[0].regime))))
+    regimes_in_order = [*REGIMES, *own, None]
+    presets = list(dict.fromkeys((detector, preset) for detector, preset, _ in held))
+
+    def order(column: Column) -> tuple[bool, int, int]:
+        regime = regimes_in_order.index(column.regime)
+        return column.is_oracle, regime, presets.index((column.detector, column.preset))
+
+    return {column: columns[column] for column in sorted(columns, key=order)}
 
 
 def _generations(column: Column, records: Sequence[Record]) -> dict[Column, list[Record]]:

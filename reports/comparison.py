@@ -1,6 +1,5 @@
 """The figures of one metric: means over seeds and splits, beside those of the paper."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,16 +11,20 @@ import pandas as pd
 
 from adbench_text.metrics import METRICS, ROUNDING
 from adbench_text.reports import benchmarks, published
-from adbench_text.reports.cells import Cells, Column
+from adbench_text.reports.cells import Cells, Column, known_splits
 from adbench_text.reports.evidence import Evidence
-from adbench_text.reports.report import NONE, Entry, Kind, Mark, Table, figure
+from adbench_text.reports.report import NONE, OTHER_EDITION, Entry, Kind, Table, figure
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import of_splits
 
 PUBLISHED = "published"
+OF_THE_PAPER = (
+    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
+    "†: the best configuration per split, chosen on the test labels."
+)
+_OF_ORACLES = "(oracle): the best per split, chosen on the test labels; never in bold."
 _ABSENT = {Kind.MISSING: "missing", Kind.FAILED: "failed"}
 _GROUP = ["column", "corpus", "level"]
-_LEAST = 3  # configurations of one detector, which are compared with each other
 
 
 class Corpus:
@@ -29,7 +32,7 @@ class Corpus:
 
     `splits` is how they are made, empty for one-vs-rest with complete test sets.
 
-    `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
+    `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
     protocol or of a thinned test set. `relation` is that of `benchmarks.relation` and a part of the label;
     `benchmark_rows` are the figures of other benchmarks.
@@ -40,10 +43,14 @@ class Corpus:
         cells = comparison.cells
         self.records = [record for record in cells.records if record.corpus == digest]
         self.dataset = self.records[0].dataset
-        self.inliers = cells.inliers(digest)
         self.levels = sorted({record.contamination for record in self.records})
-        self.has_one_split = cells.has_one_split(digest)
         self.splits = of_splits(self.records[0])
+        known = known_splits(self.records)
+        self.has_one_split = len(known) == 1
+        kind = self.dataset, self.splits
+        of_sweep = dict.fromkeys(c.inlier for c in cells.promised if (c.dataset, of_splits(c)) == kind)
+        run = {record.inlier for record in self.records}
+        self.inliers = list(of_sweep) or known + sorted(run.difference(known))
         self.is_ranked = self.records[0].protocol == "unlabelled"
         # documents without outliers cannot be ranked, so this may be above the lowest level of the others
         self.lowest = self.levels[0] if self.is_ranked else comparison.lowest
@@ -55,7 +62,7 @@ class Corpus:
             if self.dataset in figures
         }
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
-        mark = f" {Mark.OTHER_EDITION.value}" if self.is_other_edition else ""
+        mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
         self.relation = benchmarks.relation(self.records[0])
         is_clean = bool(self.relation) and self.lowest == 0
         self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
@@ -73,7 +80,7 @@ class Corpus:
         """
         of_all = self._comparison
         level = self.lowest if level is None else level
-        if (entry := of_all.of_cells.get((column, self.digest, level, inlier))) is not None:
+        if (entry := of_all.entries.get((column, self.digest, level, inlier))) is not None:
             return entry
         # without a sweep, nothing was promised that is not there
         of_sweep = column.detector, column.preset, column.configuration, self.dataset, self.splits, level
@@ -108,7 +115,8 @@ class Corpus:
     def rows(self, row_of: Callable[[str | None], list[Entry]]) -> list[list[Entry]]:
         """Return a row for each split, and one for the mean (None) if the corpus has several splits."""
         rows = [[Entry(inlier), *row_of(inlier)] for inlier in self.inliers]
-        return rows if self.has_one_split else [*rows, [Entry(self.mean_label), *row_of(None)]]
+        mean_label = Entry(self.mean_label, is_summary=True)
+        return rows if self.has_one_split else [*rows, [mean_label, *row_of(None)]]
 
     def published_entries(self, inlier: str | None) -> list[Entry]:
         """Return the figures of the paper of a split, or their means over all splits."""
@@ -170,46 +178,41 @@ class Comparison:
         return [column.label for column in self.columns]
 
     @cached_property
-    def of_cells(self) -> dict[tuple[Column, str, float, str | None], Entry]:
+    def entries(self) -> dict[tuple[Column, str, float, str | None], Entry]:
         """The figures by column, digest of the corpus, level, and inlier class (None for the mean)."""
         table = self.cells.table
-        rows = table[table["metric"] == self.metric.name].assign(value=lambda rows: 100 * rows["value"])
-        n_splits = {corpus.digest: len(corpus.inliers) for corpus in self.corpora}
-        groups = rows.groupby(_GROUP, observed=True)
-        per_split = groups["n_configurations"].first() * groups["seed"].nunique()
-        of_splits, of_means = (self._summary(rows, key) for key in ([*_GROUP, "inlier"], _GROUP))
-        of_splits["n_splits"] = 1
-        of_means["n_splits"] = of_means.index.get_level_values("corpus").map(n_splits).to_numpy(int)
-        entries = {}
-        for summary in (of_splits, of_means.assign(inlier=None).set_index("inlier", append=True)):
-            summary = summary.join(per_split.rename("n_expected"), on=_GROUP)
-            summary["n_expected"] *= summary["n_splits"]
-            for (column, corpus, level, inlier), row in zip(
-                summary.index, summary.itertuples(index=False), strict=True
-            ):
-                name = inlier if isinstance(inlier, str) else None
-                entries[self.columns[column], corpus, level, name] = _entry(row)
-        return entries
+        rows = table.assign(value=100 * table[self.metric.name], row=table["inlier"], n_splits=1)
+        of_columns = rows.groupby(_GROUP)
+        rows["n_expected"] = of_columns["n_configurations"].transform("first")
+        rows["n_expected"] *= of_columns["seed"].transform("nunique")
+        # a mean over the splits is one more row of each corpus
+        n_splits = rows["corpus"].map({corpus.digest: len(corpus.inliers) for corpus in self.corpora})
+        means = rows.assign(row=None, n_splits=n_splits, n_expected=rows["n_expected"] * n_splits)
+        rows = pd.concat([rows, means])
+        key = [*_GROUP, "row"]
 
-    def _summary(self, rows: pd.DataFrame, key: list[str]) -> pd.DataFrame:
-        """Return mean over the splits, spread over the seeds, and numbers of cells of each group."""
-
-        def by(names: list[str]) -> list[str]:
-            return list(dict.fromkeys([*key, *names]))
+        def by(table: pd.DataFrame | pd.Series, *names: str) -> Any:
+            return table.groupby([*key, *names], dropna=False)
 
         best = "max" if self.metric.higher_is_better else "min"  # of a grid
-        figures = rows.groupby(by(["inlier", "seed"]), observed=True)["value"].agg(best).dropna()
-        splits = figures.groupby(by(["inlier"]), observed=True).mean()
-        seeds = figures.groupby(by(["seed"]), observed=True).mean()
-        groups = rows.groupby(key, observed=True)
-        return pd.DataFrame(
-            {
-                "value": splits.groupby(key, observed=True).mean(),
-                "spread": seeds.groupby(key, observed=True).std(),
-                "n_cells": groups["value"].count(),
-                "has_failed": ~groups["is_ok"].all(),
-            }
+        figures = by(rows, "inlier", "seed")["value"].agg(best).dropna()
+        splits, seeds = by(figures, "inlier").mean(), by(figures, "seed").mean()
+        summary = by(rows).agg(
+            n_cells=("value", "count"),
+            is_ok=("is_ok", "all"),
+            n_splits=("n_splits", "first"),
+            n_expected=("n_expected", "first"),
         )
+        summary = summary.assign(value=by(splits).mean(), spread=by(seeds).std()).reset_index()
+        return {
+            (
+                self.columns[row.column],
+                row.corpus,
+                row.level,
+                row.row if isinstance(row.row, str) else None,
+            ): _entry(row)
+            for row in summary.itertuples(index=False)
+        }
 
     def marked(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return figures of all columns with the best complete ones marked, as printed.
@@ -267,10 +270,10 @@ class Comparison:
             and any(corpus.published.get(column.detector) for corpus in self.corpora)
         ]
 
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the heads of the columns."""
-        return frozenset(Mark.ORACLE for column in self.columns if column.is_oracle)
+    def notes_on_header(self, of_paper: Sequence[object] = ()) -> list[str]:
+        """Return what the signs in the heads of the columns mean; `of_paper` are columns with its figures."""
+        has_oracle = any(column.is_oracle for column in self.columns)
+        return [_OF_ORACLES] * has_oracle + [OF_THE_PAPER] * bool(of_paper)
 
     def blocks(self, n_published: int = 0) -> list[tuple[str, int]]:
         """Return the titles over neighbouring columns; none where there would be only one."""
@@ -286,61 +289,24 @@ class Comparison:
         title: str,
         header: Sequence[str],
         groups_of: Callable[[Corpus], Iterable[list[list[Entry]]]],
-        has_means: bool = False,
         **more: Any,
     ) -> Table:
         """Return a table with the groups of rows that `groups_of` returns for each corpus, its label first.
 
-        With `has_means`, the last row of each group summarises the others; `more` are attributes of `Table`.
+        `more` are attributes of `Table`.
         """
         rows: list[list[Entry]] = []
         starts: set[int] = set()
-        summaries: set[int] = set()
         for corpus in self.corpora:
             for group in groups_of(corpus):
                 starts.add(len(rows))
                 rows += [[Entry(corpus.label), *row] for row in group]
-                summaries |= {len(rows) - 1} if has_means and not corpus.has_one_split else set()
-        return Table(title, ["dataset", *header], rows, starts, summaries=summaries, **more)
-
-    @cached_property
-    def ablated(self) -> dict[str, list[Column]]:
-        """The configurations of each detector that has three or more, oracles left out.
-
-        The first is the one that the others vary, whichever was run first: it differs from the others in
-        the fewest hyper-parameters. The others follow by the number of hyper-parameters that differ from it.
-        """
-        counts = Counter(column.detector for column in self.fair)
-        return {
-            detector: self._from_base([column for column in self.fair if column.detector == detector])
-            for detector, n in counts.items()
-            if n >= _LEAST
-        }
-
-    def _from_base(self, columns: list[Column]) -> list[Column]:
-        values = {column: self._hyperparameters(column) for column in columns}
-
-        def n_different(one: Column, other: Column) -> int:
-            names = values[one].keys() | values[other].keys()
-            return sum(values[one].get(name) != values[other].get(name) for name in names)
-
-        newest = [column for column in columns if column.generation == 0]
-        distances = {c: sum(n_different(c, other) for other in newest) for c in newest}
-        base = min(newest, key=lambda c: (distances[c], bool(c.configuration)))  # defaults win a tie
-        return sorted(columns, key=lambda c: (c != base, n_different(c, base), c.generation))
-
-    def _hyperparameters(self, column: Column) -> Mapping[str, str]:
-        return next(
-            record.hyperparameters
-            for corpus in self.corpora
-            for level in self.levels
-            for record in self.cells.records_of(column, corpus.digest, level)
-        )
+        return Table(title, ["dataset", *header], rows, starts, **more)
 
 
 def _entry(row: Any) -> Entry:
     if not row.n_cells:
-        return _absent(Kind.FAILED if row.has_failed else Kind.MISSING, int(row.n_expected))
+        return _absent(Kind.MISSING if row.is_ok else Kind.FAILED, int(row.n_expected))
     # seeds that lack some splits have no comparable means
     has_spread = row.spread > 100 * ROUNDING and (row.n_cells == row.n_expected or row.n_splits == 1)
     value, spread = float(row.value), float(row.spread) if has_spread else None

@@ -3,18 +3,25 @@
 Each function yields the figures of a comparison, as far as there is something to draw.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 from statistics import mean
+from typing import TypeVar
 
 from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
+from adbench_text.reports.report import Entry
+from adbench_text.reports.tables.ablations import varied
 from adbench_text.run.result import TRACE, TRAINING
 from adbench_text.sweep.cell import percent
 
+_T = TypeVar("_T")
+_X = TypeVar("_X")
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
 _OF_TRAINING = (  # metric, file name, axis, factor
     (f"{TRAINING}loss_total", "loss", "loss", 1),
@@ -23,24 +30,31 @@ _OF_TRAINING = (  # metric, file name, axis, factor
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 
 
+def drawings(comparison: Comparison) -> Iterator[Drawing]:
+    """Yield all figures, in the order of a report."""
+    for draw in (contamination, cost, ablations):
+        yield from draw(comparison)
+    if comparison.evidence is not None:
+        for draw_evidence in (curves, histograms, training):
+            yield from draw_evidence(comparison, comparison.evidence)
+    yield from overlap_bound(comparison)
+
+
 def contamination(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the means over the splits against the contamination, where there are two levels or more."""
-    for corpus in comparison.corpora if len(comparison.levels) > 1 else ():
-        curves = {
-            column.label: [
-                (level, value, entry.spread)
-                for level in comparison.levels
-                if (value := (entry := corpus.entry(column, level=level)).complete_value) is not None
-            ]
+    levels = comparison.levels
+    for corpus in comparison.corpora if len(levels) > 1 else ():
+        drawn = {
+            column.label: _points((level, corpus.entry(column, level=level)) for level in levels)
             for column in comparison.columns
         }
-        if curves := {label: points for label, points in curves.items() if points}:
+        if drawn := _without_empty(drawn):
             yield Drawing(
                 f"contamination-{stem(corpus.label)}",
                 f"{comparison.metric.title} against contamination, {corpus.label}",
                 "Mean over the splits, by the share of outliers in the training data; "
                 "the spread is the standard deviation over the seeds.",
-                plots.contamination(curves, comparison.metric.title, comparison.labels),
+                plots.contamination(drawn, comparison.metric.title, comparison.labels),
                 corpus is comparison.corpora[0],
             )
 
@@ -67,16 +81,12 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
 
 def ablations(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the configurations of each detector that has three or more."""
-    for detector, columns in comparison.ablated.items():
+    for detector, columns in varied(comparison).items():
         groups = {
-            corpus.label: [
-                (column.label, value, entry.spread)
-                for column in columns
-                if (value := (entry := corpus.entry(column)).complete_value) is not None
-            ]
+            corpus.label: _points((column.label, corpus.entry(column)) for column in columns)
             for corpus in comparison.corpora
         }
-        if groups := {label: points for label, points in groups.items() if points}:
+        if groups := _without_empty(groups):
             yield Drawing(
                 f"ablations-{stem(detector)}",
                 f"Configurations of {detector}",
@@ -85,74 +95,72 @@ def ablations(comparison: Comparison) -> Iterator[Drawing]:
             )
 
 
-def curves(comparison: Comparison) -> Iterator[Drawing]:
+def _points(entries: Iterable[tuple[_X, Entry]]) -> list[tuple[_X, float, float | None]]:
+    """Return the complete figures among entries, each with its place and its spread."""
+    return [(x, y, entry.spread) for x, entry in entries if (y := entry.complete_value) is not None]
+
+
+def _without_empty(groups: Mapping[str, _T]) -> dict[str, _T]:
+    return {name: group for name, group in groups.items() if group}
+
+
+def curves(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
     """Yield the ROC and precision-recall curves of all splits, a figure for each metric that is an area."""
-    evidence = comparison.evidence
-    if evidence is None:
-        return
     for corpus in comparison.corpora:
-        scores = {column.label: evidence.scores(column, corpus) for column in comparison.fair}
-        scores = {name: by_split for name, by_split in scores.items() if by_split}
+        scores = _without_empty({c.label: evidence.scores(c, corpus) for c in comparison.fair})
         drawn = dict(list(scores.items())[:_MOST_CURVES])
-        splits = {
-            inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
-            for inlier in corpus.inliers
-        }
-        splits = {inlier: of_split for inlier, of_split in splits.items() if of_split}
+        splits = _without_empty(
+            {
+                inlier: {name: by_split[inlier] for name, by_split in drawn.items() if inlier in by_split}
+                for inlier in corpus.inliers
+            }
+        )
         n_more = len(scores) - len(drawn)
-        for metric in METRICS.values() if splits else ():
-            if not metric.curve:
-                continue
+        for metric in (metric for metric in METRICS.values() if metric.curve and splits):
             is_roc = metric.curve == "ROC"
+            curve = "ROC" if is_roc else "Precision-recall"
             positives = "" if is_roc else f", {metric.positive} as positives"
             yield Drawing(
                 f"{'roc' if is_roc else stem(f'pr {metric.positive}')}-{stem(corpus.label)}",
-                f"{metric.curve[0].upper()}{metric.curve[1:]} curves{positives}, {corpus.label}",
+                f"{curve} curves{positives}, {corpus.label}",
                 f"{percent(comparison.lowest)} of outliers in the training data, lowest seed. "
                 "Grey: scores by chance." + (f" {n_more} more detectors are not drawn." if n_more else ""),
                 plots.curves_of_splits(splits, metric.name, comparison.labels),
             )
 
 
-def histograms(comparison: Comparison) -> Iterator[Drawing]:
+def histograms(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
     """Yield the scores of test documents of each detector, before its training and after it."""
     about = (
         f"Test documents of each split, {percent(comparison.lowest)} of outliers in the training data; "
         "higher is more abnormal. The outermost 0.5% count into the edge bins."
     )
-    evidence = comparison.evidence
-    if evidence is None:
-        return
-    for corpus in comparison.corpora:
-        for column in comparison.fair:
-            title = f"Scores of {column.label} on {corpus.label}"
-            name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
-            if early := evidence.early_scores(column, corpus):
-                when = "before training"
-                yield Drawing(f"{name}-{stem(when)}", f"{title}, {when}", about, plots.histograms(early))
-            if scores := evidence.scores(column, corpus):
-                yield Drawing(name, title, about, plots.histograms(scores))
+    for corpus, column in product(comparison.corpora, comparison.fair):
+        title = f"Scores of {column.label} on {corpus.label}"
+        name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
+        if early := evidence.early_scores(column, corpus):
+            yield Drawing(
+                f"{name}-before-training", f"{title}, before training", about, plots.histograms(early)
+            )
+        if scores := evidence.scores(column, corpus):
+            yield Drawing(name, title, about, plots.histograms(scores))
 
 
-def training(comparison: Comparison) -> Iterator[Drawing]:
+def training(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
     """Yield the losses of the trainings of each detector, and the diagnostic test AUROC."""
-    evidence = comparison.evidence
-    if evidence is None:
-        return
-    for corpus in comparison.corpora:
-        for column in comparison.fair:
-            for metric, name, quantity, factor in _OF_TRAINING:
-                logged = evidence.curves(column, corpus, metric)
-                drawn = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
-                if drawn:
-                    is_thinned = max(map(len, drawn.values())) > MOST_POINTS
-                    yield Drawing(
-                        f"{name}-{stem(corpus.label)}-{stem(column.label)}",
-                        f"Training of {column.label} on {corpus.label}: {quantity}",
-                        "One line for each split; nothing is chosen by it."
-                        + (" Means of neighbouring steps." if is_thinned else ""),
-                        plots.training_curves(drawn, quantity),
-                    )
+    for corpus, column in product(comparison.corpora, comparison.fair):
+        for metric, name, quantity, factor in _OF_TRAINING:
+            logged = evidence.curves(column, corpus, metric)
+            drawn = {i: [(step, factor * value) for step, value in curve] for i, curve in logged.items()}
+            if drawn:
+                is_thinned = max(map(len, drawn.values())) > MOST_POINTS
+                yield Drawing(
+                    f"{name}-{stem(corpus.label)}-{stem(column.label)}",
+                    f"Training of {column.label} on {corpus.label}: {quantity}",
+                    "One line for each split; nothing is chosen by it."
+                    + (" Means of neighbouring steps." if is_thinned else ""),
+                    plots.training_curves(drawn, quantity),
+                )
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
@@ -168,15 +176,3 @@ def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:
         "at least p of them (Manolache et al., NAACL 2021, Appendix A).",
         plots.overlap_bound(bounds),
     )
-
-
-#: All figures, in the order of a report.
-DRAWINGS: tuple[Callable[[Comparison], Iterator[Drawing]], ...] = (
-    contamination,
-    cost,
-    ablations,
-    curves,
-    histograms,
-    training,
-    overlap_bound,
-)

@@ -38,29 +38,20 @@ class Evidence:
 
     def scores(self, column: Column, corpus: "Corpus", file: str = _SCORES) -> dict[str, Scored]:
         """Return outliers and scores of the test documents of each split."""
-        scores = {inlier: self.scores_of(r, file) for inlier, r in corpus.of_splits(column).items()}
-        return {inlier: scored for inlier, scored in scores.items() if scored is not None}
+        tables = {inlier: self.table(record, file) for inlier, record in corpus.of_splits(column).items()}
+        return {inlier: scored(table) for inlier, table in tables.items() if table is not None}
 
     def early_scores(self, column: Column, corpus: "Corpus") -> dict[str, Scored]:
         """Return the same of some test documents before the first step of a training."""
         is_trained = any(_LOSS in record.metrics for record in corpus.of_splits(column).values())
         return self.scores(column, corpus, _EARLY) if is_trained else {}
 
-    def scores_of(self, record: Record, file: str = _SCORES) -> Scored | None:
-        """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
-        table = self._table(record, file)
-        return None if table is None else (table["outlier"].to_numpy() == 1, table["score"].to_numpy())
-
-    def classes_of(self, record: Record) -> NDArray[np.int64] | None:
-        """Return the class of each test document of a cell as a number, None if they cannot be read."""
-        table = self._table(record, _SCORES)
-        return None if table is None else np.asarray(pd.factorize(table["class"])[0], dtype=np.int64)
-
-    def _table(self, record: Record, file: str) -> pd.DataFrame | None:
-        def parse(text: str) -> pd.DataFrame:
-            return _scores(text, int(record.metrics["n_test"]), file == _SCORES, record.is_drawn)
-
-        read: pd.DataFrame | None = self._read(record, file, parse)
+    def table(self, record: Record, file: str = _SCORES) -> pd.DataFrame | None:
+        """Return document, class, outlier and score of the test documents of a cell, None if unreadable."""
+        n_test = int(record.metrics["n_test"])
+        read: pd.DataFrame | None = self._read(
+            record, file, lambda text: _scores(text, n_test, file == _SCORES, record.is_drawn)
+        )
         return read
 
     def curves(self, column: Column, corpus: "Corpus", metric: str) -> dict[str, list[tuple[int, float]]]:
@@ -94,6 +85,11 @@ class Evidence:
         """What cannot be read, and why."""
         missing = {"scores": "figures", "examples": "heat maps"}
         return [_note(part, shown, self._lost[part]) for part, shown in missing.items() if part in self._lost]
+
+
+def scored(table: pd.DataFrame) -> Scored:
+    """Return outliers and scores of test documents."""
+    return table["outlier"].to_numpy() == 1, table["score"].to_numpy()
 
 
 def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:

@@ -8,37 +8,25 @@ from adbench_text.metrics import Metric
 from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.report import Mark, Table
+from adbench_text.reports.report import Table
 from adbench_text.store import record as stored
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import percent
 
 _MOST_RUNS = 3  # that were changed are named
-_OF_THE_PAPER = (
-    "(paper): published by Manolache et al., NAACL 2021, on the published editions; "
-    "†: the best configuration per split, chosen on the test labels."
-)
-_OF_MARKS = {
-    Mark.INCOMPLETE: "(n of m): only n of m cells are finished; the figure is of those.",
-    Mark.ORACLE: "(oracle): the best per split, chosen on the test labels; never in bold.",
-    Mark.PUBLISHED: _OF_THE_PAPER,
-    Mark.UNEQUAL: _OF_THE_PAPER,
-}
+_OF_INCOMPLETE = "(n of m): only n of m cells are finished; the figure is of those."
 
 
 def under_tables(tables: Sequence[Table], general: Sequence[str]) -> list[Table]:
-    """Return the tables, each note and the meaning of each sign under the first that has it.
-
-    The `general` notes are under the first table.
-    """
+    """Return the tables with each note under the first that has it, the `general` notes under the first."""
     placed: list[Table] = []
-    explained: set[Mark | str] = set()
+    explained: set[str] = set()
     for table in tables:
-        of_table = [note for mark, note in _OF_MARKS.items() if mark in table.marks - explained]
-        of_table += [note for note in table.notes if note not in explained]
-        explained.update(table.marks, table.notes)
-        of_table += general if not placed else []
-        placed.append(replace(table, notes=list(dict.fromkeys(of_table))))
+        is_incomplete = any(entry.is_incomplete for row in table.rows for entry in row)
+        of_table = [*([_OF_INCOMPLETE] if is_incomplete else []), *table.notes]
+        new = [note for note in of_table if note not in explained] + ([] if placed else [*general])
+        explained.update(of_table)
+        placed.append(replace(table, notes=list(dict.fromkeys(new))))
     return placed
 
 
@@ -78,7 +66,7 @@ def of_cells(cells: Cells, metrics: Iterable[Metric]) -> list[str]:
 
 
 def _other_editions(comparison: Comparison) -> list[str]:
-    """Explain `Mark.OTHER_EDITION`, with the numbers of training documents."""
+    """Explain `OTHER_EDITION`, with the numbers of training documents."""
     corpora = sorted(comparison.corpora, key=lambda corpus: corpus.digest)
     return [_other_edition(corpus) for corpus in corpora if corpus.is_other_edition]
 

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from adbench_text.reports.report import Mark
+from adbench_text.reports.report import PUBLISHED, UNEQUAL
 
 _NAMES = {"date": "DATE", "cvdd": "CVDD", "ocsvm": "OCSVM", "iforest": "IForest"}
 #: Detectors whose published figures were chosen on the test labels.
@@ -16,8 +16,7 @@ ORACLES = frozenset({"cvdd", "ocsvm", "iforest"})
 
 def label(detector: str) -> str:
     """Return the head of the column of the published figures of a detector."""
-    mark = Mark.UNEQUAL.value if detector in ORACLES else ""
-    return f"{_NAMES[detector]}{mark} {Mark.PUBLISHED.value}"
+    return f"{_NAMES[detector]}{UNEQUAL if detector in ORACLES else ''} {PUBLISHED}"
 
 
 @cache

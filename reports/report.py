@@ -18,15 +18,12 @@ class Kind(Enum):
     NONE = auto()  #: a figure that does not exist, such as a published one of a new dataset
 
 
-class Mark(Enum):
-    """A sign in a table that a note explains."""
-
-    SPREAD = "±"
-    INCOMPLETE = "(n of m)"
-    ORACLE = "(oracle)"
-    PUBLISHED = "(paper)"
-    UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
-    OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
+# signs in a table
+SPREAD = "±"
+ORACLE = "(oracle)"
+PUBLISHED = "(paper)"
+UNEQUAL = "†"  #: beside a figure that was chosen on the test labels
+OTHER_EDITION = "‡"  #: beside a dataset of which ours is not the edition of the published figures
 
 
 @dataclass(frozen=True)
@@ -40,6 +37,7 @@ class Entry:
     spread: float | None = None  #: standard deviation over the seeds
     n_cells: int = 1  #: behind the figure
     n_expected: int = 1  #: how many there should be
+    is_summary: bool = False  #: a label of a row that summarises others, such as a mean
     is_unequal: bool = False  #: one side of a difference was chosen on the test labels, the other was not
     best: bool = False  #: no other entry of the row is better; in a leaderboard, of the column
 
@@ -54,10 +52,14 @@ class Entry:
         return self.value if self.is_complete else None
 
     @property
+    def is_incomplete(self) -> bool:
+        """Whether the figure is of some of its cells only."""
+        return self.kind is Kind.FIGURE and not self.is_complete
+
+    @property
     def text(self) -> str:
         """The entry as people read it: ``"91.2 ± 0.3 (4 of 5)"``."""
-        spread = "" if self.spread is None else f" {Mark.SPREAD.value} {self.spread:.1f}"
-        return self._text(spread)
+        return self._text("" if self.spread is None else f" {SPREAD} {self.spread:.1f}")
 
     @property
     def text_without_spread(self) -> str:
@@ -65,19 +67,8 @@ class Entry:
         return self._text("")
 
     def _text(self, spread: str) -> str:
-        mark = Mark.UNEQUAL.value if self.is_unequal else ""
-        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if Mark.INCOMPLETE in self.marks else ""
-        return f"{self.words}{mark}{spread}{cells}"
-
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the text that need a note."""
-        has_mark = {
-            Mark.SPREAD: self.spread is not None,
-            Mark.INCOMPLETE: self.kind is Kind.FIGURE and not self.is_complete,
-            Mark.UNEQUAL: self.is_unequal,
-        }
-        return frozenset(mark for mark, is_there in has_mark.items() if is_there)
+        cells = f" ({self.n_cells:,} of {self.n_expected:,})" if self.is_incomplete else ""
+        return f"{self.words}{UNEQUAL if self.is_unequal else ''}{spread}{cells}"
 
 
 #: In the place of a figure that does not exist.
@@ -112,8 +103,6 @@ class Table:
     >>> table = Table("AUROC (%)", ["inlier", "llr", "knn-words"], [row], n_labels=1)
     >>> [entry.text for entry in table.rows[0]]
     ['sci', '78.6', '79.0 ± 0.4']
-    >>> table.marks
-    frozenset({<Mark.SPREAD: '±'>})
     """
 
     title: str
@@ -123,15 +112,8 @@ class Table:
     n_labels: int = 2  #: number of columns, from the left, that name the row
     #: Titles over neighbouring columns after the labels, each with their number; empty for none.
     blocks: list[tuple[str, int]] = field(default_factory=list)
-    summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
-    header_marks: frozenset[Mark] = frozenset()  #: the signs in the header that need a note
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
-
-    @property
-    def marks(self) -> frozenset[Mark]:
-        """The signs in the table that need a note."""
-        return self.header_marks.union(*(entry.marks for row in self.rows for entry in row))
 
     @property
     def has_best(self) -> bool:
@@ -149,10 +131,7 @@ class Table:
         ]
         groups = [sum(start <= row for start in self.group_starts) for row in rows]
         starts = {new for new, group in enumerate(groups) if group and group not in groups[:new]}
-        summaries = {new for new, row in enumerate(rows) if row in self.summaries}
-        kept = replace(
-            self, rows=[self.rows[row] for row in rows], group_starts=starts, summaries=summaries
-        ).with_columns(columns)
+        kept = replace(self, rows=[self.rows[row] for row in rows], group_starts=starts).with_columns(columns)
         is_one_block = len(kept.blocks) == 1 < len(self.blocks)
         return replace(kept, blocks=[]) if is_one_block else kept
 

@@ -27,12 +27,13 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from adbench_text.errors import InvalidValueError
 from adbench_text.metrics import Counts, Metric
-from adbench_text.reports.evidence import Evidence
+from adbench_text.reports.evidence import Evidence, scored
 from adbench_text.store.record import Record
 
 ALPHA = 0.05  # level of the tests
@@ -111,7 +112,7 @@ class Resampling:
 
     def __init__(self, metric: Metric, scores: Evidence, n_resamples: int = N_RESAMPLES) -> None:
         self._metric, self._scores, self._n = metric, scores, n_resamples
-        self._counts: dict[str, NDArray[np.uint8] | None] = {}
+        self._counts: dict[str, NDArray[np.uint8]] = {}  # by corpus
 
     def mean(self, records: Sequence[Record]) -> NDArray[np.float64] | None:
         """Return the mean over cells in percent for each resample, None if a cell lacks its scores."""
@@ -123,25 +124,19 @@ class Resampling:
 
     def values(self, record: Record) -> NDArray[np.float64] | None:
         """Return the metric of a cell for each resample, None if its scores cannot be read."""
-        scored = self._scores.scores_of(record)
-        if scored is None:
+        table = self._scores.table(record)
+        if table is None or table["outlier"].nunique() < 2:
             return None
-        outlier, scores = scored
-        if outlier.all() or not outlier.any():
-            return None
-        counts = self._counts_of(record, outlier)
-        if counts is None or counts.shape[1] != len(outlier):
-            return None
-        return metric_of_resamples(self._metric, outlier, scores, counts)
-
-    def _counts_of(self, record: Record, outlier: NDArray[np.bool_]) -> NDArray[np.uint8] | None:
-        """Return how often each resample has each document, an array of shape (n_resamples, n_test)."""
+        # how often each resample has each document, (n_resamples, n_test)
         if record.is_drawn:
-            return draw(outlier.astype(np.int64), self._n)
-        if record.corpus not in self._counts:
-            classes = self._scores.classes_of(record)
-            self._counts[record.corpus] = None if classes is None else draw(classes, self._n)
-        return self._counts[record.corpus]
+            counts = draw(table["outlier"].to_numpy(), self._n)
+        else:
+            if record.corpus not in self._counts:
+                self._counts[record.corpus] = draw(pd.factorize(table["class"])[0], self._n)
+            counts = self._counts[record.corpus]
+        if counts.shape[1] != len(table):
+            return None
+        return metric_of_resamples(self._metric, *scored(table), counts)
 
 
 def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDArray[np.uint8]:

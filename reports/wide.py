@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from adbench_text.metrics import METRICS
+from adbench_text.metrics import COSTS, METRICS
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
+from adbench_text.reports.report import NONE, Entry, Kind, Report, Table
 from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
@@ -16,21 +16,7 @@ from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 #: As in `Record.made_by`.
 ORIGINS = ("version", "commit", "command", "machine")
 _IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, TEST_OUTLIERS, "seed")
-_MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
-_OUTCOME = ("status", "oracle", "code_version")
-_PROVENANCE = (
-    "peak_memory_mb",
-    "configuration",
-    "regime",
-    "n_configurations",
-    "edition",
-    "published",
-    "dataset_digest",
-    "protocol",
-    "libraries",
-    *ORIGINS,
-    "started",
-)
+_LAST_SHOWN = "code_version"  # what follows is for programs
 
 
 def wide_table(comparison: Comparison) -> Table:
@@ -49,50 +35,55 @@ def wide_table(comparison: Comparison) -> Table:
         f"{comparison.heading} of every split at every contamination level",
         ["contamination", "inlier", *comparison.labels, *names, *differences],
         lambda corpus: [rows(corpus, level) for level in comparison.levels],
-        has_means=True,
         n_labels=3,
-        header_marks=comparison.marks.union([Mark.PUBLISHED] if names else []),
     )
 
 
 def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     """Return one row per cell, metrics as fractions; programs also get the memory and origin of each."""
-    shown = [*_IDENTITY, *METRICS, *_MEASURED, *_OUTCOME]
-    header = [*shown, *_PROVENANCE]
     facts = [_facts(record, cells.editions[record.edition_key]) for record in cells.records]
-    complete = Table("", header, [[each[name] for name in header] for each in facts], n_labels=len(_IDENTITY))
+    header = list(facts[0])
+    rows = [[_entry(value) for value in of_cell.values()] for of_cell in facts]
+    complete = Table("", header, rows, n_labels=len(_IDENTITY))
     corpora = editions(cells.records, cells.corpora)
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
-    notes += notes_on.of_cells(cells, METRICS.values())
-    return Report(
-        [complete.with_columns(range(len(shown)))], complete, [*notes, *notes_on.failures(cells.records)]
-    )
+    notes += [*notes_on.of_cells(cells, METRICS.values()), *notes_on.failures(cells.records)]
+    return Report([complete.with_columns(range(header.index(_LAST_SHOWN) + 1))], complete, notes)
 
 
-def _facts(record: Record, edition: str) -> dict[str, Entry]:
+def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
+    """Return all that is known of a cell, in the order of the columns."""
+    definition, measured = record.definition, record.metrics
+    numbers = {
+        "contamination": record.contamination,
+        TEST_OUTLIERS: record.test_outliers,
+        "seed": record.seed,
+    }
+    names = {"detector": f"{record.detector} {record.configuration}".strip(), "dataset": edition}
     started = datetime.fromtimestamp(record.started / 1000, UTC)
-    texts = {
-        **record.definition,
-        **record.made_by,
-        "detector": f"{record.detector} {record.configuration}".strip(),
-        "dataset": edition,
+    return {
+        **{name: definition.get(name, "") for name in _IDENTITY},
+        **names,
+        **numbers,
+        **{name: measured.get(name) for name in (*METRICS, *COSTS, "n_train", "n_test")},
         "status": record.status,
         "oracle": "yes" if record.is_oracle else "no",
+        _LAST_SHOWN: definition["code_version"],
+        "peak_memory_mb": measured.get("peak_memory_mb"),
+        "configuration": record.configuration,
+        "regime": record.regime,
         "n_configurations": f"{record.n_configurations}",
         "edition": record.edition,
         "published": "yes" if record.is_published else "no",
+        **{name: definition.get(name) for name in ("dataset_digest", "protocol", "libraries")},
+        **{name: record.made_by.get(name) for name in ORIGINS},
         "started": started.isoformat(timespec="seconds"),
     }
-    values = {"contamination": record.contamination, TEST_OUTLIERS: record.test_outliers, "seed": record.seed}
-    entries = {
-        name: Entry(texts.get(name, ""), value=values.get(name))
-        for name in (*_IDENTITY, *_OUTCOME, *_PROVENANCE)
-    }
-    numbers = (*METRICS, *_MEASURED, "peak_memory_mb")
-    return entries | {name: _number(record.metrics.get(name)) for name in numbers}
 
 
-def _number(value: float | None) -> Entry:
+def _entry(value: str | float | None) -> Entry:
+    if isinstance(value, str):
+        return Entry(value)
     if value is None:
         return Entry("", Kind.NONE)
     return Entry(str(int(value)) if float(value).is_integer() else f"{value:.6g}", Kind.FIGURE, value)

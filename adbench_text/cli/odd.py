@@ -36,9 +36,9 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.documents.page import PageDocument
     from adbench_text.documents.progress import OnProgress
     from adbench_text.documents.ranked import OddDocuments
-    from adbench_text.reports.formats._heatmap import PageDocument
 
 _OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
@@ -284,7 +284,7 @@ def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str
 
 def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    from adbench_text.reports.formats._heatmap import PageDocument
+    from adbench_text.documents.page import PageDocument
 
     shown = []
     of_documents: Iterator[Any] = documents.itertuples()

@@ -20,7 +20,7 @@ from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
     from adbench_text.documents.chunks import Mapper
-    from adbench_text.reports.formats._heatmap import PageDocument
+    from adbench_text.documents.page import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
@@ -218,8 +218,8 @@ def write_page(
     """Write a page of lists of documents of FILE; words are coloured by their scores above the centre."""
     from datetime import datetime
 
+    from adbench_text.documents.page import page_of_documents
     from adbench_text.provenance import command_line
-    from adbench_text.reports.formats._heatmap import page_of_documents
     from adbench_text.storage import atomic_path
 
     name = "standard input" if file == STDIN else Path(file).resolve().name

@@ -11,7 +11,6 @@ import click
 from adbench_text.cli.names import Name
 from adbench_text.cli.options import (
     EXPERIMENT,
-    LazyHelp,
     SectionedCommand,
     adding,
     names_option,
@@ -33,16 +32,11 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-def _tables() -> str:
-    return (
-        f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
-        f"[default: {', '.join(contents.BRIEF)}; all for "
-        f"{' and '.join(name for name, form in contents.FORMATS.items() if form.has_all_tables)}]"
-    )
-
-
-def _formats() -> str:
-    return f"One of {', '.join(contents.FORMATS)}."
+_FORMATS = f"One of {', '.join(contents.FORMATS)}."
+_TABLES = (
+    f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
+    f"[default: {', '.join(contents.BRIEF)}; all for html and latex]"
+)
 
 
 def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
@@ -78,8 +72,8 @@ _SECTIONS = {
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
-@names_option("--table", "-t", "tables", cls=LazyHelp, text=_tables)
-@click.option("--format", "form", default="terminal", type=Name("formats"), cls=LazyHelp, text=_formats)
+@names_option("--table", "-t", "tables", help=_TABLES)
+@click.option("--format", "form", default="terminal", type=Name("formats"), help=_FORMATS)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
     "--figures",
@@ -123,7 +117,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     if cells:
         built = cells_report(builder.cells, notes)
     else:
-        built = builder.report(names, None, bool(tables), renderer.has_pictures, options["sections"])
+        built = builder.report(names, bool(tables), renderer.has_pictures, options["sections"])
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)

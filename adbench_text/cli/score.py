@@ -36,8 +36,8 @@ from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     from adbench_text.calibration import Drift
+    from adbench_text.documents.page import PageDocument
     from adbench_text.models.model import ScoredDocument, Scorer
-    from adbench_text.reports.formats._heatmap import PageDocument
 
 _MOST = 4096  # documents that are scored together
 _SUFFIXES = (".csv", ".jsonl")
@@ -296,7 +296,7 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
 
 def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
-    from adbench_text.reports.formats._heatmap import PageDocument
+    from adbench_text.documents.page import PageDocument
 
     texts = [each.text for each in documents]
     shown = []

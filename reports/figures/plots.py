@@ -49,7 +49,7 @@ def contamination(
     handles = []
     for name, points in curves.items():
         x, y, spread = _columns(sorted(points, key=lambda point: point[0]))
-        look = looks(curves, among)[name]._asdict()
+        look = looks(curves, among)[name]
         handles.append(axes.errorbar(100 * x, y, spread, elinewidth=0.7, capsize=1.5, **look)[0])
     axes.set(xlabel="outliers in the training data (%)", ylabel=_percent(metric))
     add_legend(figure, handles, curves)
@@ -78,7 +78,7 @@ def training_curves(
         x, y = (_means(column) for column in _columns(points))
         every = max(1, len(x) // 5)
         marked = slice(i * every // len(curves), None, every) if len(x) > 20 else None
-        handles += axes.plot(x, y, markevery=marked, **looks(curves, among)[name]._asdict())
+        handles += axes.plot(x, y, markevery=marked, **looks(curves, among)[name])
     axes.set(xlabel="training step", ylabel=plain(quantity))
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter("{x:,.0f}")
@@ -119,7 +119,7 @@ def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     for (n_patterns, points), look in zip(bounds.items(), looks(map(str, bounds)).values(), strict=True):
         p, bound = _columns(points)
         bound[~(bound > 0)] = np.nan
-        handles += axes.plot(p, bound, label=f"N = {n_patterns}", **look._asdict())
+        handles += axes.plot(p, bound, label=f"N = {n_patterns}", **look)
     axes.axhline(1, **_BY_CHANCE)
     axes.set(xlabel="shared masked positions p", ylabel="bound on the probability", yscale="log")
     axes.xaxis.set_major_locator(MaxNLocator(10, integer=True, min_n_ticks=1))
@@ -136,7 +136,7 @@ def cost(points: Mapping[str, tuple[float, float]], metric: str, among: Sequence
     figure, axes = single()
     handles = []
     for name, place in places.items():
-        look: dict[str, Any] = looks(points, among)[name]._replace(linestyle="none")._asdict()
+        look = looks(points, among)[name] | {"linestyle": "none"}
         handles += axes.plot(*place, markersize=5.5, **look)
     axes.set(xlabel="seconds", ylabel=_percent(metric), xscale="log")
     axes.set_xlim(logarithmic(x for x, _ in places.values()))
@@ -190,8 +190,7 @@ def curves_of_splits(
         for i, (name, scored) in enumerate(curves.items()):
             x, y = _curve(METRICS[metric], *scored)
             marked = (0.25 * i / len(curves), 0.5)
-            look = look_of[name]._asdict()
-            lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, **(look | {"linewidth": 0.9}))
+            lines = axes.plot(100 * x, 100 * y, markevery=marked, markersize=3, lw=0.9, **look_of[name])
             handles.setdefault(name, lines[0])
             lows += [100 * float(y[x >= _FIRST_RECALL].min())] if len(x) and not is_roc else []
     low = max(0.0, 10 * math.floor((min(lows, default=0.0) - 2) / 10))

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import matplotlib.style
 from matplotlib.axes import Axes
@@ -60,19 +60,13 @@ _STYLE: dict[str, Any] = {
 styled = matplotlib.style.context(["default", _STYLE])  # a decorator: whatever the user's settings are
 
 
-class Look(NamedTuple):
-    """How a name is drawn in every figure."""
-
-    color: str
-    marker: str
-    linestyle: Any
-
-
-def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, Look]:
-    """Give each name a look of its own, by its place in `among`, or after those."""
-    cycles = (_COLOURS, _MARKERS, _DASHES)
+def looks(names: Iterable[str], among: Sequence[str] = ()) -> dict[str, dict[str, Any]]:
+    """Give each name a colour, a marker and dashes of its own, by its place in `among`, or after those."""
+    cycles = {"color": _COLOURS, "marker": _MARKERS, "linestyle": _DASHES}
     every = dict.fromkeys([*among, *names])
-    return {name: Look(*(cycle[i % len(cycle)] for cycle in cycles)) for i, name in enumerate(every)}
+    return {
+        name: {kind: cycle[i % len(cycle)] for kind, cycle in cycles.items()} for i, name in enumerate(every)
+    }
 
 
 def plain(name: object) -> str:

@@ -5,7 +5,8 @@ from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 
-from adbench_text.reports.formats._heatmap import Map, page, prepare
+from adbench_text.plugins.shades import page
+from adbench_text.reports.formats._heatmap import Map, prepare
 from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
 
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
@@ -26,7 +27,7 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
     wide = [_named(table, _ALL) for table in others]
     return page(
-        "_page.html",
+        "adbench_text.reports.formats/_page.html",
         tables=tables,
         wide=wide,
         leaders=report.leaders,

@@ -1,17 +1,19 @@
 """Configurations of one detector."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from adbench_text.reports import published
 from adbench_text.reports.cells import Column
-from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
+from adbench_text.reports.comparison import OF_THE_PAPER, Comparison
+from adbench_text.reports.report import NONE, PUBLISHED, Entry, Table, figure
 from adbench_text.sweep.cell import percent
+
+_LEAST = 3  # configurations of one detector, which are compared with each other
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each detector that has three configurations or more."""
-    for detector, columns in comparison.ablated.items():
+    for detector, columns in varied(comparison).items():
         yield _table(comparison, detector, columns)
 
 
@@ -21,15 +23,13 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
     theirs = {column: of_paper.get((column.detector, column.preset), {}) for column in columns}
     header = ["configuration"]
     rows = [[Entry(column.label)] for column in columns]
-    marks: set[Mark] = set()
     for corpus in comparison.corpora:
         header += [corpus.label, f"{corpus.label}: difference from the first"]
         has_published = not corpus.splits and any(
             corpus.dataset in of_column for of_column in theirs.values()
         )
         if has_published:
-            header.append(f"{corpus.label} {Mark.PUBLISHED.value}")
-            marks.add(Mark.PUBLISHED)
+            header.append(f"{corpus.label} {PUBLISHED}")
         first = corpus.entry(columns[0]).complete_value
         for row, column in zip(rows, columns, strict=True):
             entry = corpus.entry(column)
@@ -40,8 +40,47 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
         f"{detector}: {comparison.metric.title} (%) of its configurations, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data"
     )
-    return Table(title, header, rows, n_labels=1, header_marks=frozenset(marks))
+    notes = [OF_THE_PAPER] if len(header) > 1 + 2 * len(comparison.corpora) else []
+    return Table(title, header, rows, n_labels=1, notes=notes)
 
 
 def _difference(value: float | None, first: float | None) -> Entry:
     return NONE if value is None or first is None else figure(value - first, signed=True)
+
+
+def varied(comparison: Comparison) -> dict[str, list[Column]]:
+    """Return the configurations of each detector that has three or more, oracles left out.
+
+    The first is the one that the others vary, whichever was run first: it differs from the others in the
+    fewest hyper-parameters. The others follow by the number of hyper-parameters that differ from it.
+    """
+    of_detectors: dict[str, list[Column]] = {}
+    for column in comparison.fair:
+        of_detectors.setdefault(column.detector, []).append(column)
+    return {
+        detector: _from_base(comparison, columns)
+        for detector, columns in of_detectors.items()
+        if len(columns) >= _LEAST
+    }
+
+
+def _from_base(comparison: Comparison, columns: list[Column]) -> list[Column]:
+    values = {column: _hyperparameters(comparison, column) for column in columns}
+
+    def n_different(one: Column, other: Column) -> int:
+        names = values[one].keys() | values[other].keys()
+        return sum(values[one].get(name) != values[other].get(name) for name in names)
+
+    newest = [column for column in columns if column.generation == 0]
+    distances = {c: sum(n_different(c, other) for other in newest) for c in newest}
+    base = min(newest, key=lambda c: (distances[c], bool(c.configuration)))  # defaults win a tie
+    return sorted(columns, key=lambda c: (c != base, n_different(c, base), c.generation))
+
+
+def _hyperparameters(comparison: Comparison, column: Column) -> Mapping[str, str]:
+    return next(
+        record.hyperparameters
+        for corpus in comparison.corpora
+        for level in comparison.levels
+        for record in comparison.cells.records_of(column, corpus.digest, level)
+    )

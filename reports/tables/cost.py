@@ -13,9 +13,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
     cells = comparison.cells.table
     cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
-    facts = ["corpus", "column", "inlier", "seed", "cell"]
-    measured = cells.pivot(index=facts, columns="metric", values="value").reset_index()
-    of_columns = dict(iter(measured.groupby(["corpus", "column"], observed=True)))
+    of_columns = dict(iter(cells.groupby(["corpus", "column"])))
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         rows = []

@@ -97,8 +97,7 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
         ["detector", "knows", *heads, *(["mean"] if of_mean else [])],
         rows,
         starts,
-        header_marks=comparison.marks,
-        notes=notes,
+        notes=comparison.notes_on_header() + notes,
     )
 
 

@@ -22,5 +22,5 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             ["outliers", *comparison.labels],
             lambda corpus: [rows(corpus)],
             blocks=comparison.blocks(),
-            header_marks=comparison.marks,
+            notes=comparison.notes_on_header(),
         )

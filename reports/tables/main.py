@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.report import Entry, Mark, Table, figure
+from adbench_text.reports.report import Entry, Table, figure
 from adbench_text.sweep.cell import percent
 
 
@@ -29,9 +29,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         f"{comparison.heading}, {percent(comparison.lowest)} of outliers in the training data",
         ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
         lambda corpus: [rows(corpus)],
-        has_means=True,
         blocks=comparison.blocks(len(labels)),
-        header_marks=comparison.marks.union([Mark.PUBLISHED] if labels else []),
+        notes=comparison.notes_on_header(labels),
     )
 
 

@@ -13,6 +13,5 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             f"{comparison.metric.title}: difference from the published figure of the same method, in points",
             ["inlier", *(column.label for column in comparison.compared)],
             lambda corpus: [corpus.rows(corpus.differences)],
-            has_means=True,
-            header_marks=comparison.marks,
+            notes=comparison.notes_on_header(comparison.compared),
         )

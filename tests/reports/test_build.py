@@ -232,10 +232,10 @@ def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
         [Entry("c"), figure(3), NONE, NONE],
         [Entry("d"), NONE, NONE, figure(4)],
     ]
-    table = Table("t", list("wxyz"), rows, {0, 1}, 1, [("one", 1), ("two", 1), ("three", 1)], {3})
+    table = Table("t", list("wxyz"), rows, {0, 1}, 1, [("one", 1), ("two", 1), ("three", 1)])
     shorter = table.without_empty()
     assert shorter.header == ["w", "x", "z"]
     assert [row[0].text for row in shorter.rows] == ["a", "c", "d"]
-    assert (shorter.group_starts, shorter.summaries) == ({0, 1}, {2})
+    assert shorter.group_starts == {0, 1}
     assert shorter.blocks == [("one", 1), ("three", 1)]
     assert Table("t", list("wx"), [[Entry("a"), NONE]], n_labels=1).without_empty().rows == []

@@ -4,7 +4,7 @@ import pytest
 from cells import build, compare, failed, main_table, only_table, record, texts
 
 from adbench_text.reports.cells import Cells
-from adbench_text.reports.report import Kind, Mark
+from adbench_text.reports.report import Kind
 from adbench_text.reports.tables import published
 from adbench_text.reports.wide import cells_report, wide_table
 from adbench_text.sweep.cell import Cell
@@ -576,10 +576,10 @@ def test_a_class_called_mean_keeps_its_own_figures():
         ["made-up", "mean of all classes", "*70.0", "*70.0"],
     ]
     table = main_table(comparison)
-    assert (texts(table), table.summaries) == (expected, {2})
+    assert texts(table) == expected
     wide = wide_table(comparison)
     assert [row[2:] for row in texts(wide)] == [[text.strip("*") for text in row[1:]] for row in expected]
-    assert wide.summaries == {2}
+    assert [row[-3].is_summary for row in table.rows] == [False, False, True]
 
 
 @pytest.mark.parametrize("name", ["x ± 0.1", "x=y", "(1 of 2)", "(paper)", "x†", "(oracle)"])
@@ -647,7 +647,7 @@ def test_entries_hold_their_values():
     assert (a.spread, a.text, a.text_without_spread) == (pytest.approx(14.1, abs=0.05), "80.0 ± 14.1", "80.0")
     assert (b.kind, b.value) == (Kind.FAILED, None)
     assert (mean.value, mean.complete_value, mean.n_cells, mean.n_expected) == (pytest.approx(80), None, 2, 4)
-    assert table.marks == {Mark.SPREAD, Mark.INCOMPLETE}
+    assert (a.is_incomplete, b.is_incomplete, mean.is_incomplete) == (False, False, True)
 
 
 def test_precision_recall_tables_have_the_level_of_chance():

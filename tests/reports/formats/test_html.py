@@ -9,15 +9,17 @@ from urllib.parse import quote
 
 import pytest
 
+from adbench_text.plugins import shades
 from adbench_text.plugins.detector import TokenScore
+from adbench_text.plugins.shades import N_SHADES
 from adbench_text.reports.contents import report_format
 from adbench_text.reports.formats import html
-from adbench_text.reports.formats._heatmap import N_SHADES
-from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure
+from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Picture, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(html.__file__).parent
-CSS = "".join((REPORTS / name).read_text(encoding="utf-8") for name in ("_page.css", "_heatmap.css"))
+STYLES = REPORTS / "_page.css", Path(shades.__file__).with_name("_shades.css")
+CSS = "".join(path.read_text(encoding="utf-8") for path in STYLES)
 SVG = "data:image/svg+xml," + quote('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
 EMPTY_TAGS = {"meta", "link", "input", "img", "br", "wbr", "path"}
@@ -112,9 +114,10 @@ def table_with_means() -> Table:
         ("20news (1)", "mean"): ["-9.9", "1 of 10", "20news (0)"],
     }
     rows = [
-        [*map(Entry, labels), *map(typed, texts[:2]), Entry(texts[2])] for labels, texts in figures.items()
+        [Entry(dataset), Entry(name, is_summary=name == "mean"), *map(typed, texts[:2]), Entry(texts[2])]
+        for (dataset, name), texts in figures.items()
     ]
-    return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3}, summaries={2, 4})
+    return Table("Means", ["dataset", "inlier", "ocsvm", "cvdd", "of"], rows, {0, 3})
 
 
 def broad_table() -> Table:
@@ -218,7 +221,7 @@ def test_bars_and_colours_follow_the_figures():
 
 def test_a_dataset_that_is_the_same_in_all_rows_is_in_the_title_and_in_no_column():
     one = table_with_means()
-    of_one = replace(one, rows=one.rows[:3], group_starts={0}, summaries={2})
+    of_one = replace(one, rows=one.rows[:3], group_starts={0})
     root = parsed(Report([of_one, one], None, []))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["Means, 20news (2)", "Means"]
     first, second = root.all("table", class_="figures")
@@ -303,7 +306,7 @@ def test_the_notes_of_a_table_are_under_it(entry):
     names = ["± 0.1", "†", "(paper)", "(1 of 2)", "(oracle)"]  # names alone are no marks
     plain = Table("plain", [*names, "b"], [[*map(Entry, names), Entry("1 of 2")]])
     in_entry = Table("entry", ["a", "b"], [[Entry("x"), entry]])
-    in_header = Table("header", ["a", "b"], [[Entry("x"), NONE]], header_marks=frozenset({Mark.ORACLE}))
+    in_header = Table("header", ["a", "b (oracle)"], [[Entry("x"), NONE]])
     in_entry = replace(in_entry, notes=["What the entry means."])
     root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]

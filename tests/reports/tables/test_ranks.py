@@ -178,7 +178,7 @@ def variants(**changes):
 def test_ablations_are_compared_with_the_first_configuration():
     other = variants(dataset="other", dataset_digest="d2")[:4]
     comparison = compare([*variants(), *other, record("llr")])
-    assert list(comparison.ablated) == ["date"]
+    assert list(ablations.varied(comparison)) == ["date"]
     table = only_table(ablations, comparison)
     assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
     assert texts(table) == [
@@ -229,7 +229,7 @@ def test_every_ablation_of_the_sweep_has_its_published_figure():
 
 
 def test_two_configurations_are_no_ablation():
-    assert compare(variants()[:4]).ablated == {}
+    assert ablations.varied(compare(variants()[:4])) == {}
 
 
 def test_a_grid_costs_what_all_its_configurations_do():
@@ -239,7 +239,7 @@ def test_a_grid_costs_what_all_its_configurations_do():
 
 def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
     comparison = compare(variants()[::-1])
-    assert comparison.ablated["date"][0].label == "date"
+    assert ablations.varied(comparison)["date"][0].label == "date"
 
 
 def costs(memory, fit, score):

@@ -1,0 +1,151 @@
+"""The page of own documents: lists of them, their words coloured by their scores."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from itertools import groupby
+from typing import NamedTuple
+
+from adbench_text.plugins.scores import TokenScore
+from adbench_text.plugins.shades import Scale, cut, page, without_unfit
+
+_N_CHARACTERS_FOLDED = 2500  # of a document
+_N_CHARACTERS_OF_NAME = 80
+_N_CHARACTERS_OF_EXCERPT, _N_BEFORE = 160, 24  # at most, and before the first odd word
+_MOST_BYTES = 900_000  # of all documents of a page; a browser is slow with more
+_OF_WORD, _OF_DOCUMENT = 55, 1200  # bytes that each takes besides its text, at most
+_N_FIRST_LINES = 5  # are open where no word is odd
+_FEWEST_FOLDED = 3  # lines
+_N_ROWS = 20  # of a table; the others are folded
+_LINE = re.compile(r".{1,100}(?!\S)[^\S\n]*\n?|.{1,100}\n?|\n")  # long ones are broken as they would be shown
+
+
+class PageDocument(NamedTuple):
+    """A document of the page of own documents."""
+
+    rank: str
+    id: str
+    facts: Mapping[str, str]  #: in order: ``{"p": "0.0016", "score": "4.2"}``
+    why: Sequence[str]  #: the words that make it odd
+    text: str  #: as it was written
+    words: Sequence[TokenScore]  #: in the order of the text; empty if the detector has no scores of words
+
+
+class _Part(NamedTuple):
+    """A part of a document, from `start` to `end`; of folded lines, only the first may be shown."""
+
+    start: int
+    end: int
+    n_folded: int  #: words, 0 for open lines
+    n_left_out: int  #: words after the end
+
+
+class _OnPage(NamedTuple):
+    """A document as it is shown."""
+
+    document: PageDocument
+    name: str
+    excerpt: _Part
+    parts: list[_Part]
+
+    @classmethod
+    def of(cls, document: PageDocument) -> "_OnPage":
+        """Return a document with its name, an excerpt and its parts."""
+        first = {word.token.lower(): word.start for word in reversed(document.words)}
+        odd = [first[word] for word in document.why if word in first]
+        return cls(document, _start(document.id), _excerpt(document.text, odd), list(_parts(document, odd)))
+
+    @property
+    def n_bytes(self) -> int:
+        """The bytes that it takes on a page, at most."""
+        parts = [self.excerpt, *self.parts]
+        texts = [self.document.text[part.start : part.end] for part in parts]
+        texts += [*self.document.facts.values(), *2 * (self.name, *self.document.why)]
+        n_words = sum(
+            word.start < part.end and word.end > part.start for part in parts for word in self.document.words
+        )
+        n_bytes = sum(len(escape(without_unfit(text)).encode()) for text in texts)
+        return n_bytes + _OF_WORD * n_words + _OF_DOCUMENT
+
+
+def page_of_documents(
+    title: str,
+    made: Sequence[str],
+    summary: Sequence[str],
+    sections: Mapping[str, Sequence[PageDocument]],
+    middle: float,
+    notes: Sequence[str] = (),
+    id_name: str = "id",
+) -> str:
+    """Return a page of lists of a user's own documents, by heading; those without room are counted.
+
+    `made` is how and when the page was made. A word with the score `middle` is neither odd nor typical.
+    """
+    lists = {
+        heading: list(_fitting(documents, _MOST_BYTES / len(sections)))
+        for heading, documents in sections.items()
+    }
+    every = [shown.document for of_list in lists.values() for shown in of_list]
+    return page(
+        "adbench_text.documents/_page.html",
+        title=title,
+        made=made,
+        summary=summary,
+        notes=notes,
+        id_name=id_name,
+        n_rows=_N_ROWS,
+        lists=lists,
+        scale=Scale.of([document.words for document in every], middle),
+        n_left_out=sum(map(len, sections.values())) - len(every),
+        has_words=any(document.words for document in every),
+    )
+
+
+def _fitting(documents: Sequence[PageDocument], most_bytes: float) -> Iterator[_OnPage]:
+    """Yield the first documents that fit on a page, at least one."""
+    n_bytes = 0
+    for number, shown in enumerate(map(_OnPage.of, documents)):
+        n_bytes += shown.n_bytes
+        if number and n_bytes > most_bytes:
+            return
+        yield shown
+
+
+def _excerpt(text: str, odd: Sequence[int]) -> _Part:
+    """Return the part of a text with the most odd words, or its beginning; `odd` is where they begin."""
+    room = _N_CHARACTERS_OF_EXCERPT - _N_BEFORE
+    most = max(odd, key=lambda start: sum(start <= each < start + room for each in odd), default=0)
+    before = text[:most][-_N_BEFORE:]
+    if most > _N_BEFORE:
+        before = before.partition(" ")[2]  # the first word may be cut
+    start = most - len(before)
+    shown, n_left_out = cut(text[start:].lstrip(), _N_CHARACTERS_OF_EXCERPT)
+    start = text.index(shown, start)
+    return _Part(start, start + len(shown), 0, n_left_out)
+
+
+def _parts(document: PageDocument, odd: Sequence[int]) -> Iterator[_Part]:
+    """Yield the parts of a text: the lines around the words that make it odd are open, the others folded."""
+    text = document.text
+    ends = [match.end() for match in _LINE.finditer(text)]
+    lines_of_odd = [bisect_right(ends, start) for start in odd]
+    is_open = {line + step for line in lines_of_odd for step in (-1, 0, 1)} or set(range(_N_FIRST_LINES))
+    runs: list[tuple[bool, int]] = []  # whether it is folded, and its last line
+    for is_kept, of_run in groupby(range(len(ends)), key=is_open.__contains__):
+        lines = list(of_run)
+        is_folded = not is_kept and len(lines) >= _FEWEST_FOLDED
+        if runs and runs[-1][0] == is_folded:
+            runs.pop()
+        runs.append((is_folded, lines[-1]))
+    start, room = 0, _N_CHARACTERS_FOLDED
+    for is_folded, last in runs:
+        lines_of_run = text[start : ends[last]]
+        shown, n_left_out = cut(lines_of_run, room) if is_folded else (lines_of_run, 0)
+        room -= len(shown) if is_folded else 0
+        yield _Part(start, start + len(shown), len(lines_of_run.split()) if is_folded else 0, n_left_out)
+        start = ends[last]
+
+
+def _start(text: str) -> str:
+    return text if len(text) <= _N_CHARACTERS_OF_NAME else f"{text[:_N_CHARACTERS_OF_NAME]}…"

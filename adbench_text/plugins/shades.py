@@ -1,0 +1,135 @@
+"""Words coloured by their scores, red for odd and blue for typical, and the pages that show them."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import numpy as np
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+
+from adbench_text.plugins.scores import TokenScore, centre
+
+N_SHADES = 9
+DEEPEST = 98  # percentile; the few most extreme words would leave all others pale
+_UNFIT = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]")  # HTML forbids them, or UTF-8
+
+
+class Piece(NamedTuple):
+    """A word with its score and the class of its shade, such as ``"odd9"``, or the text between words."""
+
+    text: str
+    score: str = ""
+    shade: str = ""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The scores that the shades represent, common to all documents of a heat map."""
+
+    centre: float  #: a word above it is red, a word below it is blue
+    odd: float  #: distance from the centre with the deepest red, 0 if there is no such word
+    typical: float  #: the same of blue; evidence for odd is often the weaker one
+    digits: int  #: decimals that give the largest end three significant digits
+
+    @classmethod
+    def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
+        """Return the scale of the words of documents; without a given centre it is that of these words."""
+        finite = [[word for word in words if math.isfinite(word.score)] for words in documents]
+        if middle is None:
+            middle = centre(finite)
+        distances = np.array([word.score - middle for words in finite for word in words])
+        sides = distances[distances > 0], -distances[distances < 0]
+        odd, typical = (float(np.percentile(side, DEEPEST)) if len(side) else 0.0 for side in sides)
+        return cls(middle, odd, typical, digits_of(max(middle + odd, typical - middle)))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no word is coloured."""
+        return not self.odd and not self.typical
+
+    @property
+    def ends(self) -> tuple[str, str, str]:
+        """The scores with the deepest blue, no colour and the deepest red."""
+        typical, middle, odd = self.centre - self.typical, self.centre, self.centre + self.odd
+        return self.number(typical), self.number(middle), self.number(odd)
+
+    def number(self, score: float) -> str:
+        """Return the score of a word as it is shown."""
+        return f"{score:z.{self.digits}f}"
+
+    def shade(self, score: float) -> str:
+        """Return the class of a score, from ``"odd9"`` to ``"typical9"``, or ``""`` for no colour."""
+        name, deepest = ("odd", self.odd) if score > self.centre else ("typical", self.typical)
+        if not deepest or math.isnan(score):
+            return ""
+        step = round(min(abs(score - self.centre) / deepest, 1.0) * N_SHADES)
+        return f"{name}{step}" if step else ""
+
+    def word(self, text: str, score: float) -> Piece:
+        """Return a word with its score and shade."""
+        return Piece(text, self.number(score), self.shade(score))
+
+    def pieces(self, text: str, words: Sequence[TokenScore], first: int = 0) -> list[Piece]:
+        """Return the pieces of a text from its character `first`, as far as it is shown."""
+        pieces, position = [], max(first, len(text) - len(text.lstrip("\r\n")))
+        for word in words:
+            start, end = max(word.start, position), min(word.end, len(text))
+            if start >= end:  # beyond what is shown, or within the word before
+                continue
+            if start > position:
+                pieces.append(Piece(text[position:start]))
+            pieces.append(self.word(text[start:end], word.score))
+            position = end
+        return [*pieces, Piece(text[position:])]
+
+
+def cut(text: str, n_characters: int) -> tuple[str, int]:
+    """Return the beginning of a text that is not too long, and the number of words after it."""
+    if len(text) <= n_characters:
+        return text, 0
+    places = range(n_characters, 0, -1)
+    end = next((end for end in places if text[end].isspace() or text[end - 1].isspace()), n_characters)
+    beginning = text[:end].rstrip()
+    return beginning, len(text[end:].split())
+
+
+def digits_of(largest: float) -> int:
+    """Return the decimals that give the largest of some numbers three significant digits."""
+    if not (math.isfinite(largest) and largest > 0):
+        return 3
+    return min(max(2 - math.floor(math.log10(largest)), 0), 6)
+
+
+def without_unfit(text: str) -> str:
+    """Return a text with U+FFFD in the place of characters that HTML forbids or UTF-8 cannot encode."""
+    return _UNFIT.sub("\ufffd", text)
+
+
+def page(template: str, **values: Any) -> str:
+    """Return a page that needs no other file and no network; all values are escaped.
+
+    A template has the name of its package and of its file: ``"adbench_text.plugins/_shades.css"``.
+    """
+    return without_unfit(_environment().get_template(template).render(values))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FunctionLoader(_source),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"n_shades": N_SHADES, "deepest": DEEPEST}
+    return environment
+
+
+def _source(name: str) -> str:
+    package, _, file = name.partition("/")
+    return files(package).joinpath(file).read_text(encoding="utf-8")
