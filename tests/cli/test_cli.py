@@ -791,7 +791,7 @@ def test_outliers_of_the_test_set_are_thinned(store):
     page = adbench("report --format html --figures figures")
     assert page.exit_code == 0
     assert "cannot be read" not in page.output
-    assert "outliers of each test set are thinned to 10% of it" in page.output
+    assert "10% outliers in the test set" in page.output
     assert list(Path("figures").glob("roc-tiny-10-outliers-in-the-test-set*"))
 
 
