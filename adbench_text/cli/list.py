@@ -77,7 +77,6 @@ _ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "encoders": _encoders,
     "presets": _presets,
     "sweeps": _sweeps,
-    "engines": lambda: _plugins("engines"),
     "tables": lambda: _plugins("tables"),
     "formats": lambda: _plugins("reports"),
 }

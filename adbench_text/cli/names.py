@@ -10,6 +10,7 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownName
 from adbench_text.plugins import registry
 
 DEVICES = ("auto", "cpu", "cuda")
+ENGINES = ("local", "dask")  # of run.engine, which needs numpy
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 _LARGEST_SEED = 2**32 - 1
 # What a name of these kinds is; those of other kinds are checked by the code that uses them.

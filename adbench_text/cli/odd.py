@@ -17,8 +17,8 @@ from adbench_text.cli.own_text import (
     alpha_option,
     by_option,
     check_outputs,
+    jobs_of,
     language_notes,
-    mapper_of,
     numbers_of,
     opened,
     print_documents,
@@ -116,7 +116,7 @@ def command(
             alpha=alpha,
             by=by,
             keep_copies=keep_copies,
-            jobs=mapper_of(options),
+            jobs=jobs_of(options),
             progress=progress,
         )
         lists = {"": ranked}

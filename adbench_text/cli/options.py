@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import PROTOCOLS, Name, names_of_splits, seeds, shares
+from adbench_text.cli.names import ENGINES, PROTOCOLS, Name, names_of_splits, seeds, shares
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -317,13 +317,16 @@ def engine_of(options: Mapping[str, Any]) -> "Engine":
         from joblib import cpu_count
 
         settings["jobs"] = int(cpu_count())
-    built = registry.load("engines", name)
-    accepted = inspect.signature(built).parameters
+    if name not in ENGINES:
+        raise UnknownNameError("engine", name, ENGINES)
+    from adbench_text.run import engine
+
+    kind: type[Engine] = {"local": engine.Local, "dask": engine.Dask}[name]
+    accepted = inspect.signature(kind).parameters
     for key in settings:
         if key not in accepted:
             raise UnknownNameError(f"setting of the engine {name}", key, accepted)
-    engine: Engine = built(**settings)
-    return engine
+    return kind(**settings)
 
 
 def setting(text: str) -> tuple[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.checks import Number, Whole, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
-from adbench_text.documents.chunks import Mapper, in_chunks, mapper_of
+from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.progress import OnProgress, no_progress
@@ -46,7 +46,7 @@ def odd_documents(
     seed: int = 0,
     sample: int = SAMPLE,
     keep_copies: bool = False,
-    jobs: int | Mapper = 1,
+    jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
     """Rank documents against each other; each is scored by what was learned from the others.
@@ -85,8 +85,8 @@ def odd_documents(
         Whether each near-copy of a document is ranked by itself. By default documents that share about 80 %
         of their different words are a family: one of them is ranked, the others are its copies. A detector
         that reads documents as they were written keeps them.
-    jobs : int or Mapper
-        Number of processes that read and score documents, or where else that is done.
+    jobs : int or str
+        Number of processes that read and score documents; or the address of the scheduler of a Dask cluster.
     progress : callable
         Is called with what is done, and the numbers of documents done and of all.
 
@@ -121,9 +121,9 @@ def odd_documents(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts, mapper = _checked(texts), mapper_of(jobs)
+    texts = _checked(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
+    found = _surveyed(texts, look, sample, jobs, progress, "to rank them")
     progress("learning", 0, None)
     n_words, rest = found.n_with_words, found.rest
     form = None
@@ -142,7 +142,7 @@ def odd_documents(
     if form:
         learned = _learned(form, found.written, for_others=True)
         of_form = Part(learned, form.detector, _spread(learned, found.sample, len(found.place_of)))
-    _score(texts, _Judge(cleaner, own, form), rest, found, (of_words, of_form), mapper, progress)
+    _score(texts, _Judge(cleaner, own, form), rest, found, (of_words, of_form), jobs, progress)
     return OddDocuments(
         detector=own.label,
         method=of_words.left_out.method,
@@ -165,11 +165,11 @@ def _checked(texts: Sequence[str] | FileTexts) -> Sequence[str] | FileTexts:
 
 
 def _surveyed(
-    texts: Iterable[str], look: Look, sample: int, mapper: Mapper, progress: OnProgress, purpose: str
+    texts: Iterable[str], look: Look, sample: int, jobs: int | str, progress: OnProgress, purpose: str
 ) -> Survey:
     """Look at documents once; raise InvalidValueError if there are too few."""
     Whole(2).check("sample", sample)
-    found = survey(texts, look, sample, mapper, progress)
+    found = survey(texts, look, sample, jobs, progress)
     if found.n_with_words < 2:
         raise InvalidValueError(
             f"At least 2 different documents with words are needed {purpose}, got {found.n_with_words}."
@@ -228,7 +228,7 @@ def _score(
     rows: NDArray[np.int64],
     found: Survey,
     parts: tuple[Part, Part | None],
-    mapper: Mapper,
+    jobs: int | str,
     progress: OnProgress,
 ) -> None:
     """Fill in the scores of rows that the detectors have not learned from; they are in order of place."""
@@ -242,7 +242,7 @@ def _score(
             begin += len(chunk)
 
     n_done = 0
-    with closing(mapper.map(judge, chunks() if len(rows) else ())) as scored:
+    with closing(results_of(judge, chunks() if len(rows) else (), jobs)) as scored:
         for by_words, by_form in scored:
             done = slice(n_done, n_done + len(by_form))
             of_words.scores[rows[done][has_words[done]]] = by_words
@@ -301,7 +301,7 @@ def fit_model(
     seed: int = 0,
     sample: int = SAMPLE,
     source: str = "",
-    jobs: int | Mapper = 1,
+    jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> Model:
     """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
@@ -348,7 +348,7 @@ def fit_model(
             written.extend(keys([text]))
             yield text
 
-    found = _surveyed(noted(), look, sample, mapper_of(jobs), progress, "for a model")
+    found = _surveyed(noted(), look, sample, jobs, progress, "for a model")
     progress("learning", 0, None)
     learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
     is_single = _are_single(found)

@@ -1,11 +1,10 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
-A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/``,
-``reports/tables/`` or ``adbench_text/run/engines/`` whose name does not begin with an
-underscore, or an entry point of another package in the group ``adbench_text.detectors``,
-``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the ``name`` that its class
-declares, otherwise the file's name; that of a table has hyphens for underscores. Finding and listing import
-nothing: the files are parsed.
+A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/`` or ``reports/tables/``
+whose name does not begin with an underscore, or an entry point of another package in the group
+``adbench_text.detectors``, ``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the
+``name`` that its class declares, otherwise the file's name; that of a table has hyphens for underscores.
+Finding and listing import nothing: the files are parsed.
 
 A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
 for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
@@ -42,11 +41,10 @@ _FOLDERS = {
     "datasets": "datasets",
     "reports": "reports.formats",
     "tables": "reports.tables",
-    "engines": "run.engines",
 }
 KINDS = tuple(_FOLDERS)
 _OF_OTHERS = ("detectors", "datasets", "reports")  # kinds that other packages may bring
-_OF_CLASSES = ("detectors", "datasets", "engines")  # kinds whose files define one class; others are modules
+_OF_CLASSES = ("detectors", "datasets")  # kinds whose files define one class; others are modules
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),

@@ -2,30 +2,26 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from statistics import median
-from threading import Timer
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
-from adbench_text.errors import AdbenchTextError, PluginError, TrackingError
-from adbench_text.isolation import preserved
-from adbench_text.places import as_plugin_error
+from adbench_text.errors import AdbenchTextError, TrackingError
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.foreign import SIGN, TURNED
-from adbench_text.run.engine import Engine, Limits, Work
+from adbench_text.processes import Limits
+from adbench_text.run.engine import Engine, Work
 from adbench_text.run.evaluate import measured, split_of
+from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
+from adbench_text.run.running import finished, longest_first
 from adbench_text.sweep.cell import Cell, of_splits, percent
-from adbench_text.sweep.construct import build_detector, cell_id, definition, identified
+from adbench_text.sweep.construct import cell_id
 from adbench_text.sweep.sweep import Sweep
-from adbench_text.text.pretrained import caching
 
-_PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
 _SILENT, _NO_LIMITS = Progress(), Limits()
 
@@ -68,17 +64,16 @@ def run_sweep(
         store.keep(result, definitions[result.cell], corpus)
         return result
 
-    work = Work(
-        *(todo, corpora, progress, limits, trace_every, definitions),
-        seconds=lambda: _remembered_seconds(todo, store),
-        claim=lambda cell: store.claim(cell_id(definitions[cell])),
-        keep=keep,
-    )
+    ordered = longest_first(todo, _remembered_seconds(todo, store)) if engine.is_parallel else todo
+    work = Work(ordered, corpora, definitions, progress, limits, trace_every)
     results: list[Result] = []
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
         try:
-            _run(engine, work, store, results)
+            try:
+                _log_each(finished(engine, work, keep), store, progress, results)
+            finally:
+                _fail_if_changed(work, results, keep)
             store.log_kept()
             report(used)
         finally:
@@ -88,29 +83,26 @@ def run_sweep(
     return unusable + results
 
 
-def _run(engine: Engine, work: Work, store: Any, results: list[Result]) -> None:
-    """Run cells, append their results and log them as they come; while the store is lost, they wait."""
+def _log_each(ended: Generator[Result], store: Any, progress: Progress, results: list[Result]) -> None:
+    """Append results and log them as they come; while the store is lost, they wait."""
     lost_at: float | None = None
-    try:
-        with closing(engine.run(work)) as ended:
-            for result in ended:
-                results.append(result.without_data())
-                work.progress.done(result)
-                if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
-                    continue
-                try:
-                    store.log_kept()
-                    lost_at = None
-                except TrackingError as error:
-                    if lost_at is None:
-                        text = f"{error} Until then, results are kept and logged later."
-                        work.progress.message(text, "error")
-                    lost_at = time.monotonic()
-    finally:
-        _fail_if_changed(work, results)
+    with closing(ended):
+        for result in ended:
+            results.append(result.without_data())
+            progress.done(result)
+            if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
+                continue
+            try:
+                store.log_kept()
+                lost_at = None
+            except TrackingError as error:
+                if lost_at is None:
+                    text = f"{error} Until then, results are kept and logged later."
+                    progress.message(text, "error")
+                lost_at = time.monotonic()
 
 
-def _fail_if_changed(work: Work, results: list[Result]) -> None:
+def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result], Result]) -> None:
     """Let all cells of a corpus fail that has changed since the start: code can edit its cache."""
     for name in {result.cell.dataset for result in results}:
         if work.corpora[name].has_changed():
@@ -118,7 +110,7 @@ def _fail_if_changed(work: Work, results: list[Result]) -> None:
             work.progress.message(f"all its cells failed: {reason}. Run them with --retry failed.", "error")
             for i, result in enumerate(results):
                 if result.cell.dataset == name and not result.reason:
-                    results[i] = work.keep(Result(result.cell, time.time(), {}, reason=reason))
+                    results[i] = keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
 def _median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
@@ -166,61 +158,6 @@ def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus
         corpora[name] = load(registry.dataset(name), sweep.limit)
         progress.message(f"{name}: {corpora[name].edition}; {corpora[name].counts()}")
     return corpora
-
-
-@preserved()
-def prepare(
-    cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress = _SILENT
-) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
-    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
-
-    Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
-    they are not run, because the store could not distinguish them.
-    """
-    configured: dict[tuple[str, str], list[Cell]] = defaultdict(list)
-    for cell in cells:
-        configured[cell.detector, cell.configuration].append(cell)
-    definitions: dict[Cell, dict[str, str]] = {}
-    reasons: dict[Cell, str] = {}
-    turned: set[str] = set()
-    for of_configuration in configured.values():
-        first = of_configuration[0]
-        try:
-            built = build_detector(first)
-            for name in dict.fromkeys(cell.dataset for cell in of_configuration):
-                _prepare(built, first.name, corpora[name], progress)
-            identity = identified(built, first)
-        except PluginError as error:
-            if str(error) not in reasons.values():
-                progress.message(f"failed: {first} and its other splits: {error}", "error")
-            reasons |= dict.fromkeys(of_configuration, str(error))
-            continue
-        # of a member, the name of the resource follows its number
-        is_turned = any(name.startswith("resource.") and name.endswith(f".{SIGN}") for name in identity)
-        if is_turned and first.detector not in turned:
-            turned.add(first.detector)
-            progress.message(f"{first.detector}: {TURNED}")
-        definitions |= {cell: definition(cell, corpora[cell.dataset], identity) for cell in of_configuration}
-    failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
-    return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
-
-
-def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
-    """Let a detector look up resources of a corpus; it may do without, otherwise its cells fail."""
-    notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
-    timer = Timer(_PATIENCE, progress.message, [notice])
-    timer.start()
-    try:
-        with (
-            caching(),
-            as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
-        ):
-            documents = corpus.read_by(built)
-            built.prepare([*documents.train.texts, *documents.test.texts])
-    except PluginError as error:
-        progress.message(f"{error}", "error")
-    finally:
-        timer.cancel()
 
 
 def _title(sweep: Sweep, cells: Sequence[Cell]) -> str:

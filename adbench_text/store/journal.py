@@ -1,4 +1,4 @@
-"""The journal of a store: results that are finished and not logged yet, and claims on cells.
+"""The journal of a store: results that are finished and not logged yet, and claims on sweeps.
 
 A result is written and flushed here before MLflow is asked to log it, so that neither a killed process nor
 a lost server costs a finished cell. A claim is a locked file; the system releases the lock with the process.
@@ -24,25 +24,16 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._ended = folder / "ended"  # the keys of all entries, in their order
-        self._ended_before = self._ended.stat().st_size if self._ended.exists() else 0
-        self._written: set[str] = set()  # by this process
         self._claims: dict[str, FileLock] = {}  # of this process
 
-    def claim(self, key: str) -> bool | None:
-        """Return True if the key is this process's now, None if another process holds it.
-
-        False if another process has written an entry for it since this journal was opened.
-        """
+    def claim(self, key: str) -> bool:
+        """Return True if the key is this process's now, False if another process holds it."""
         lock = self._claims.get(key) or self._lock(f"{key}.claim")
         with self._room():
             if key not in self._claims and not _acquired(lock):
-                return None
-            self._claims[key] = lock
-            if key not in self._ended_meanwhile() - self._written:
-                return True
-        self.release(key)
-        return False
+                return False
+        self._claims[key] = lock
+        return True
 
     def release(self, key: str) -> None:
         """Give up a claim, if there is one."""
@@ -58,7 +49,7 @@ class Journal:
 
     def is_abandoned(self, key: str) -> bool:
         """Return whether no process holds a claim on a key."""
-        if key in self._claims or self.claim(key) is None:
+        if key in self._claims or not self.claim(key):
             return False
         self.release(key)
         return True
@@ -80,9 +71,8 @@ class Journal:
             lock.release()
 
     def write(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Write an entry, and give up the claim on its key; the entry is on the disk when this returns."""
-        self._written.add(key)
-        temporary = self.folder / f"{key}.new"
+        """Write an entry; it is on the disk when this returns."""
+        temporary = self.folder / f"{key}.{os.getpid()}.new"  # another process may write the same one
         with self._room():
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
@@ -94,9 +84,6 @@ class Journal:
             finally:
                 temporary.unlink(missing_ok=True)
             _flush_folder(self.folder)
-            with self._ended.open("a") as stream:  # one short line is appended at once
-                stream.write(f"{key}\n")
-        self.release(key)
 
     def remove(self, key: str) -> None:
         """Remove an entry that is logged."""
@@ -122,13 +109,6 @@ class Journal:
                 f"Cannot write to {self.folder}: {error.strerror or error}. "
                 "Make room, then run the same command again."
             ) from error
-
-    def _ended_meanwhile(self) -> set[str]:
-        if not self._ended.exists():
-            return set()
-        with self._ended.open() as stream:
-            stream.seek(self._ended_before)
-            return set(stream.read().split())
 
 
 def folder_of(store: str, file: Path | None, experiment: str) -> Path:

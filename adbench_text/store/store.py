@@ -137,10 +137,6 @@ class Store:
         for run in runs:
             self.client.delete_run(run.info.run_id)
 
-    def claim(self, cell: str) -> bool | None:
-        """Claim a cell, by its id; see `Journal.claim`."""
-        return self.journal.claim(cell)
-
     def keep(self, result: Result, definition: Mapping[str, str], corpus: Corpus) -> None:
         """Write the result of a cell to the journal; `log_kept` logs it."""
         dataset = result.cell.dataset
