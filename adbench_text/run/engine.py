@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from adbench_text import provenance
@@ -162,16 +161,10 @@ class _OnGPUs(Started):
 
 def _scored_there(cell: Cell, corpus: Corpus, trace_every: int, is_oracle: bool | None) -> Result:
     """Return the result of a cell, not measured; in a process that ends if others' code has run in it."""
-    _find_plugins_again()
     result = scored(cell, corpus, _Steps(), trace_every, is_oracle)
     if registry.has_loaded_others():
         retire()
     return result
-
-
-@cache
-def _find_plugins_again() -> None:
-    registry.plugins.cache_clear()  # what this process was forked from had another path
 
 
 class _Steps(Progress):
