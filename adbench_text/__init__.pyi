@@ -18,11 +18,11 @@ from adbench_text.models.model import Model as Model
 from adbench_text.models.model import Scorer as Scorer
 from adbench_text.plugins.adbench import ADBenchDetector as ADBenchDetector
 from adbench_text.plugins.cleaner import Cleaner as Cleaner
+from adbench_text.plugins.configure import detector as detector
 from adbench_text.plugins.dataset import Dataset as Dataset
 from adbench_text.plugins.dataset import Documents as Documents
 from adbench_text.plugins.dataset import Edition as Edition
 from adbench_text.plugins.detector import TextDetector as TextDetector
 from adbench_text.plugins.vector_detector import VectorDetector as VectorDetector
-from adbench_text.sweep.names import detector as detector
 
 __version__: str

@@ -143,24 +143,3 @@ def check_choice(name: str, value: Any, choices: Collection[str]) -> None:
 def seed_or_draw(seed: int | None) -> int:
     """Return the seed, or a random one for None."""
     return int(np.random.SeedSequence().generate_state(1)[0] if seed is None else seed)
-
-
-def check_shapes(arrays: Mapping[str, Any], **expected: str) -> None:
-    """Raise InvalidValueError unless arrays, such as those of a state that is read back, fit each other.
-
-    The shape of each is given by its dimensions, names or numbers, separated by spaces. A dimension has the
-    same length wherever it is named.
-
-    >>> check_shapes({"idf": np.ones(2), "vectors": np.ones((3, 50))}, idf="words", vectors="words 50")
-    Traceback (most recent call last):
-        ...
-    adbench_text.errors.InvalidValueError: vectors must have the shape (2, 50), got (3, 50).
-    """
-    lengths: dict[str, int] = {}
-    for name, dimensions in expected.items():
-        named, shape = dimensions.split(), getattr(arrays[name], "shape", ())
-        for dimension, length in zip(named, shape, strict=False):
-            lengths.setdefault(dimension, int(dimension) if dimension.isdecimal() else length)
-        fitting = tuple(lengths.get(dimension) for dimension in named)
-        if shape != fitting:
-            raise InvalidValueError(f"{name} must have the shape {fitting}, got {shape}.")

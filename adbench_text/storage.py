@@ -17,25 +17,21 @@ import sys
 import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from concurrent.futures import Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_password
-from adbench_text.places import described, message_of
+from adbench_text.places import message_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _DIGESTS = "digests.json"  # of the arrays in a folder of the cache
-_SECONDS = 60.0  # between two looks at what a download has brought
-_LEAST_BYTES = 60_000  # in this time
 _TIMEOUT = 30.0  # seconds without any byte, to connect and to read
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
@@ -150,24 +146,9 @@ def read_arrays(folder: Path) -> "dict[str, NDArray[Any]] | None":
         return None
 
 
-@contextmanager
-def reading(path: Path, name: str) -> Iterator[None]:
-    """Turn any error in the block into a DataError that names the remedy: to fetch `name` again."""
-    try:
-        yield
-    except DataError:
-        raise
-    except Exception as error:  # a damaged file can fail in every way
-        reason = message_of(error) if isinstance(error, ValueError) else described(error)
-        raise DataError(
-            f"Cannot read {path}: {reason}. The file is damaged or not what it claims to be: delete it and "
-            f"run adbench-text fetch {name}."
-        ) from error
-
-
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file that is downloaded once, with its path in the data directory and its source.
+    """A published file: downloaded once, and refused if it is another one.
 
     Parameters
     ----------
@@ -177,10 +158,10 @@ class RemoteFile:
         Address to download it from; empty if a person has to get it.
     md5, sha256 : str
         Digest of the published file, in hexadecimal: one of the two.
-    most_bytes : int, default 4 GB
-        A larger download is refused.
     page : str
         Page for a person who gets the file by hand; needed without `url`.
+    others : tuple of str, default ()
+        Digests of other editions that are used as well, such as the same files in another archive.
 
     Raises
     ------
@@ -199,8 +180,8 @@ class RemoteFile:
     url: str = ""
     md5: str = ""
     sha256: str = ""
-    most_bytes: int = 4 * 10**9
     page: str = ""
+    others: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         path = PurePath(self.path)
@@ -235,15 +216,33 @@ class RemoteFile:
         return self.md5 or self.sha256
 
     def fetch(self) -> Path:
-        """Return the local file; download and verify it first if it is missing.
+        """Return the local file, which is verified; download it first if it is missing.
 
-        An existing file is not verified. DataError is raised if the file cannot be downloaded, or the
-        download is too large, too slow or not the published file; then nothing is kept.
+        DataError is raised if the file cannot be downloaded, or is not the published one. A download that is
+        not the published file is not kept.
         """
         local = self.local
-        if self.is_here:
-            return local
-        url = without_password(self.url)
+        if not self.is_here:
+            self._download()
+        self._check(file_digest(local, self.algorithm))
+        return local
+
+    def read_bytes(self) -> bytes:
+        """Return the content of the file, verified without a remembered digest: a pickle may be loaded."""
+        content = self.fetch().read_bytes()
+        self._check(hashlib.new(self.algorithm, content).hexdigest())
+        return content
+
+    def _check(self, digest: str) -> None:
+        if digest not in (self.digest, *self.others):
+            raise DataError(
+                f"{self.local} is not the published file: its {self.algorithm} is {digest}, "
+                f"not {self.digest}. Delete it, and "
+                f"{'fetch it again' if self.url else f'get it from {self.page}'}."
+            )
+
+    def _download(self) -> None:
+        local, url = self.local, without_password(self.url)
         if not url:
             raise DataError(
                 f"{local} is missing, and nothing downloads it. Get it from {self.page} "
@@ -263,7 +262,7 @@ class RemoteFile:
                 known_hash=f"{self.algorithm}:{self.digest}",
                 path=local.parent,
                 fname=local.name,
-                downloader=_Download(self.most_bytes),
+                downloader=pooch.HTTPDownloader(sys.stderr.isatty(), timeout=_TIMEOUT),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reason = without_password(message_of(error))
@@ -271,50 +270,6 @@ class RemoteFile:
                 f"Could not download {url}: {reason}. "
                 f"Get the file ({self.algorithm} {self.digest}) by hand and put it at {local}."
             ) from error
-        return local
-
-
-class _Download:
-    """Pooch's download of a file, which ends at a size, and when too little arrives."""
-
-    def __init__(self, most_bytes: int) -> None:
-        self._most_bytes = most_bytes
-        self._n_bytes = 0
-        self._is_over = False
-
-    def __call__(self, url: str, path: str, pooch: Any) -> None:
-        done: Future[None] = Future()
-        # a thread: a server that sends single bytes is never silent long enough for a timeout
-        Thread(target=self._fetch, args=(url, Path(path), done), daemon=True).start()
-        try:
-            before = 0
-            while not wait([done], _SECONDS).done:
-                if self._n_bytes - before < _LEAST_BYTES:
-                    raise TimeoutError(f"fewer than {_LEAST_BYTES:,} bytes came in {_SECONDS:g} s")
-                before = self._n_bytes
-            done.result()
-        finally:
-            self._is_over = True  # the thread ends, also after Ctrl-C
-
-    def _fetch(self, url: str, path: Path, done: "Future[None]") -> None:
-        from pooch import HTTPDownloader
-
-        try:
-            with path.open("wb") as self._file:
-                HTTPDownloader(sys.stderr.isatty(), chunk_size=8192, timeout=_TIMEOUT)(url, self, None)
-            done.set_result(None)
-        except Exception as error:  # raised again where it was asked for
-            done.set_exception(error)
-
-    def write(self, data: bytes) -> None:
-        """Write a piece; pooch takes this object for the file."""
-        self._n_bytes += len(data)
-        if self._is_over or self._n_bytes > self._most_bytes:
-            raise ValueError(f"it is larger than {self._most_bytes / 1e6:,.0f} MB")
-        self._file.write(data)
-
-    def flush(self) -> None:
-        """Do nothing: the file is closed at the end."""
 
 
 def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> str:

@@ -5,14 +5,13 @@ them anew.
 """
 
 import json
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from adbench_text.datasets import _sms, tad
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
-from adbench_text.storage import RemoteFile, reading
+from adbench_text.storage import RemoteFile
 
 _CITATION = (
     "Y. Li, J. Li, Z. Xiao, T. Yang, Y. Nian, X. Hu, Y. Zhao: NLP-ADBench: NLP Anomaly Detection Benchmark. "
@@ -45,39 +44,28 @@ class Bbc(_NLPADBench):
         "nlpad-bbc/bbc_train_data.jsonl",
         f"{_BBC}bbc_train_data.jsonl",
         sha256="1f69734fe2cb3261d3e7d8a6ee279c7c552ec6e470cca982b6745f524987756e",
-        most_bytes=32 * 2**20,
     )
     test_file: ClassVar[RemoteFile] = RemoteFile(
         "nlpad-bbc/bbc_test_data.jsonl",
         f"{_BBC}bbc_test_data.jsonl",
         sha256="0664bc1e5e605003c95a96affdfd0364d94a04efec5812208ff3ba8bd10717b1",
-        most_bytes=32 * 2**20,
     )
 
     def edition(self) -> Edition:
-        """Return ``published`` if both files are the published ones, otherwise a list of the others."""
+        """Return ``published``."""
         return Edition.of_files(self.train_file, self.test_file)
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read both files; raise DataError at the first line without a text and a label."""
-        return self._read(self.train_file.fetch()), self._read(self.test_file.fetch())
+        """Read both files."""
+        train, test = (self._documents(file) for file in (self.train_file, self.test_file))
+        return train, test
 
-    def _read(self, path: Path) -> Documents:
-        texts, labels = [], []
-        with reading(path, self.name), path.open(encoding="utf-8") as stream:
-            for number, line in enumerate(stream, 1):
-                try:
-                    document = json.loads(line)
-                    text, label = document["text"], document["label"]
-                except (ValueError, KeyError, TypeError, RecursionError) as error:
-                    raise ValueError(f"line {number} is no object with a text and a label") from error
-                if not isinstance(text, str) or label not in (0, 1):
-                    raise ValueError(
-                        f"line {number} must have a text and the label 0 or 1, got {label!r:.40}"
-                    )
-                texts.append(text)
-                labels.append(label)
-        return Documents(texts, np.array(labels, dtype=np.int64))
+    def _documents(self, file: RemoteFile) -> Documents:
+        with file.fetch().open(encoding="utf-8") as stream:
+            rows = [json.loads(line) for line in stream]
+        return Documents(
+            [row["text"] for row in rows], np.array([row["label"] for row in rows], dtype=np.int64)
+        )
 
 
 class Email(_NLPADBench):
@@ -91,7 +79,7 @@ class Email(_NLPADBench):
     redraw: ClassVar[Redraw | None] = Redraw(0.7)
 
     def edition(self) -> Edition:
-        """Return ``published`` if the archive of TAD-Bench is the published one."""
+        """Return ``published``."""
         return tad.Email().edition()
 
     def read(self) -> tuple[Documents, Documents]:
@@ -110,12 +98,12 @@ class Sms(_NLPADBench):
     redraw: ClassVar[Redraw | None] = Redraw(0.7, 154)
 
     def edition(self) -> Edition:
-        """Return ``published`` if the file is the published one, with or without the newline at its end."""
-        return _sms.edition(self.name)
+        """Return ``published``."""
+        return _sms.edition()
 
     def read(self) -> tuple[Documents, Documents]:
         """Read the distinct messages as the test part; the training part is empty."""
-        distinct = dict.fromkeys((text.strip(), kind == "spam") for kind, text in _sms.messages(self.name))
+        distinct = dict.fromkeys((text.strip(), kind == "spam") for kind, text in _sms.messages())
         texts = [text for text, _ in distinct]
         labels = np.array([is_spam for _, is_spam in distinct], dtype=np.int64)
         return Documents([], np.array([], dtype=np.int64)), Documents(texts, labels)

@@ -12,7 +12,7 @@ from adbench_text.datasets import _sms
 from adbench_text.datasets.newsgroups20 import Newsgroups20
 from adbench_text.datasets.reuters import Reuters
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.storage import RemoteFile, reading
+from adbench_text.storage import RemoteFile
 
 _CITATION = (
     "F. Xiao, J. Fan: Text-ADBench: Text Anomaly Detection Benchmark based on LLMs Embedding. "
@@ -49,17 +49,17 @@ class Newsgroups(_TextADBench):
     citation: ClassVar[str] = f"{_CITATION} {Newsgroups20.citation}"
 
     def edition(self) -> Edition:
-        """Return ``published`` if all posts of both parts are the published ones."""
+        """Return ``published``."""
         return Newsgroups20().edition()
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts, without headers, footers and quotes."""
-        return self._split(self._named("train"), self._named("test"))
-
-    def _named(self, part: str) -> list[_Named]:
         normal, odd = self.classes
-        posts, groups = Newsgroups20().posts(part)
-        return [(odd if group == odd else normal, post) for post, group in zip(posts, groups, strict=True)]
+        train, test = (
+            [(odd if group == odd else normal, post) for post, group in zip(*part, strict=True)]
+            for part in Newsgroups20().posts()
+        )
+        return self._split(train, test)
 
 
 class ReutersTwo(_TextADBench):
@@ -77,11 +77,11 @@ class ReutersTwo(_TextADBench):
     citation: ClassVar[str] = f"{_CITATION} {Reuters.citation}"
 
     def edition(self) -> Edition:
-        """Return ``published`` if the archive is the published one."""
+        """Return ``published``, or that the archive was packed anew."""
         return Reuters().edition()
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read both parts; raise DataError if the archive is damaged."""
+        """Read both parts."""
         train, test = map(self._named, Reuters().articles())
         return self._split(train, test)
 
@@ -101,12 +101,12 @@ class Sms(_TextADBench):
     citation: ClassVar[str] = f"{_CITATION} {_sms.CITATION}"
 
     def edition(self) -> Edition:
-        """Return ``published`` if the file is the published one, with or without the newline at its end."""
-        return _sms.edition(self.name)
+        """Return ``published``."""
+        return _sms.edition()
 
     def read(self) -> tuple[Documents, Documents]:
         """Split the ham in the order of the file: before the training part come as many as there are spam."""
-        messages = _sms.messages(self.name)
+        messages = _sms.messages()
         ham, spam = ([each for each in messages if each[0] == kind] for kind in self.classes)
         begin, end = len(spam), len(spam) + 3000
         return self._split(ham[begin:end], ham[:begin] + ham[end:] + spam)
@@ -139,7 +139,7 @@ class Sst2(_TextADBench):
     )
 
     def edition(self) -> Edition:
-        """Return ``published`` if both files are the published ones, otherwise a list of the others."""
+        """Return ``published``."""
         return Edition.of_files(*self.files)
 
     def read(self) -> tuple[Documents, Documents]:
@@ -150,13 +150,10 @@ class Sst2(_TextADBench):
 
     def _sentences(self, file: RemoteFile) -> Iterator[_Named]:
         """Yield class and text of the sentences of a file, which has a line with the names of its columns."""
-        path = file.fetch()
-        with reading(path, self.name), path.open(encoding="utf-8") as stream:
-            next(stream, "")
-            for number, line in enumerate(stream, 2):
-                label, tab, text = line.partition("\t")
-                if label not in ("0", "1") or not tab:
-                    raise ValueError(f"line {number} must be 0 or 1, a tab and a sentence, got {line!r:.40}")
+        with file.fetch().open(encoding="utf-8") as stream:
+            next(stream)
+            for line in stream:
+                label, _, text = line.partition("\t")
                 yield self.classes[label == "0"], text.strip()
 
 

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from sklearn.ensemble import IsolationForest
 
 from adbench_text.checks import Range, Whole
-from adbench_text.plugins.scores import Estimator, State
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -37,6 +36,13 @@ class IForest(VectorDetector):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {"n_estimators": Whole(1)}
+    trusted_types = frozenset(
+        {
+            "sklearn.ensemble._iforest.IsolationForest",
+            "sklearn.tree._classes.ExtraTreeRegressor",
+            "sklearn.tree._tree.Tree",
+        }
+    )
     test_settings: ClassVar[Mapping[str, Any]] = {"n_estimators": 64}
 
     def __init__(self, *, n_estimators: int = 256, **shared: Any) -> None:
@@ -49,27 +55,9 @@ class IForest(VectorDetector):
         plain = {"encoder": "mean", "normalize": False}
         return {"paper-grid": [{"n_estimators": n, **plain} for n in (64, 100, 128, 256)]}
 
-    @property
-    def trusted_types(self) -> frozenset[str]:
-        """The classes of scikit-learn's forest and of its trees."""
-        return frozenset(
-            {
-                "sklearn.ensemble._iforest.IsolationForest",
-                "sklearn.tree._classes.ExtraTreeRegressor",
-                "sklearn.tree._tree.Tree",
-            }
-        )
-
     def _fit_vectors(self, X: Matrix) -> None:
         self._forest = IsolationForest(n_estimators=self.n_estimators, random_state=self.random_state).fit(X)
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         normality: NDArray[np.float64] = self._forest.score_samples(X)
         return -normality
-
-    def _get_state_of_vectors(self) -> State:
-        return {"forest": Estimator(self._forest)}
-
-    def _set_state_of_vectors(self, state: State) -> None:
-        self._forest = state["forest"].value
-        self._check_width(self._forest.n_features_in_)

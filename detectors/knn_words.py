@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, csr_matrix, diags_array
 from sparse_dot_topn import sp_matmul_topn
 
-from adbench_text.checks import Range, Whole, check_shapes
+from adbench_text.checks import Range, Whole
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import State
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words
 
 
@@ -61,6 +61,8 @@ class KNNWords(TextDetector):
     name = "knn-words"
     ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1), "references": Whole(2, nullable=True)}
     leaves_out_self: ClassVar[bool] = True
+    trusted_types = frozenset[str]()
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
     def __init__(self, *, k: int = 20, references: int | None = None, **shared: Any) -> None:
         super().__init__(**shared)
@@ -70,7 +72,7 @@ class KNNWords(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = count_words(texts)
         frequency = np.bincount(counts.indices, minlength=len(vocabulary))  # each word once per document
-        self._column_of = {word: column for column, word in enumerate(vocabulary)}
+        self._vocabulary = Vocabulary(vocabulary)
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
         n = len(texts)
@@ -88,27 +90,13 @@ class KNNWords(TextDetector):
         n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
         return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 
-    def _get_state(self) -> State:
-        return {
-            "words": np.array(list(self._column_of), dtype=object),
-            "idf": self._idf,
-            "idf_unknown": self._idf_unknown,
-            "neighbours": self._neighbours,
-        }
-
-    def _set_state(self, state: State) -> None:
-        check_shapes(state, words="words", idf="words", neighbours="words texts")
-        self._column_of = {word: column for column, word in enumerate(state["words"])}
-        self._idf, self._idf_unknown = state["idf"], state["idf_unknown"]
-        self._neighbours = state["neighbours"]
-
     def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
 
         Those of documents with unknown words are shorter.
         """
         counts, vocabulary = count_words(texts)
-        columns = np.array([self._column_of.get(word, -1) for word in vocabulary], dtype=np.int64)
+        columns = self._vocabulary.numbers(vocabulary)
         idf = np.where(columns >= 0, np.append(idf_of_known, 0.0)[columns], self._idf_unknown)
         tf = csr_array((1 + np.log(counts.data), counts.indices, counts.indptr), shape=counts.shape)
         weights = tf @ diags_array(idf)

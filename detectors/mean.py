@@ -14,19 +14,19 @@ Sathe, 2015, "Theoretical foundations and algorithms for outlier ensembles").
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import Range, check_choice
+from adbench_text.checks import Range
 from adbench_text.code_version import code_version, libraries
-from adbench_text.detectors._members import Members, parse_members
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import Scores, TextDetector, TokenScore
-from adbench_text.plugins.scores import REGIMES, State
+from adbench_text.plugins.configure import DetectorChoice, build, split_list
+from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
+from adbench_text.plugins.scores import REGIMES
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
@@ -38,6 +38,23 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "topics-minilm": {"members": f"{_TOPICS}, {_MINILM}"},
     "robust-minilm": {"members": f"{_ROBUST}, {_MINILM}"},
 }
+
+
+class _Members(Range):
+    """Detectors in one text, with commas between them: ``llr, knn-words(k=5)``."""
+
+    text = "detectors as in 'llr, knn-words(k=5)'"
+
+    def check(self, name: str, value: Any) -> None:
+        """Raise InvalidValueError if a value is not a list of members."""
+        choices(value)
+
+
+def choices(members: Any) -> list[DetectorChoice]:
+    """Return the members that a text names; see `adbench_text.plugins.configure`."""
+    if not isinstance(members, str) or not members:
+        raise InvalidValueError(f"Expected {_Members.text}, got {members!r}.")
+    return [DetectorChoice.parse(part) for part in split_list(members)]
 
 
 class Mean(TextDetector):
@@ -67,7 +84,8 @@ class Mean(TextDetector):
     True
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"members": Members()}
+    ranges: ClassVar[Mapping[str, Range]] = {"members": _Members()}
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
     def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
         super().__init__(**shared)
@@ -90,19 +108,18 @@ class Mean(TextDetector):
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
-        return [self._built(name, settings) for name, settings in parse_members(self.members)]
+        return list(map(self._built, choices(self.members)))
 
-    def _built(self, name: str, settings: dict[str, Any]) -> TextDetector:
-        kind = registry.detector(name)
-        if issubclass(kind, Mean):
+    def _built(self, choice: DetectorChoice) -> TextDetector:
+        name = choice.name
+        if issubclass(registry.detector(name), Mean):
             raise InvalidValueError(f"{name} cannot be a member of itself, got {self.members!r}.")
-        accepted = kind.default_params()
-        for setting in settings:
-            check_choice(f"parameter of {name}", setting, accepted.keys() - {"random_state"})
-        if "random_state" in accepted:
-            settings = {**settings, "random_state": self.random_state}
-        member = kind(**settings)
-        member.check_params()
+        grid = choice.configurations("")
+        if len(grid) > 1:
+            raise InvalidValueError(
+                f"{name}:{choice.preset} has {len(grid)} configurations; name one of them."
+            )
+        member = build(name, grid[0], self.random_state)
         if member.is_oracle:
             raise InvalidValueError(
                 f"{name} in {self.members!r} cannot be a member: its scores are chosen by the test labels, "
@@ -120,11 +137,6 @@ class Mean(TextDetector):
         super().check_params()
         self.build_members()
 
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether it and all members can be saved."""
-        return super().can_be_saved and all(member.can_be_saved for member in self.build_members())
-
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up the resources of all members."""
         for member in self.build_members():
@@ -133,9 +145,9 @@ class Mean(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        names = [name for name, _ in parse_members(self.members)]
-        for position, (name, member) in enumerate(zip(names, self.build_members(), strict=True), start=1):
-            code = registry.module_of("detectors", name), type(member), member.implementation
+        pairs = zip(choices(self.members), self.build_members(), strict=True)
+        for position, (choice, member) in enumerate(pairs, start=1):
+            code = registry.module_of("detectors", choice.name), type(member), member.implementation
             of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
             used |= {f"member{position}.{name}": value for name, value in of_member.items()}
         return used
@@ -149,9 +161,14 @@ class Mean(TextDetector):
         }
 
     @property
-    def trusted_types(self) -> frozenset[str]:
-        """The classes that the members trust."""
-        return frozenset().union(*(member.trusted_types for member in self.build_members()))
+    def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
+        """The classes that the members trust, and that of the scales; None if one cannot be saved."""
+        trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
+        for member in self.build_members():
+            if member.trusted_types is None:
+                return None
+            trusted |= member.trusted_types
+        return trusted
 
     @property
     def regime(self) -> str | None:
@@ -203,17 +220,21 @@ class Mean(TextDetector):
                 continue
         raise DetectorError(f"no member of {self.members!r} has scores of words.")
 
-    def _get_state(self) -> State:
-        # the scores of the training documents are in the scales
-        members = [
-            {**member.fitted_state(compute_scores=False), "training_scores": None} for member in self._members
+    def learned(self) -> dict[str, Any]:
+        """Return what the members learned, without the scores of their training documents, and the scales."""
+        learned = super().learned()
+        learned["_members"] = [
+            {name: value for name, value in member.learned().items() if name not in OF_TRAINING}
+            for member in self._members
         ]
-        return {"members": members, "scales": [list(scale) for scale in self._scales]}
+        return learned
 
-    def _set_state(self, state: State) -> None:
-        pairs = zip(self.build_members(), state["members"], strict=True)
-        self._members = [member.restore_fitted(of_member) for member, of_member in pairs]
-        self._scales = [RobustScale(*scale) for scale in state["scales"]]
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        super().restore(learned)
+        pairs = zip(self.build_members(), learned["_members"], strict=True)
+        self._members = [member.restore(of_member) for member, of_member in pairs]
+        return self
 
     def _mean(self, scores: list[Scores]) -> Scores:
         z = [scale.z(of_member) for scale, of_member in zip(self._scales, scores, strict=True)]

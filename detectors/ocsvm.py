@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import OneClassSVM
 
-from adbench_text.checks import Choice, Number, Range, check_shapes
-from adbench_text.plugins.scores import Estimator, State
+from adbench_text.checks import Choice, Number, Range
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -43,6 +42,7 @@ class OCSVM(VectorDetector):
     """
 
     ranges: ClassVar[Mapping[str, Range]] = {"kernel": Choice(("rbf", "linear")), "nu": Number("(0, 1]")}
+    trusted_types = frozenset({"sklearn.svm._classes.OneClassSVM"})
 
     def __init__(self, *, kernel: str = "rbf", nu: float = 0.1, **shared: Any) -> None:
         super().__init__(**shared)
@@ -57,11 +57,6 @@ class OCSVM(VectorDetector):
             "paper-grid": [{"kernel": kernel, "nu": nu, "encoder": encoder} for kernel, nu, encoder in grid]
         }
 
-    @property
-    def trusted_types(self) -> frozenset[str]:
-        """The class of scikit-learn's one-class SVM."""
-        return frozenset({"sklearn.svm._classes.OneClassSVM"})
-
     def _fit_vectors(self, X: Matrix) -> None:
         gamma = 1 / max(_largest_squared_distance(X), 1e-12)
         self._svm = OneClassSVM(kernel=self.kernel, nu=self.nu, gamma=gamma, cache_size=1000).fit(X)
@@ -69,21 +64,6 @@ class OCSVM(VectorDetector):
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
         normality: NDArray[np.float64] = self._svm.decision_function(X)
         return -normality
-
-    def _get_state_of_vectors(self) -> State:
-        return {"svm": Estimator(self._svm)}
-
-    def _set_state_of_vectors(self, state: State) -> None:
-        self._svm = state["svm"].value
-        # scikit-learn would read beyond the end of an array
-        check_shapes(
-            vars(self._svm),
-            support_="vectors",
-            support_vectors_="vectors features",
-            _dual_coef_="1 vectors",
-            _intercept_="1",
-        )
-        self._check_width(self._svm.support_vectors_.shape[1])
 
 
 def _largest_squared_distance(X: Matrix, rows: int = 2048) -> float:

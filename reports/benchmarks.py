@@ -1,7 +1,7 @@
 """The published figures of other benchmarks for those of our corpora that are made of theirs."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -19,35 +19,10 @@ _REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # of ours with the first three
 #: Published methods that are detectors of ours, too.
 OURS = {"DATE": "date", "CVDD": "cvdd"}
 
+#: How a corpus of ours relates to the published one; docs/reports.md has their meanings.
 EXACT, REDRAWN, REBUILT = "exact", "redrawn", "rebuilt"
-#: How a corpus of ours relates to the published one.
-RELATIONS = {
-    EXACT: "the published documents and their split",
-    REDRAWN: "the published documents, but each seed draws anew what is not known of their split",
-    REBUILT: "split and cleaned by the published rules from the corpus behind it",
-}
-
 _NLPAD, _MCA2, _TAD, _TEXTAD = "nlp_adbench", "mca2", "tad_bench", "text_adbench"
 _NAMES = {_NLPAD: "NLP-ADBench", _MCA2: "MCA2", _TAD: "TAD-Bench", _TEXTAD: "Text-ADBench"}
-#: What a reader of the figures of a source must know.
-NOTES = {
-    "NLP-ADBench": (
-        "NLP-ADBench: Li et al., EMNLP Findings 2025, arXiv 2412.04784, table 2. Pairs of methods have one "
-        "figure in its columns Email (.4440, .6937, .9263), Emotion (.5031, .5594, .5889, .7067) and Yelp "
-        "(.5871, .6441)."
-    ),
-    "MCA2": "MCA2: arXiv 2601.17786; five seeds.",
-    "TAD-Bench": (
-        "TAD-Bench: arXiv 2501.11960; its methods are fitted on the documents that they rank. Left out: its "
-        "averages (those of HBOS and COPOD are sums of six figures over seven), and MCA2's figures, which "
-        "are of a split of these corpora."
-    ),
-    "Text-ADBench": (
-        "Text-ADBench: arXiv 2507.12295; each figure is the best of several embeddings, by the test labels. "
-        "Left out: figures where its AUROC is 50.00, because the method was not run or scored all documents "
-        "alike."
-    ),
-}
 # Our corpus: how it relates to the published one, with which protocol, and the columns of its figures.
 _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "nlpad-bbc": (EXACT, ONE_VS_REST, {_NLPAD: "BBC", _MCA2: "BBC"}),
@@ -111,7 +86,7 @@ def published_figures() -> dict[str, Any]:
 
 
 def relation(record: Record) -> str:
-    """Return how the corpus of a cell relates to a published one, a key of `RELATIONS`; empty if to none."""
+    """Return how the corpus of a cell relates to a published one, such as `EXACT`; empty if to none."""
     found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
     is_same = record.protocol == protocol and record.test_outliers is None and record.limit is None
     # a corpus may be rebuilt from an archive that was packed anew
@@ -167,8 +142,3 @@ def best_of_each(published: Iterable[Row]) -> dict[str, Row]:
 def knows_no_more(regime: str | None, knowledge: str) -> bool:
     """Return whether a detector of ours knows as much as a published method, or less."""
     return regime in _REGIMES[: KNOWLEDGE.index(knowledge) + 1]
-
-
-def notes(published: Sequence[Row]) -> list[str]:
-    """Return what a reader of published figures must know of their sources."""
-    return [NOTES[source] for source in dict.fromkeys(row.source for row in published)]

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import MAIN, METRICS
-from adbench_text.plugins import registry
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.reports import notes as notes_on
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from adbench_text.reports.figures.export import Drawing
     from adbench_text.store.store import Store
 
-#: What a report adds to the result, the main table and the provenance.
-SECTIONS = ("tables", "pictures", "heatmaps")
 _BOARD = "leaderboard"
 _SHORT = (_BOARD, "main")  # tables of a report without the section of tables
 
@@ -82,7 +80,7 @@ class Builder:
         metric: str | None = None,
         only: bool = False,
         pictures: bool = False,
-        sections: Sequence[str] = SECTIONS,
+        sections: Sequence[str] = contents.SECTIONS,
     ) -> Report:
         """Return a report of the named tables, of the brief ones without names; what is empty is left out.
 
@@ -92,13 +90,13 @@ class Builder:
         leaderboard, the main table and the provenance.
         """
         has_tables = "tables" in sections
-        chosen = list(tables or declared.brief_tables())
+        chosen = list(tables or contents.BRIEF)
         if not has_tables:
             chosen = [name for name in chosen if name in _SHORT] or chosen[:1]
         comparison = self.comparison
         if metric is not None:
             comparison = Comparison(self.cells, metric, self.evidence)
-        of_names = {name: _tables(name, comparison) for name in declared.tables() if name in chosen}
+        of_names = {name: _tables(name, comparison) for name in contents.TABLES if name in chosen}
         first = leaders(comparison) if pictures else None
         built = [
             table for name, of_name in of_names.items() if not (first and name == _BOARD) for table in of_name
@@ -111,7 +109,7 @@ class Builder:
         if pictures and "heatmaps" in sections and self.evidence is not None:
             maps = heatmaps(comparison, self.evidence)
         of_no_table = [
-            f"No table {name!r}: it needs {declared.tables()[name]['NEEDS']}."
+            f"No table {name!r}: it needs {contents.TABLES[name].needs}."
             for name, of_name in of_names.items()
             if only and not of_name
         ]
@@ -145,14 +143,13 @@ class Builder:
     @property
     def pictures(self) -> list[Picture]:
         """All figures, as images of a page."""
-        from adbench_text.reports.figures.export import data_uri
+        from adbench_text.reports.figures.export import image
 
         return [
             Picture(
                 *(drawing.name, drawing.title, drawing.caption),
-                data_uri(drawing.figure),
-                float(drawing.figure.get_figwidth()),
-                drawing.is_first,
+                *image(drawing.figure),
+                is_first=drawing.is_first,
             )
             for drawing in self.drawings
         ]
@@ -165,20 +162,21 @@ class Builder:
 
     def write_all(self, folder: Path) -> None:
         """Write the report in all formats with a suffix to a folder, and its figures."""
-        every = list(declared.tables())
-        for form in map(declared.report_format, registry.names("reports")):
+        every = list(contents.TABLES)
+        for form in contents.FORMATS.values():
             if form.suffix and form.has_all_tables:
                 page = self.report(every, pictures=form.has_pictures)
-                (folder / f"report.{form.suffix}").write_text(form.render(page, None), encoding="utf-8")
+                (folder / f"report.{form.suffix}").write_text(form.render(page), encoding="utf-8")
             elif form.suffix:
                 for metric in METRICS:
                     report = self.report(every if metric == MAIN.name else (), metric)
-                    text = form.render(report, None)
+                    text = form.render(report)
                     (folder / f"{metric}.{form.suffix}").write_text(text, encoding="utf-8")
         self.write_figures(folder / "figures")
 
 
 def _tables(name: str, comparison: Comparison) -> list[Table]:
     """Return the tables of a name that have a figure, without rows and columns that have none."""
-    shortened = [table.without_empty() for table in registry.load("tables", name).tables(comparison)]
+    module = import_module(f"adbench_text.reports.tables.{name}")
+    shortened = [table.without_empty() for table in module.tables(comparison)]
     return [table for table in shortened if table.rows]

@@ -11,16 +11,17 @@ from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import Mark
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import DEFAULT, Cell, of_splits
+from adbench_text.sweep.cell import Cell, of_splits
 
 UNDECLARED, ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
-#: Regimes whose columns compete among themselves and are never ranked, with an article.
-APART = {TEST_BATCH: f"the {TEST_BATCH}", BANK: f"a {BANK}"}
+#: Regimes whose columns compete among themselves and are never ranked.
+APART = (TEST_BATCH, BANK)
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
 
@@ -39,7 +40,6 @@ class Column:
     regime: str | None = None
     generation: int = 0  #: results of other code or libraries have a column of their own; 0 is the newest
     differs: str = OLDER_CODE  #: from the newest
-    hidden: str = ""  #: settings that override the only such preset; a note has them in place of the label
 
     @property
     def block(self) -> tuple[bool, str]:
@@ -59,7 +59,7 @@ class Column:
     @property
     def label(self) -> str:
         """The head of the column."""
-        suffix = self.preset.removesuffix(self.hidden) if self.configuration is None else self.configuration
+        suffix = self.preset if self.configuration is None else self.configuration
         number = f" {self.generation}" if self.generation > 1 else ""
         difference = f" ({self.differs}{number})" if self.generation else ""
         marks = (f" {Mark.ORACLE.value}" if self.is_oracle else "") + difference
@@ -183,16 +183,13 @@ def _columns(
         configuration = record.configuration if record.preset == DEFAULT else None
         of_preset = presets.setdefault((record.detector, record.preset), {})
         of_preset.setdefault(configuration, []).append(record)
-    n_alike = Counter((detector, preset.partition(" ")[0]) for detector, preset in presets)
     columns: dict[Column, list[Record]] = {}
     for (detector, preset), of_preset in presets.items():
-        name, _, settings = preset.partition(" ")
-        hidden = settings if n_alike[detector, name] == 1 else ""
         for configuration, held in of_preset.items():
             key = detector, held[0].configuration
             is_grid = configuration is None and (detector, preset) in grids
             is_oracle = is_grid or key in oracles
-            column = Column(detector, preset, configuration, is_oracle, regimes[key], hidden=hidden)
+            column = Column(detector, preset, configuration, is_oracle, regimes[key])
             columns |= _generations(column, held)
     own = sorted({column.regime for column in columns if column.regime} - set(REGIMES))
     order = [*REGIMES, *own, None]

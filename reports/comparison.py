@@ -31,7 +31,7 @@ class Corpus:
 
     `label` has `Mark.OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set. `relation` is that of `benchmarks.RELATIONS` and a part of the label;
+    protocol or of a thinned test set. `relation` is that of `benchmarks.relation` and a part of the label;
     `benchmark_rows` are the figures of other benchmarks.
     """
 
@@ -158,6 +158,11 @@ class Comparison:
             for cell in cells.promised
             for configuration in (None, cell.configuration)
         }
+
+    @property
+    def heading(self) -> str:
+        """The metric, in titles of tables in percent."""
+        return f"{self.metric.title} (%{'' if self.metric.higher_is_better else ', lower is better'})"
 
     @property
     def labels(self) -> list[str]:

@@ -49,21 +49,20 @@ class Evidence:
 
     def scores_of(self, record: Record, file: str = _SCORES) -> Scored | None:
         """Return outliers and scores of the test documents of a cell, None if they cannot be read."""
-
-        def scored(text: str) -> Scored:
-            return _scored(text, int(record.metrics["n_test"]), file == _SCORES, record.is_drawn)
-
-        read: Scored | None = self._read(record, file, scored)
-        return read
+        table = self._table(record, file)
+        return None if table is None else (table["outlier"].to_numpy() == 1, table["score"].to_numpy())
 
     def classes_of(self, record: Record) -> NDArray[np.int64] | None:
         """Return the class of each test document of a cell as a number, None if they cannot be read."""
-        text = self.store.artifact(record, _SCORES)
-        try:
-            names = pd.read_csv(StringIO(text or ""), usecols=["class"], dtype=str, keep_default_na=False)
-        except Exception:  # it may be damaged in any way
-            return None
-        return np.asarray(pd.factorize(names["class"])[0], dtype=np.int64)
+        table = self._table(record, _SCORES)
+        return None if table is None else np.asarray(pd.factorize(table["class"])[0], dtype=np.int64)
+
+    def _table(self, record: Record, file: str) -> pd.DataFrame | None:
+        def parse(text: str) -> pd.DataFrame:
+            return _scores(text, int(record.metrics["n_test"]), file == _SCORES, record.is_drawn)
+
+        read: pd.DataFrame | None = self._read(record, file, parse)
+        return read
 
     def curves(self, column: Column, corpus: "Corpus", metric: str) -> dict[str, list[tuple[int, float]]]:
         """Return steps and values of a metric of the training of each split."""
@@ -117,21 +116,21 @@ def heatmaps(comparison: "Comparison", evidence: Evidence) -> list[Heatmap]:
     ]
 
 
-def _scored(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> Scored:
+def _scores(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> pd.DataFrame:
     """Read scores of test documents from CSV; raise an error if they are anything else.
 
     The places of drawn documents are those in the test part, so they may be above `n_test`.
     """
-    types = {"document": np.int64, "outlier": np.int64, "score": np.float64}
-    table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types)
-    places, outlier, scores = (table[name].to_numpy() for name in types)
+    types = {"document": np.int64, "class": str, "outlier": np.int64, "score": np.float64}
+    table = pd.read_csv(StringIO(text), usecols=list(types), dtype=types, keep_default_na=False)
+    places = table["document"].to_numpy()
     last = places.max(initial=-1) + 1 if is_drawn else n_test
     is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
     if not is_ascending or (is_complete and len(places) != n_test):
         raise ValueError("the documents are not those of the test set")
-    if not (len(scores) and np.isin(outlier, (0, 1)).all() and np.isfinite(scores).all()):
+    if not (len(table) and table["outlier"].isin((0, 1)).all() and np.isfinite(table["score"]).all()):
         raise ValueError("these are no labels and scores")
-    return outlier == 1, scores
+    return table
 
 
 def _note(part: str, missing: str, records: Sequence[Record]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.reports import significance
-from adbench_text.reports.cells import APART, Column
+from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.significance import Estimate, Resampling, estimate
 
@@ -29,12 +29,11 @@ class Ranking:
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
-    `left_out` lack some of them. `apart` are of the regimes in `APART`.
+    `left_out` lack some of them.
     """
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
-        self.apart = [column for column in comparison.fair if column.apart]
         figures = {c: _figures(comparison, c) for c in comparison.fair if not c.apart}
         counted = _one_edition_each(comparison, figures)
         self.other_editions = [c.label for c in comparison.corpora if c.label not in counted]
@@ -65,9 +64,6 @@ class Ranking:
     def notes(self) -> list[str]:
         """What is left out of the ranking, and why."""
         reasons = {
-            f"they use {named}": [column.label for column in self.apart if column.regime == regime]
-            for regime, named in APART.items()
-        } | {
             "they lack splits that the others have": [column.label for column in self.left_out],
             "another edition of the dataset is": self.other_editions,
         }

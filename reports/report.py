@@ -41,7 +41,7 @@ class Entry:
     n_cells: int = 1  #: behind the figure
     n_expected: int = 1  #: how many there should be
     is_unequal: bool = False  #: one side of a difference was chosen on the test labels, the other was not
-    best: bool = False  #: no other entry of the row is better, or of the column with `Table.best_in_columns`
+    best: bool = False  #: no other entry of the row is better; in a leaderboard, of the column
 
     @property
     def is_complete(self) -> bool:
@@ -126,9 +126,6 @@ class Table:
     summaries: set[int] = field(default_factory=set)  #: rows that summarise others of their group, as a mean
     header_marks: frozenset[Mark] = frozenset()  #: the signs in the header that need a note
     notes: list[str] = field(default_factory=list)  #: what a reader of it must know; they are under it
-    best_in_columns: bool = (
-        False  #: the best entries are those of their columns, and a note of it explains them
-    )
     bars_from: float | None = None  #: the figure at which bars begin, which end at 100; None for no bars
 
     @property
@@ -138,8 +135,8 @@ class Table:
 
     @property
     def has_best(self) -> bool:
-        """Whether an entry is marked as the best of its row."""
-        return not self.best_in_columns and any(entry.best for row in self.rows for entry in row)
+        """Whether an entry is marked as the best."""
+        return any(entry.best for row in self.rows for entry in row)
 
     def without_empty(self) -> Self:
         """Return the table without rows and columns of figures that do not exist."""

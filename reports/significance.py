@@ -208,9 +208,9 @@ def _cumulated(counts: NDArray[np.uint8], order: NDArray[np.int64]) -> NDArray[n
 def estimate(value: float, resampled: NDArray[np.float64]) -> Estimate:
     """Return the estimate of a value, given its resamples.
 
-    The interval is the percentile interval, moved by what the value differs from the resampled cells (they
-    are of one seed, the value is the mean over all). The p-value is that of the normal distribution with the
-    standard deviation of the resamples, so that it can be corrected for many pairs.
+    The percentile interval is shifted by ``value - mean(resampled)``: the resampled cells are of one seed,
+    the value is the mean over all seeds. The p-value comes from a normal distribution with the standard
+    deviation of the resamples, so that it can be corrected for many pairs.
     """
     low, high = np.quantile(resampled, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     moved = value - float(resampled.mean())

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 
-from adbench_text.reports import notes, published
+from adbench_text.reports import published
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.tables.leaderboard import shared
 from adbench_text.store.record import Record
-from adbench_text.sweep.cell import percent
+from adbench_text.sweep.cell import ONE_VS_REST, percent
 
 _MOST = 3  # values of one kind are listed
 
@@ -105,9 +105,20 @@ def provenance(
         *((name, _listed(name, records)) for name in ("version", "commit", "command", "machine")),
         ("store", store_name),
         ("seeds", ranges(record.seed for record in records)),
-        *notes.corpora(records, corpora).items(),
+        *editions(records, corpora).items(),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def editions(records: Sequence[Record], labels: Mapping[str, str]) -> dict[str, str]:
+    """Return the edition and the protocol of each corpus by its label; `labels` are by digest."""
+    first = {record.corpus: record for record in reversed(records)}
+    facts = {}
+    for digest, label in labels.items():
+        record = first[digest]
+        protocol = "" if record.protocol == ONE_VS_REST else f"protocol {record.protocol}"
+        facts[label] = "; ".join(filter(None, (f"edition {record.edition}", record.documents, protocol)))
+    return facts
 
 
 def _listed(name: str, records: Sequence[Record]) -> str:

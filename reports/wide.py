@@ -1,7 +1,6 @@
 """The tables for programs: all figures of one metric, and all cells."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from adbench_text.metrics import METRICS
@@ -10,15 +9,17 @@ from adbench_text.reports import published
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Kind, Mark, Report, Table
+from adbench_text.reports.summary import editions
 from adbench_text.store.record import Record
 from adbench_text.sweep.cell import SPLITS, TEST_OUTLIERS
 
-_BEFORE_METRICS = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, TEST_OUTLIERS, "seed")
-_MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
-_AFTER_METRICS = (*_MEASURED, "status", "oracle", "code_version")
 #: As in `Record.made_by`.
 ORIGINS = ("version", "commit", "command", "machine")
+_IDENTITY = ("detector", "preset", "dataset", "inlier", "contamination", SPLITS, TEST_OUTLIERS, "seed")
+_MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test")
+_OUTCOME = ("status", "oracle", "code_version")
 _PROVENANCE = (
+    "peak_memory_mb",
     "configuration",
     "regime",
     "n_configurations",
@@ -27,6 +28,8 @@ _PROVENANCE = (
     "dataset_digest",
     "protocol",
     "libraries",
+    *ORIGINS,
+    "started",
 )
 
 
@@ -43,7 +46,7 @@ def wide_table(comparison: Comparison) -> Table:
         return [[Entry(f"{level:g}", value=level), *entries] for entries in corpus.rows(row)]
 
     return comparison.table(
-        f"{comparison.metric.title} (%) of every split at every contamination level",
+        f"{comparison.heading} of every split at every contamination level",
         ["contamination", "inlier", *comparison.labels, *names, *differences],
         lambda corpus: [rows(corpus, level) for level in comparison.levels],
         has_means=True,
@@ -54,50 +57,39 @@ def wide_table(comparison: Comparison) -> Table:
 
 def cells_report(cells: Cells, notes: Sequence[str] = ()) -> Report:
     """Return one row per cell, metrics as fractions; programs also get the memory and origin of each."""
-    header = [*_BEFORE_METRICS, *METRICS, *_AFTER_METRICS]
-    rows = [_cell(record, cells.editions) for record in cells.records]
-    table = Table("", header, rows, n_labels=len(_BEFORE_METRICS))
-    origins = [[*row, *_origin(record)] for row, record in zip(rows, cells.records, strict=True)]
-    header = [*header, "peak_memory_mb", *_PROVENANCE, *ORIGINS, "started"]
-    complete = replace(table, header=header, rows=origins)
-    corpora = notes_on.corpora(cells.records, cells.corpora)
+    shown = [*_IDENTITY, *METRICS, *_MEASURED, *_OUTCOME]
+    header = [*shown, *_PROVENANCE]
+    facts = [_facts(record, cells.editions[record.edition_key]) for record in cells.records]
+    complete = Table("", header, [[each[name] for name in header] for each in facts], n_labels=len(_IDENTITY))
+    corpora = editions(cells.records, cells.corpora)
     notes = [*notes, *(f"{label}: {edition}." for label, edition in corpora.items())]
-    notes += notes_on.unmeasured(cells.records, METRICS.values())
-    notes += notes_on.contradictions(cells.records, METRICS.values())
-    notes += notes_on.versions(cells, are_apart=False)
-    return Report([table], complete, [*notes, *notes_on.failures(cells.records)])
+    notes += notes_on.of_cells(cells, METRICS.values())
+    return Report(
+        [complete.with_columns(range(len(shown)))], complete, [*notes, *notes_on.failures(cells.records)]
+    )
 
 
-def _cell(record: Record, editions: Mapping[tuple[str, str], str]) -> list[Entry]:
-    detector = f"{record.detector} {record.configuration}".strip()
-    return [
-        Entry(detector),
-        Entry(record.preset),
-        Entry(editions[record.edition_key]),
-        Entry(record.inlier),
-        Entry(record.definition["contamination"], value=record.contamination),
-        Entry(record.definition.get(SPLITS, "")),
-        Entry(record.definition.get(TEST_OUTLIERS, ""), value=record.test_outliers),
-        Entry(record.definition["seed"], value=record.seed),
-        *(_number(record.metrics.get(name)) for name in (*METRICS, *_MEASURED)),
-        Entry(record.status),
-        Entry("yes" if record.is_oracle else "no"),
-        Entry(record.definition["code_version"]),
-    ]
-
-
-def _origin(record: Record) -> list[Entry]:
+def _facts(record: Record, edition: str) -> dict[str, Entry]:
     started = datetime.fromtimestamp(record.started / 1000, UTC)
     texts = {
         **record.definition,
         **record.made_by,
+        "detector": f"{record.detector} {record.configuration}".strip(),
+        "dataset": edition,
+        "status": record.status,
+        "oracle": "yes" if record.is_oracle else "no",
         "n_configurations": f"{record.n_configurations}",
         "edition": record.edition,
         "published": "yes" if record.is_published else "no",
         "started": started.isoformat(timespec="seconds"),
     }
-    names = (*_PROVENANCE, *ORIGINS, "started")
-    return [_number(record.metrics.get("peak_memory_mb")), *(Entry(texts.get(name, "")) for name in names)]
+    values = {"contamination": record.contamination, TEST_OUTLIERS: record.test_outliers, "seed": record.seed}
+    entries = {
+        name: Entry(texts.get(name, ""), value=values.get(name))
+        for name in (*_IDENTITY, *_OUTCOME, *_PROVENANCE)
+    }
+    numbers = (*METRICS, *_MEASURED, "peak_memory_mb")
+    return entries | {name: _number(record.metrics.get(name)) for name in numbers}
 
 
 def _number(value: float | None) -> Entry:

@@ -4,16 +4,15 @@
 """
 
 import csv
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from adbench_text.cli.options import sweep_of
+from adbench_text.cli.options import sweep_named
 from adbench_text.metrics import METRICS
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.cells import MEASURED
 from adbench_text.reports.drawings import contamination, cost
@@ -65,7 +64,7 @@ def record_of(row: dict[str, str]) -> Record:
 def write(sweep: str, folder: Path) -> list[Path]:
     """Write the page and the figures of a sweep into a folder, and return the files."""
     seeds = {record.seed for record in records(sweep)}
-    expanded = sweep_of(defaultdict(tuple, sweep=sweep)).expand()
+    expanded = sweep_named(sweep).expand()
     builder = Builder(records(sweep), cells=[cell for cell in expanded if cell.seed in seeds])
     drawings = [*contamination(builder.comparison), *cost(builder.comparison)]
     page = folder / f"{sweep}-tables.md"
@@ -76,10 +75,11 @@ def write(sweep: str, folder: Path) -> list[Path]:
 
 def page_of(builder: Builder, drawings: Sequence[export.Drawing], sweep: str) -> str:
     """The tables of a sweep and its figures below."""
-    report = builder.report([name for name in declared.tables() if name not in OF_SCORES])
-    tables = declared.report_format("markdown").render(replace(report, headlines=[]), None)
+    report = builder.report([name for name in contents.TABLES if name not in OF_SCORES])
+    tables = contents.report_format("markdown").render(replace(report, headlines=[]))
     figures = [f"![{d.title}](figures/{sweep}-{d.name}.svg)\n\n{d.caption}\n" for d in drawings]
-    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell."
+    made = f"Made from [{sweep}.csv]({sweep}.csv), one row for each cell. The tables are explained in "
+    made += "[Reports](../../docs/reports.md)."
     return "\n".join([f"# The sweep {sweep}\n\n{made}\n", tables, *figures])
 
 

@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text.errors import DetectorError, InvalidValueError, PluginError
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import parameters
 from adbench_text.plugins.scores import TEST_BATCH
-from adbench_text.sweep.construct import parameters
 from adbench_text.testing import check_detector, dataset_rules
 from adbench_text.testing.dataset_rules import ReadDataset
 from adbench_text.testing.rules import check, raise_broken
@@ -79,7 +79,7 @@ def test_outliers_score_higher(fitted, name):
     [
         lambda detector: detector.decision_function(TEST),
         lambda detector: detector.predict(TEST),
-        lambda detector: detector.fitted_state(),
+        lambda detector: detector.learned(),
         lambda detector: detector._texts_of_training(),
     ],
 )
@@ -101,7 +101,6 @@ def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
         ("ocsvm", {"encoder": "tfdif"}, "Did you mean 'tfidf'"),
         ("llr", {"language": "xx"}, "No language named 'xx'"),
         ("llr", {"least_aside": 0.3}, "least_aside must be at most most_aside"),
-        ("llr", {"background": "vectors", "vectors": "fasttext-local"}, "no order of frequency"),
         ("date", {"score": "plrmd"}, "Did you mean 'pl_rmd'"),
         ("date", {"vocabulary": "bert"}, "No vocabulary named 'bert'"),
         ("date", {"learning_rate": 10}, "learning_rate . weight_decay must be below 1"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from adbench_text.plugins import registry
+from adbench_text.reports.contents import FORMATS
 
 ROOT = Path(__file__).parents[1]
 FLOORS = ("ground", "text", "plugins", "corpora", "sweep", "run", "store", "cli")
@@ -78,7 +79,7 @@ def test_formats_and_figures_know_nothing_else_of_reports(folder):
 
 
 def test_the_harness_knows_no_plug_in_by_name():
-    names = {name for kind in ("detectors", "datasets", "reports") for name in registry.plugins(kind)}
+    names = {*registry.plugins("detectors"), *registry.plugins("datasets"), *FORMATS}
     known = {
         f"{path}: {node.value}"
         for path in sources()

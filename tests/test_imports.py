@@ -136,5 +136,5 @@ def test_the_default_for_own_documents_imports_no_heavy_library(
     assert not any(codes), output
     assert "sklearn" in imported
     assert not imported & HEAVY
-    settings = json.loads(Path("kept/model.json").read_text())["detector"]["settings"]
+    settings = json.loads(Path("kept/model.json").read_text())["detectors"][0]["settings"]
     assert (settings["coherence"] > 0) if has_vectors else ("coherence=0" in settings["members"])

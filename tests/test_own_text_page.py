@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from adbench_text.datasets import newsgroups20
+from adbench_text.datasets.newsgroups20 import Newsgroups20
 from adbench_text.metrics import auroc
 
 PAGE = Path(__file__).parents[1] / "docs" / "own-text.md"
@@ -46,12 +46,12 @@ def folder(data_dir, tmp_path_factory):
     folder = tmp_path_factory.mktemp("posts")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
-        texts, groups = newsgroups20._posts("train")
+        (texts, groups), _ = Newsgroups20().posts()
     draw = np.random.default_rng(0)
     is_rec = np.array([group.startswith("rec.") for group in groups])
     rec, others = np.flatnonzero(is_rec), np.flatnonzero(~is_rec)
     mixed = draw.permutation(np.concatenate([rec, draw.permutation(others)[: len(rec) // 9]]))
-    rows = [(f"P{row}", groups[row], newsgroups20._body(texts[row])) for row in mixed]
+    rows = [(f"P{row}", groups[row], texts[row]) for row in mixed]
     write(folder / "posts.csv", rows)
     rec_rows = [row for row in rows if row[1].startswith("rec.")]
     other_rows = [row for row in rows if not row[1].startswith("rec.")]

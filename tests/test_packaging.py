@@ -83,12 +83,13 @@ def test_a_package_follows_the_folders_and_names_the_commit_that_it_was_built_fr
     commit = output_of("git", "-C", source, "rev-parse", "HEAD").strip()
     code = (
         "import adbench_text; from adbench_text.plugins import registry\n"
+        "from adbench_text.reports.formats import csv\n"
         "from adbench_text.reports.published import figures\n"
         "from adbench_text.store.payload import run_tags\n"
         "print(run_tags()['mlflow.source.git.commit'])\n"
         "print(len(figures('auroc')), *registry.names('datasets'))\n"
         "llr = sys.modules[registry.detector('llr').__module__]\n"
-        "print(*(each.__file__ for each in (adbench_text, registry.load('reports', 'csv'), llr)))"
+        "print(*(each.__file__ for each in (adbench_text, csv, llr)))"
     )
     built = wheel_of(source, tmp_path / "out")
     deleted = {name for name in in_folders() if name.startswith("adbench_text/detectors/cvdd/")}

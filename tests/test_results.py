@@ -9,7 +9,7 @@ import pytest
 from cells import failed, record
 from measured import RESULTS, SWEEPS, read_cells, records, write
 
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.published import n_training_documents
 from adbench_text.reports.wide import cells_report
@@ -57,7 +57,7 @@ CELLS = [
 
 
 def test_cells_are_read_as_they_were_written(tmp_path):
-    text = declared.report_format("csv").render(cells_report(Cells(CELLS)))
+    text = contents.report_format("csv").render(cells_report(Cells(CELLS)))
     (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
     for read, cell in zip(read_cells(tmp_path / "mine.csv"), CELLS, strict=True):
         assert read.definition == cell.definition

@@ -1,5 +1,6 @@
 """``adbench-text info``: facts about a detector or a dataset."""
 
+import inspect
 import json
 import sys
 from collections.abc import Iterator, Mapping
@@ -15,11 +16,13 @@ from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import text_of_settings, text_of_value
 from adbench_text.storage import forbid_downloads
-from adbench_text.sweep.cell import text_of_settings, text_of_value
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from adbench_text.plugins.detector import TextDetector
 
 
 @click.command("info")
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 def command(name: str, as_json: bool) -> None:
     """Describe the detector or dataset NAME.
 
-    For a detector: its hyper-parameters with default, meaning and range; its presets; what it knows besides
-    the training documents; the files it reads; its package, licence and publications. For a dataset: its
+    For a detector: its hyper-parameters with default and range; its presets; what it knows besides the
+    training documents; the files it reads; its package and licence; its documentation. For a dataset: its
     classes, source, licence, publication, edition and numbers of documents. Nothing is downloaded.
     """
     described: list[dict[str, Any]] = []
@@ -49,8 +52,6 @@ def command(name: str, as_json: bool) -> None:
 
 def _of_detector(name: str) -> dict[str, Any]:
     """Return the facts about a detector, ready for JSON."""
-    from adbench_text.plugins.documentation import citations, parameters
-
     detector = registry.detector(name)
     wrapped = getattr(detector, "wrapped", None) or detector
     module = sys.modules.get(wrapped.__module__)
@@ -66,11 +67,25 @@ def _of_detector(name: str) -> dict[str, Any]:
             "regime": built.regime,
             "oracle": built.is_oracle,
             "reads_raw": built.reads_raw,
-            "citations": citations(wrapped, (module and module.__doc__) or ""),
+            "citation": getattr(wrapped, "citation", getattr(module, "CITATION", "")),
             "presets": presets_of(name),
             "resources": resources,
-            "parameters": [vars(each) for each in parameters(detector)],
+            "parameters": _parameters(detector),
+            "documentation": inspect.cleandoc(wrapped.__doc__ or ""),
         }
+
+
+def _parameters(detector: "type[TextDetector]") -> list[dict[str, Any]]:
+    """Return the hyper-parameters with their defaults and their ranges, as far as these are known."""
+    from adbench_text.checks import Range
+
+    ranges = detector.parameter_ranges()
+    rows = []
+    for name, default in detector.default_params().items():
+        values = ranges.get(name, Range())
+        facts = {"range": values.text, "nullable": values.nullable, "choices": list(values.choices)}
+        rows.append({"name": name, "default": default, **facts})
+    return rows
 
 
 _MOST_DATASETS = 4  # that a preset is listed with
@@ -86,7 +101,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
         "classes": list(dataset.classes),
         "source": getattr(dataset, "source", ""),
         "licence": getattr(dataset, "licence", ""),
-        "citations": list(filter(None, [getattr(dataset, "citation", "")])),
+        "citation": getattr(dataset, "citation", ""),
     }
     try:
         loaded = corpus.load(dataset)
@@ -103,7 +118,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
 
 def presets_of(name: str) -> list[dict[str, Any]]:
     """Return the presets of a detector; one that differs between datasets is there several times."""
-    from adbench_text.sweep.construct import presets
+    from adbench_text.plugins.configure import presets
 
     detector, datasets = registry.detector(name), registry.names("datasets")
     grouped: dict[tuple[str, str], dict[str, Any]] = {}
@@ -145,7 +160,7 @@ def _detector(facts: Mapping[str, Any]) -> "Iterator[RenderableType]":
         Oracle="its scores are chosen by the test labels" if facts["oracle"] else "",
         Reads="documents as they were written" if facts["reads_raw"] else "",
         Package=_named(facts["package"]),
-        Citation="; ".join(facts["citations"]),
+        Citation=facts["citation"],
         Resources=resources,
     )
     yield line()
@@ -159,10 +174,10 @@ def _detector(facts: Mapping[str, Any]) -> "Iterator[RenderableType]":
     yield table(rows)
     yield line()
     yield line("Hyper-parameters (--set NAME=VALUE):")
-    for each in facts["parameters"]:
-        yield line(f"{each['name']} = {text_of_value(each['default'])}", 2)
-        meaning = (each["meaning"] or each["type"]).replace("``", "")
-        yield from (line(text, 6) for text in (meaning, _values(each)) if text)
+    yield table((each["name"], text_of_value(each["default"]), _values(each)) for each in facts["parameters"])
+    yield line()
+    for text in facts["documentation"].splitlines():
+        yield line(text.lstrip(), len(text) - len(text.lstrip()))
 
 
 def _dataset(facts: Mapping[str, Any]) -> "Iterator[RenderableType]":
@@ -171,7 +186,7 @@ def _dataset(facts: Mapping[str, Any]) -> "Iterator[RenderableType]":
         facts,
         Source=facts["source"] or "not stated",
         Licence=facts["licence"] or "not stated",
-        Citation="; ".join(facts["citations"]) or "not stated",
+        Citation=facts["citation"] or "not stated",
         Package=_named(facts["package"]),
         Edition=edition["name"] if edition else f"not downloaded; run: adbench-text fetch {facts['name']}",
         Classes="" if edition else ", ".join(facts["classes"]),
@@ -197,12 +212,9 @@ def content_of(grid: list[dict[str, Any]]) -> str:
 
 
 def _values(parameter: Mapping[str, Any]) -> str:
-    """Return the sentence on the values that a hyper-parameter may have."""
-    if parameter["choices"]:
-        others = f"; or {parameter['range']}" if parameter["range"] else ""
-        return f"Choices: {', '.join(parameter['choices'])}{others}."
-    null = " or null" if parameter["nullable"] else ""
-    return f"Must be {parameter['range']}{null}." if parameter["range"] else ""
+    """Return the values that a hyper-parameter may have."""
+    parts = [", ".join(parameter["choices"]), parameter["range"], "null" if parameter["nullable"] else ""]
+    return " or ".join(filter(None, parts))
 
 
 def _named(package: Mapping[str, str]) -> str:

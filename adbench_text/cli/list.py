@@ -1,6 +1,6 @@
 """``adbench-text list``: names of detectors, datasets, presets and of all else that an option can name."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import click
@@ -8,7 +8,8 @@ import click
 from adbench_text.cli.show import json_option, next_command, show, table
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT
+from adbench_text.plugins.configure import DEFAULT
+from adbench_text.reports import contents
 
 Row = dict[str, Any]
 
@@ -19,6 +20,11 @@ def _plugins(kind: str) -> Iterator[Row]:
         yield {"name": row.name, "summary": summary.replace("``", "")}  # a docstring
 
 
+def _contents(kinds: Mapping[str, contents.TableKind | contents.Format]) -> Iterator[Row]:
+    for name, kind in kinds.items():
+        yield {"name": name, "summary": kind.summary}
+
+
 def _vectors() -> Iterator[Row]:
     """Yield the word vectors, with their state: downloaded, installed, or empty."""
     from adbench_text.text import vectors
@@ -26,8 +32,6 @@ def _vectors() -> Iterator[Row]:
     for name, text in vectors.DOWNLOADS.items():
         state = vectors.state(name)
         yield {"name": name, "summary": f"{text}, {state}" if state else text, "state": state}
-    summary = "fastText, 100 dimensions, trained on the training texts of each split"
-    yield {"name": vectors.LOCAL, "summary": summary, "state": "installed"}
 
 
 def _encoders() -> Iterator[Row]:
@@ -77,8 +81,8 @@ _ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "encoders": _encoders,
     "presets": _presets,
     "sweeps": _sweeps,
-    "tables": lambda: _plugins("tables"),
-    "formats": lambda: _plugins("reports"),
+    "tables": lambda: _contents(contents.TABLES),
+    "formats": lambda: _contents(contents.FORMATS),
 }
 
 

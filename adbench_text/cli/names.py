@@ -6,13 +6,13 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
+from adbench_text.errors import AdbenchTextError, UnknownNameError
 from adbench_text.plugins import registry
+from adbench_text.reports import contents
 
 DEVICES = ("auto", "cpu", "cuda")
 ENGINES = ("local", "dask")  # of run.engine, which needs numpy
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
-_LARGEST_SEED = 2**32 - 1
 # What a name of these kinds is; those of other kinds are checked by the code that uses them.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
 
@@ -51,8 +51,9 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
     """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
     if kind in ("inliers", "presets", "settings"):
         return _names_within(kind, given)
-    if kind == "devices":
-        return DEVICES
+    fixed = {"devices": DEVICES, "tables": list(contents.TABLES), "formats": list(contents.FORMATS)}
+    if kind in fixed:
+        return fixed[kind]
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
     if kind == "sweeps":
@@ -63,15 +64,18 @@ def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         from adbench_text.text import encoders, vectors, wordpiece
 
         fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        local = [vectors.LOCAL, *vectors.DOWNLOADS]
-        return {"encoders": list(encoders.METHODS), "vectors": local, "fetchable": fetchable}[kind]
+        known = {
+            "encoders": list(encoders.METHODS),
+            "vectors": list(vectors.DOWNLOADS),
+            "fetchable": fetchable,
+        }
+        return known[kind]
     return registry.names(kind)
 
 
 def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
     """Return splits of the datasets given, or presets or settings of the detectors given."""
-    from adbench_text.plugins.documentation import parameters
-    from adbench_text.sweep.construct import presets
+    from adbench_text.plugins.configure import presets
     from adbench_text.sweep.names import expand
 
     datasets = expand("dataset", given.get("datasets") or ["all"])
@@ -82,8 +86,12 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
         registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
     ]
     if kind == "settings":
-        known = [param for detector in detectors for param in parameters(detector)]
-        return [f"{param.name}={choice}" for param in known for choice in param.choices or ("",)]
+        known = [
+            (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
+        ]
+        return [
+            f"{name}={choice}" for name, values in known for choice in (values and values.choices) or ("",)
+        ]
     return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
 
 
@@ -99,19 +107,7 @@ def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
     """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
     from adbench_text.sweep.names import parse_seeds
 
-    found: list[int] = []
-    for value in values:
-        try:
-            numbers = parse_seeds(value)
-        except InvalidValueError as error:
-            raise click.BadParameter(str(error)) from error
-        if numbers is None or max(numbers) > _LARGEST_SEED:
-            raise click.BadParameter(
-                f"expected a number of at most {_LARGEST_SEED}, a list such as 0,2,5 or a range such as 0-4, "
-                f"got {value!r}."
-            )
-        found += numbers
-    return found
+    return [seed for value in values for seed in parse_seeds(value)]
 
 
 def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[float]:

@@ -1,7 +1,6 @@
 """Options that several commands share, help in sections, and the sweep that options describe."""
 
 import inspect
-import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,20 +13,13 @@ from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 
 if TYPE_CHECKING:
+    from adbench_text.plugins.configure import DetectorChoice
     from adbench_text.run.engine import Engine
-    from adbench_text.sweep.sweep import DetectorChoice, Sweep
+    from adbench_text.sweep.sweep import Sweep
 
 
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
 _OF_ENGINES = ("jobs", "gpu_jobs", "address")  # options that are settings of engines
-# Keys of a sweep's file, by the parameters of the options that go before them.
-_KEYS = {
-    "datasets": "dataset",
-    "detectors": "detector",
-    "inliers": "inlier",
-    "levels": "contamination",
-    "seeds": "seed",
-}
 
 
 class SectionedCommand(click.Command):
@@ -215,6 +207,32 @@ def _print_note(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
+def sweep_option(**settings: Any) -> Callable[[Any], Any]:
+    """Return the option ``--sweep`` of the command ``run``: the file's keys are defaults of its options."""
+    return click.option("--sweep", type=Name("sweeps"), is_eager=True, callback=_use_file, **settings)
+
+
+def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
+    from adbench_text.sweep.file import find, read
+
+    if name:
+        file = read(find(name))
+        params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
+        ctx.default_map = {}
+        for key, values in file.options.items():
+            if key not in params:
+                raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
+            ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
+    return name
+
+
+def sweep_named(name: str) -> "Sweep":
+    """Return the sweep of a name or file, as ``run --sweep NAME`` would run it."""
+    from adbench_text.cli.run import command
+
+    return sweep_of(command.make_context("run", ["--sweep", name]).params)
+
+
 def splits_of(options: Mapping[str, Any]) -> "Sweep":
     """Return the sweep without detectors that the options of `choosing_splits` describe."""
     of_detectors = {"sweep": None, "preset": None, "detectors": (), "settings": ()}
@@ -226,58 +244,73 @@ def sweep_of(
     message: Callable[[str], object] = _print_note,
     needed: Sequence[str] = ("detector", "dataset"),
 ) -> "Sweep":
-    """Return the sweep that options describe; an option overrides the same key of the file ``--sweep``.
+    """Return the sweep that options describe; ``--set`` goes before the settings of the file ``--sweep``.
 
     Of the file's detectors, those that an option names keep their presets and settings.
     `message` receives a line about detectors that are left out.
     """
-    from adbench_text.sweep.file import find, read
+    from adbench_text.plugins.configure import setting
     from adbench_text.sweep.names import choices_of, expand
     from adbench_text.sweep.sweep import Sweep, choose
 
-    content = read(find(options["sweep"])) if options["sweep"] else {}
-    given = {_KEYS.get(key, key): value for key, value in options.items() if value not in (None, (), [])}
-    merged: dict[str, Any] = {"seed": [0]} | content | given
-    for kind in needed:
-        if not merged.get(kind):
+    choices = _choices_of_file(options["sweep"], message) if options["sweep"] else []
+    if options["detectors"]:
+        known = list(dict.fromkeys(choice.name for choice in choices))
+        named = choices_of(options["detectors"], message, known)
+        if options["preset"] and any(choice.preset for choice in named):
+            raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+        choices = _chosen(choices, named, message)
+    for kind, given in (("detector", choices), ("dataset", options["datasets"])):
+        if kind in needed and not given:
             raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
-    if options["preset"] and any(":" in text for text in options["detectors"]):
-        raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
-    datasets = _with_own(expand("dataset", merged["dataset"]), {key: merged.get(key) for key in _COLUMNS})
-    choices = choices_of(content.get("detector", options["detectors"]), message)
-    # first the file's settings: one may belong to a detector that is not chosen
-    choices = choose(choices, content.get("preset"), content.get("set", {}))
-    if options["detectors"] and "detector" in content:
-        choices = _chosen(choices, options["detectors"], message)
-    settings = dict(setting(text) for text in options["settings"])
+    datasets = _with_own(expand("dataset", options["datasets"]), {key: options[key] for key in _COLUMNS})
+    settings = dict(map(setting, options["settings"]))
     settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options.get(name)}
-    share, levels, protocol = (merged.get(key) for key in ("test_outliers", "contamination", "protocol"))
+    protocol = options["protocol"]
     return Sweep(
         choose(choices, options["preset"], settings, override=True),
         datasets,
-        expand("inlier class", merged.get("inlier", []), lambda: names_of_splits(datasets, protocol)),
-        levels and sorted({float(level) for level in levels}),
-        list(dict.fromkeys(merged["seed"])),
-        merged.get("limit"),
-        None if share is None else float(share),
+        expand("inlier class", options["inliers"], lambda: names_of_splits(datasets, protocol)),
+        sorted(set(options["levels"])) or None,
+        list(dict.fromkeys(options["seeds"])) or [0],
+        options["limit"],
+        options["test_outliers"],
         protocol,
     )
 
 
+def _choices_of_file(name: str, message: Callable[[str], object]) -> "list[DetectorChoice]":
+    """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
+    from dataclasses import replace
+
+    from adbench_text.sweep.file import find, read
+    from adbench_text.sweep.names import choices_of, expand, parse_seeds
+    from adbench_text.sweep.sweep import choose
+
+    file, choices = read(find(name)), []
+    for text in file.detectors:
+        only = file.only.get(text, {})
+        seeds = [seed for each in only.get("seed", ()) for seed in parse_seeds(each)]
+        datasets = expand("dataset", only.get("dataset", ()))
+        of_text = choices_of([text], message)
+        choices += [replace(each, seeds=tuple(seeds), datasets=tuple(datasets)) for each in of_text]
+    return choose(choices, None, file.settings)  # all of them: a setting may belong to one that is not chosen
+
+
 def _chosen(
-    of_sweep: "Sequence[DetectorChoice]", texts: Sequence[str], message: Callable[[str], object]
+    of_sweep: "Sequence[DetectorChoice]",
+    named: "Sequence[DetectorChoice]",
+    message: Callable[[str], object],
 ) -> "list[DetectorChoice]":
-    """Return the detectors of a sweep that texts name, and those that it lacks as they are by default."""
-    from adbench_text.sweep.cell import DEFAULT
-    from adbench_text.sweep.names import choices_of, expand
+    """Return the detectors of a sweep that are named, and those that it lacks as they are given."""
+    from adbench_text.plugins.configure import DEFAULT
 
     chosen: list[DetectorChoice] = []
-    known = list(dict.fromkeys(choice.name for choice in of_sweep))
-    for named in choices_of(expand("detector", texts, lambda: known, " of the sweep"), message):
-        found = [c for c in of_sweep if c.name == named.name and named.preset in (None, c.preset or DEFAULT)]
-        if not found:
-            message(f"{named.name} {named.label} is not in the sweep; it is run as well.")
-        chosen += found or [named]
+    for each in named:
+        found = [c for c in of_sweep if c.name == each.name and each.preset in (None, c.preset or DEFAULT)]
+        if of_sweep and not found:
+            message(f"{each.name} {each.label} is not in the sweep; it is run as well.")
+        chosen += found or [each]
     return chosen
 
 
@@ -305,36 +338,20 @@ def _with_own(names: Sequence[str], columns: Mapping[str, Any]) -> list[str]:
 
 
 def engine_of(options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that ``[engine]`` of a sweep's file describes; options go before it."""
-    from adbench_text.sweep.file import find, read
+    """Return the engine that options describe."""
+    from adbench_text.run import engine
 
-    content: dict[str, Any] = read(find(options["sweep"])).get("engine", {}) if options["sweep"] else {}
-    of_file = content.pop("name", "local")
-    name = options["engine"] or of_file
-    settings = content if name == of_file else {}
-    settings |= {key: options[key] for key in _OF_ENGINES if options[key] is not None}
+    name = options["engine"] or "local"
+    settings = {key: options[key] for key in _OF_ENGINES if options[key] is not None}
     if settings.get("jobs") == "auto":
         from joblib import cpu_count
 
         settings["jobs"] = int(cpu_count())
     if name not in ENGINES:
         raise UnknownNameError("engine", name, ENGINES)
-    from adbench_text.run import engine
-
     kind: type[Engine] = {"local": engine.Local, "dask": engine.Dask}[name]
     accepted = inspect.signature(kind).parameters
     for key in settings:
         if key not in accepted:
             raise UnknownNameError(f"setting of the engine {name}", key, accepted)
     return kind(**settings)
-
-
-def setting(text: str) -> tuple[str, Any]:
-    """Return key and value of ``--set KEY=VALUE``; a value that is not JSON is text."""
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise click.BadParameter(f"expected KEY=VALUE, got {text!r}.", param_hint="--set")
-    try:
-        return key, json.loads(value)
-    except ValueError:
-        return key, {"True": True, "False": False, "None": None}.get(value, value)

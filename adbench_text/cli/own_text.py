@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import setting
 from adbench_text.cli.show import echo
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import one_line, printable
 from adbench_text.orders import ORDERS
+from adbench_text.plugins.configure import setting
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:

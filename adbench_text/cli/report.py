@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from adbench_text.cli.options import (
     SectionedCommand,
     adding,
     names_option,
-    sweep_of,
+    sweep_named,
     tracking_uri_option,
 )
 from adbench_text.cli.progress import count
@@ -26,36 +25,34 @@ from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, 
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
-from adbench_text.reports import declared
+from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
 if TYPE_CHECKING:
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
 
-_PARTS = ("tables", "pictures", "heatmaps")
-
 
 def _tables() -> str:
     return (
-        f"{', '.join(declared.tables())}, or all; with commas between them.  "
-        f"[default: {', '.join(declared.brief_tables())}; "
-        f"all for {' and '.join(declared.formats_with_all_tables())}]"
+        f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
+        f"[default: {', '.join(contents.BRIEF)}; all for "
+        f"{' and '.join(name for name, form in contents.FORMATS.items() if form.has_all_tables)}]"
     )
 
 
 def _formats() -> str:
-    return f"One of {', '.join(registry.names('reports'))}."
+    return f"One of {', '.join(contents.FORMATS)}."
 
 
 def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
     """Return the named sections, or all."""
     if value is None:
-        return _PARTS
+        return contents.SECTIONS
     names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
     for name in names:
-        if name not in _PARTS:
-            raise click.BadParameter(f"expected {', '.join(_PARTS)} or none, got {name!r}.")
+        if name not in contents.SECTIONS:
+            raise click.BadParameter(f"expected {', '.join(contents.SECTIONS)} or none, got {name!r}.")
     return names
 
 
@@ -82,7 +79,7 @@ _SECTIONS = {
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
 @names_option("--table", "-t", "tables", cls=LazyHelp, text=_tables)
-@click.option("--format", "form", default="terminal", type=Name("reports"), cls=LazyHelp, text=_formats)
+@click.option("--format", "form", default="terminal", type=Name("formats"), cls=LazyHelp, text=_formats)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
     "--figures",
@@ -113,9 +110,9 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
 
     if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
-    renderer = declared.report_format(form)
-    tables = expand("table", options["tables"])
-    names = declared.chosen_tables(tables, everything=renderer.has_all_tables)
+    renderer = contents.report_format(form)
+    tables = expand("table", options["tables"], lambda: list(contents.TABLES))
+    names = contents.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
     from adbench_text.reports.build import Builder
@@ -174,7 +171,7 @@ def _records(
     if sweep is None:
         return records, [], notes
     try:
-        described = sweep_of(defaultdict(tuple, sweep=sweep))
+        described = sweep_named(sweep)
         cells = described.expand()
     except UnnamedColumnError as error:  # a report has no options for the columns of own documents
         raise InvalidValueError(

@@ -20,6 +20,7 @@ from adbench_text.cli.options import (
     is_debugging,
     names_option,
     sweep_of,
+    sweep_option,
 )
 from adbench_text.cli.progress import Shown, count
 from adbench_text.cli.show import next_command, show, table
@@ -94,7 +95,7 @@ _SECTIONS = {
     metavar=f"[{'|'.join(DEVICES)}]",
     help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
-@click.option("--sweep", type=Name("sweeps"), cls=LazyHelp, text=_sweeps)
+@sweep_option(cls=LazyHelp, text=_sweeps)
 @click.option(
     "--jobs",
     "-j",

@@ -9,11 +9,9 @@ from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings
 from adbench_text.plugins.foreign import Detector, adapted_copy
-from adbench_text.sweep.cell import Cell, text_of_settings
-from adbench_text.sweep.construct import build_detector
-from adbench_text.sweep.names import with_preset
-from adbench_text.sweep.sweep import DetectorChoice, choose
+from adbench_text.plugins.scores import UNSAVED
 from adbench_text.text.cleaning import check_language
 
 if TYPE_CHECKING:
@@ -50,9 +48,9 @@ class OwnDetector:
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
-        if not self.detector.can_be_saved:
+        if self.detector.trusted_types is None:
             raise DetectorError(
-                f"{self.label} cannot be saved: it defines no _get_state, or is a network of PyOD. To rank "
+                f"{self.label} cannot be saved: {UNSAVED}. To rank "
                 f"documents without a model: adbench-text odd -d {self.name}"
             )
 
@@ -87,20 +85,20 @@ def own_detector(
         if made.get_params().get("random_state", seed) is None:
             made.set_params(random_state=seed)
         return OwnDetector(name, name, made, {})
-    chosen = with_preset(DetectorChoice(name, preset))
-    name, preset = chosen.name, chosen.preset
+    chosen = DetectorChoice.parse(name)
+    name, preset = chosen.name, preset or chosen.preset
+    given = {**chosen.settings, **(settings or {})}
     offered: Mapping[str, Any]
     if preset is None:
-        preset, offered = registry.detector(name).for_documents(language, settings or {}, normal=normal)
+        preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
     else:
-        configurations = choose([name], preset, {})[0].configurations("")
+        configurations = DetectorChoice(name, preset).configurations("")
         if len(configurations) > 1:
             raise InvalidValueError(
                 f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "
                 "settings of one with --set."
             )
         offered = configurations[0]
-    given = choose([name], None, settings or {})[0].settings
-    detector = build_detector(Cell(name, preset, {**offered, **given}, "", "", 0, seed))
+    detector = build(name, {**offered, **given}, seed)
     notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
-    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, settings or {})
+    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, given)

@@ -2,14 +2,12 @@
 
 The folder:
 
-``model.json``            format and its version; versions of the libraries; name, package and settings of
-                          the detector; its `state <adbench_text.models.state>`, as far as JSON has it; the
-                          same of form, if the model looks at it;
-                          digests of resources outside the folder, such as word vectors; how it was
-                          calibrated, with thresholds; facts about the training documents; size and SHA-256
-                          of every other file, and the SHA-256 of all this
-``arrays.safetensors``    all arrays, the calibration scores and digests of the documents among them
-``parts/<number>.skops``  fitted objects of scikit-learn
+``model.json``   the version that saved it; versions of the libraries; name, package and settings of the
+                 detector, and of form if the model looks at it; digests of resources outside the folder,
+                 such as word vectors; how it was calibrated, with thresholds; facts about the training
+                 documents; the SHA-256 of the other file, and of all this
+``state.skops``  what the detectors have learned (see `adbench_text.models.state`), the calibration scores,
+                 and digests of the documents
 
 The training documents are not saved. A digest of 64 bits of each is, by which copies are known, and its
 words, where a detector needs them. Some detectors also need the word counts of each document
@@ -30,10 +28,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from safetensors import numpy as safetensors
 
 from adbench_text import __version__
-from adbench_text.checks import check_shapes
 from adbench_text.code_version import PROTOCOL, installed, libraries, minor
 from adbench_text.errors import (
     AdbenchTextError,
@@ -44,18 +40,17 @@ from adbench_text.errors import (
 )
 from adbench_text.isolation import preserved
 from adbench_text.models.model import FORM, FormPart, Model, Training
-from adbench_text.models.state import Writer, dump_part, load_part, read_state
+from adbench_text.models.state import dump, load
 from adbench_text.places import described
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import State, check_scores
+from adbench_text.plugins.detector import OF_TRAINING, TextDetector
+from adbench_text.plugins.scores import UNSAVED, check_scores
 from adbench_text.text import pretrained, vectors
 
 _FORMAT = "adbench-text model"
-_VERSION = f"3.{PROTOCOL}"  # of the files, and of what is computed from them
-_DESCRIPTION, _ARRAYS, _PARTS = "model.json", "arrays.safetensors", "parts"
+_DESCRIPTION, _STATE = "model.json", "state.skops"
 _CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
-_KNOWN = "known"
+_DETECTORS, _KNOWN = "detectors", "known"
 _OURS = "adbench-text"
 _WHEELS = {
     vectors.WHEEL_DIGEST: vectors.WHEEL,
@@ -101,9 +96,7 @@ def save_model(
     try:
         with _replaced(folder) as temporary:
             for name, data in files.items():
-                path = temporary / name
-                path.parent.mkdir(exist_ok=True)
-                path.write_bytes(data)
+                (temporary / name).write_bytes(data)
     except OSError as error:
         raise ModelError(
             f"Cannot write {folder}: {error.strerror or error}. Choose another folder."
@@ -135,44 +128,34 @@ def load_model(folder: Path | str) -> Model:
 
 
 def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    calibration, form = description["calibration"], description["form"]
-    parts_of_model = [description, *([form] if form else [])]
-    contents = {name: _content(folder, name, facts["sha256"]) for name, facts in description["files"].items()}
-    name = description["detector"]["name"]
-    detectors = [_unfitted(part["detector"]) for part in parts_of_model]
-    for part, detector in zip(parts_of_model, detectors, strict=True):
-        _check_resources(detector, part["detector"]["name"], part["detector"]["resources"])
+    listed = description["detectors"]
+    detectors = [_unfitted(each) for each in listed]
+    for each, detector in zip(listed, detectors, strict=True):
+        _check_resources(detector, each["name"], each["resources"])
+    name = listed[0]["name"]
     _check_libraries(name, description["libraries"])
-    # copies: the arrays of a fitted detector can be written
-    arrays = {name: array.copy() for name, array in safetensors.load(contents.pop(_ARRAYS)).items()}
-    trusted = _trusted(detectors)
-    parts = {
-        int(Path(file).stem): load_part(data, str(folder / file), trusted) for file, data in contents.items()
-    }
-    training = Training(**description["training"])
-    lengths = [training.n_documents, *([form["n"]] if form else [])]
-    for part, detector, n in zip(parts_of_model, detectors, lengths, strict=True):
-        state = read_state(part["state"], arrays, parts)
-        _check_lengths(state, n)
-        detector.restore_fitted(state)
-    scores = check_scores(arrays[_CALIBRATION], calibration["n"])
-    form_part = None
-    if form:
-        n = form["n_calibration"]
-        by_form, both = (check_scores(arrays[each], n) for each in (_FORM_CALIBRATION, _BOTH_CALIBRATION))
-        form_part = FormPart(detectors[1], form["n"], by_form, both)
-    check_shapes(arrays, **{_KNOWN: str(description["n_known"])})
-    return Model(detectors[0], name, scores, calibration["by"], training, form_part, arrays[_KNOWN])
+    trusted = _trusted(name, detectors)
+    data = _content(folder / _STATE)
+    if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
+        raise _damaged(folder / _STATE)
+    state = load(data, str(folder / _STATE), trusted)
+    for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
+        detector.restore(learned)
+    form = None
+    if len(detectors) > 1:
+        form = FormPart(
+            detectors[1], description["n_form"], state[_FORM_CALIBRATION], state[_BOTH_CALIBRATION]
+        )
+    training, by = Training(**description["training"]), description["calibration"]["by"]
+    return Model(detectors[0], name, state[_CALIBRATION], by, training, form, state[_KNOWN])
 
 
 def read_description(folder: Path) -> dict[str, Any]:
     """Return the content of ``model.json``; raise ModelError if it was changed or is of another format."""
     path, description = folder / _DESCRIPTION, _description(folder)
-    if (number := description.get("version")) != _VERSION:
-        raise ModelError(
-            f"{path} has format {number}, but this version of adbench-text reads format {_VERSION}; fit and "
-            "save the model again, or install the version of adbench-text that saved it."
-        )
+    saved_by = f"adbench-text {description.get('version')}, protocol {description.get('protocol')}"
+    if saved_by != (this := f"adbench-text {minor(__version__)}, protocol {PROTOCOL}"):
+        raise ModelError(f"{path} was saved by {saved_by}, and this is {this}: fit and save the model again.")
     if description.pop("sha256", None) != _digest(description):
         raise _damaged(path)
     return description
@@ -186,7 +169,7 @@ def _description(folder: Path) -> dict[str, Any]:
             f"There is no model at {folder}: it has no file {_DESCRIPTION}. Give the folder of a model."
         )
     try:
-        description = json.loads(_content(folder, _DESCRIPTION))
+        description = json.loads(_content(path))
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if not isinstance(description, dict) or description.get("format") != _FORMAT:
@@ -227,54 +210,43 @@ def check_target(folder: Path, overwrite: bool) -> None:
 
 
 def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
-    """Return the content of each file of a model, by its path in the folder; the description is the last."""
-    detector = model.detector
-    if detector.is_oracle:
+    """Return the content of each file of a model, by its name; the description is the last."""
+    if model.detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
-    _check_name(model.name, type(detector))
-    writer = Writer()
-    state = _written(detector, writer, "state", model.training.n_documents, training_scores)
-    calibrations = {_CALIBRATION: model.calibration}
-    detectors, form = [detector], None
+    _check_name(model.name, type(model.detector))
+    calibrations, detectors = {_CALIBRATION: model.calibration}, {model.name: model.detector}
     if model.form is not None:
-        n = model.form.n_documents
         calibrations |= {_FORM_CALIBRATION: model.form.calibration, _BOTH_CALIBRATION: model.form.both}
-        detectors.append(model.form.detector)
-        form_state = _written(model.form.detector, writer, "form", n, training_scores)
-        form = {
-            "detector": _described(FORM, model.form.detector),
-            "n": n,
-            "n_calibration": len(model.form.calibration),
-            "state": form_state,
-        }
-    for name, scores in calibrations.items():
-        writer.arrays[name] = np.sort(check_scores(scores, len(scores)))
-    writer.arrays[_KNOWN] = model.known
-    files = {_ARRAYS: safetensors.save(writer.arrays)}
-    for number, value in enumerate(writer.parts):
-        files[f"{_PARTS}/{number}.skops"] = dump_part(value, model.name, _trusted(detectors))
+        detectors[FORM] = model.form.detector
+    trusted = _trusted(model.name, [*detectors.values()])
+    learned = [detector.learned() for detector in detectors.values()]
+    if training_scores:  # computed when they are first asked for
+        for of_detector, detector in zip(learned, detectors.values(), strict=True):
+            of_detector |= {name: getattr(detector, name) for name in OF_TRAINING}
+    state = {
+        _DETECTORS: learned,
+        _KNOWN: model.known,
+        **{name: np.sort(check_scores(scores, len(scores))) for name, scores in calibrations.items()},
+    }
+    data = dump(state, model.name, trusted)
     description = {
         "format": _FORMAT,
-        "version": _VERSION,
-        "libraries": _used_libraries(detectors),
-        "detector": _described(model.name, detector),
+        "version": minor(__version__),
+        "protocol": PROTOCOL,
+        "libraries": _used_libraries([*detectors.values()]),
+        "detectors": [_described(name, detector) for name, detector in detectors.items()],
         "calibration": {
             "by": model.calibrated_by,
             "n": len(model.calibration),
             "thresholds": model.thresholds(),
         },
         "training": asdict(model.training),
-        "n_known": len(model.known),
-        "files": {
-            name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for name, data in files.items()
-        },
-        "state": state,
-        "form": form,
+        "n_form": model.form.n_documents if model.form else None,
+        "sha256_of_state": hashlib.sha256(data).hexdigest(),
     }
     description["sha256"] = _digest(description)
-    files[_DESCRIPTION] = json.dumps(description, indent=1, allow_nan=False).encode()
-    return files
+    text = json.dumps(description, indent=1, allow_nan=False)
+    return {_STATE: data, _DESCRIPTION: text.encode()}
 
 
 def _check_name(name: str, kind: type[TextDetector]) -> None:
@@ -288,15 +260,14 @@ def _check_name(name: str, kind: type[TextDetector]) -> None:
     )
 
 
-def _written(detector: TextDetector, writer: Writer, name: str, n: int, training_scores: bool) -> Any:
-    """Return the JSON of the state of a detector that was fitted on n documents."""
-    fitted = detector.fitted_state(training_scores)
-    _check_lengths(fitted, n)
-    return writer.write(fitted, name)
-
-
-def _trusted(detectors: Sequence[TextDetector]) -> frozenset[str]:
-    return frozenset().union(*(detector.trusted_types for detector in detectors))
+def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
+    """Return the classes that detectors trust; raise DetectorError if one cannot be saved."""
+    trusted = frozenset[str]()
+    for detector in detectors:
+        if detector.trusted_types is None:
+            raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
+        trusted = trusted.union(detector.trusted_types)
+    return trusted
 
 
 def _described(name: str, detector: TextDetector) -> dict[str, Any]:
@@ -321,12 +292,6 @@ def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:
                 f"{detector_name} cannot be saved: its setting {name}={value!r} is no JSON value."
             )
     return settings
-
-
-def _check_lengths(state: State, n: int) -> None:
-    """Raise InvalidValueError unless there is a value for each of n training documents."""
-    names = [name for name in ("kept", "training_scores") if state[name] is not None]
-    check_shapes(state, **dict.fromkeys(names, str(n)))
 
 
 @contextmanager
@@ -354,20 +319,13 @@ def _damaged(path: Path, reason: str = "") -> ModelError:
     )
 
 
-def _content(folder: Path, name: str, sha256: str | None = None) -> bytes:
-    """Return the content of a file that has this digest; nothing outside of the folder is read."""
-    path = folder / name
+def _content(path: Path) -> bytes:
+    if not path.is_file():  # a pipe would wait for a writer
+        raise ModelError(f"{path} is missing or no file; get the model again, or fit and save it again.")
     try:
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise ModelError(f"{path} leaves the folder of the model; it was not read.")
-        if not path.is_file():  # a pipe would wait for a writer
-            raise ModelError(f"{path} is missing or no file; get the model again, or fit and save it again.")
-        data = path.read_bytes()
+        return path.read_bytes()
     except OSError as error:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
-    if sha256 not in (None, hashlib.sha256(data).hexdigest()):
-        raise _damaged(path)
-    return data
 
 
 def _package_of(name: str) -> str:

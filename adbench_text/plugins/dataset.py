@@ -1,7 +1,7 @@
 """The dataset contract: raw documents, their classes, and which edition they are.
 
 A dataset may use these functions of `adbench_text.storage`: `data_dir` (the folder of corpora), `RemoteFile`
-(a file in it that is downloaded and verified if it is missing), `file_digest` (for the edition),
+(a published file in it, which is downloaded if it is missing, and verified), `file_digest` (for the edition),
 `is_offline`, `cache_dir` and `atomic_path`. ``adbench-text check NAME`` checks a dataset.
 """
 
@@ -71,7 +71,7 @@ class Edition:
     def of_files(cls, *files: RemoteFile) -> "Edition":
         """Return the edition of the files of a dataset, which are downloaded if they are missing.
 
-        Its name is ``"published"`` if each is the published one, otherwise it lists the others.
+        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions.
         """
         digests = [file_digest(file.fetch(), file.algorithm) for file in files]
         own = [

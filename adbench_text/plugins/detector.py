@@ -18,7 +18,7 @@ from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.scores import FROM_SCRATCH, Scores, State, TokenScore, check_scores, check_texts
+from adbench_text.plugins.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -106,6 +106,11 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
     reads_raw : bool
         Whether it reads documents as they were written; the others get cleaned ones. Of the class.
+    trusted_types : frozenset of str, or None
+        Full names of the classes that its fitted attributes contain, besides data; empty if there are none.
+        None, the default, if it cannot be saved.
+    not_saved : frozenset of str
+        Names of attributes that are not saved: what only a fit needs. Of the class.
     test_settings : mapping of str to object
         Hyper-parameters with which the contract test makes the detector, so that it learns eighty
         short documents in seconds. An attribute of the class; empty by default.
@@ -138,6 +143,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
     reads_raw: ClassVar[bool] = False
+    trusted_types: frozenset[str] | None = None
+    not_saved: ClassVar[frozenset[str]] = frozenset()
     test_settings: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, *, contamination: float = 0.1, random_state: int | None = None) -> None:
@@ -256,11 +263,6 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return FROM_SCRATCH
 
     @property
-    def trusted_types(self) -> frozenset[str]:
-        """Full names of the classes that the `Estimator` objects of its state may contain."""
-        return frozenset()
-
-    @property
     def is_oracle(self) -> bool:
         """Whether the scores are chosen by the test labels.
 
@@ -344,7 +346,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             del self._training_texts  # an interrupted fit leaves the detector unfitted
             raise
         finally:
-            for name in _OF_TRAINING:  # an observer may have asked for them before the end
+            for name in OF_TRAINING:  # an observer may have asked for them before the end
                 self.__dict__.pop(name, None)
         return self
 
@@ -381,56 +383,35 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(f"{type(self).__name__} is not fitted yet; call fit(texts) first.")
 
-    def fitted_state(self, compute_scores: bool = True) -> State:
-        """Return everything that was learned, to be saved; see `adbench_text.plugins.scores`.
+    def learned(self) -> dict[str, Any]:
+        """Return the attributes of the fitted detector, to be saved.
 
-        The hyper-parameters and the training documents are no part of it. Without `compute_scores` it has
-        ``decision_scores_`` only if something asked for them; a saved detector without them has no threshold.
+        The hyper-parameters, the training documents and what `not_saved` lists are no part of it. A subclass
+        overrides this method and `restore` if it has an attribute that skops cannot save, such as a network.
         """
         self._check_is_fitted()
-        return {
-            "detector": self._get_state(),
-            "ran_on": dict(self.ran_on_),
-            "kept": self.kept_,
-            "training_scores": self.decision_scores_
-            if compute_scores
-            else vars(self).get("decision_scores_"),
-        }
+        left_out = self._not_learned()
+        return {name: value for name, value in vars(self).items() if name not in left_out}
 
-    def restore_fitted(self, state: State) -> Self:
-        """Take over a `fitted_state` of a detector with the same hyper-parameters; return this detector."""
-        self._set_n_classes(None)
-        self._set_state(state["detector"])
-        # in the dictionary: a subclass may have a property of one of these names
-        self.__dict__.update(ran_on_=state["ran_on"], kept_=state["kept"], _training_texts=None)
-        scores = state["training_scores"]
-        if scores is not None:
-            self.decision_scores_ = check_scores(scores, len(scores))
-            self._process_decision_scores()
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned for a detector with these hyper-parameters; return this one."""
+        left_out = self._not_learned()
+        self.__dict__.update({name: value for name, value in learned.items() if name not in left_out})
+        self._training_texts = None
         return self
 
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether it can be saved once it is fitted: it defines `_get_state`."""
-        return type(self)._get_state is not TextDetector._get_state
-
-    def _get_state(self) -> State:
-        """Return what `_fit` learned; a detector without this method cannot be saved."""
-        raise DetectorError(f"{type(self).__name__} cannot be saved: it defines no _get_state.")
-
-    def _set_state(self, state: State) -> None:
-        """Take over a state that `_get_state` returned; the hyper-parameters are those of then."""
-        raise DetectorError(f"{type(self).__name__} cannot be loaded: it defines no _set_state.")
+    def _not_learned(self) -> set[str]:
+        return {"_training_texts", "observer", *self.not_saved, *self.get_params(deep=False)}
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training documents cost as much as any; a benchmark never asks for them.
         # A detector that was read back has no training documents.
         texts: list[str] | None = self.__dict__.get("_training_texts")
-        if name in _OF_TRAINING and texts is not None:
+        if name in OF_TRAINING and texts is not None:
             self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
             self._process_decision_scores()
             return self.__dict__[name]
-        if name in _OF_TRAINING and "_training_texts" in self.__dict__:
+        if name in OF_TRAINING and "_training_texts" in self.__dict__:
             raise AttributeError(
                 f"This {type(self).__name__} was saved without the scores of its training texts."
             )
@@ -451,7 +432,8 @@ def made_again(adapter: Callable[..., Any], *arguments: Any) -> Any:
     return kind.__new__(kind)
 
 
-_OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
+#: Attributes about the scores of the training documents, computed when one is first asked for.
+OF_TRAINING = ("decision_scores_", "threshold_", "labels_", "_mu", "_sigma")
 
 
 class _Shaped(list[str]):

@@ -119,14 +119,12 @@ class Foreign(TextDetector):
     implementation = _attribute(type)
     is_oracle = _attribute(lambda wrapped: getattr(wrapped, "is_oracle", False) is True)
     reads_raw = _attribute(lambda wrapped: getattr(wrapped, "reads_raw", False) is True)
-    trusted_types = _attribute(lambda wrapped: frozenset(getattr(wrapped, "trusted_types", ())))
-    can_be_saved = _attribute(lambda wrapped: hasattr(wrapped, "_get_state"))
+    trusted_types = _attribute(lambda wrapped: getattr(wrapped, "trusted_types", None))
+    not_saved: ClassVar[frozenset[str]] = frozenset({"wrapped", "_settings"})
     prepare = _method("prepare")
     oracle_scores = _method("oracle_scores")
     tables = _method("tables")
     reasons = _method("reasons")
-    _get_state = _method("_get_state")
-    _set_state = _method("_set_state")
 
     def __init__(self, **settings: Any) -> None:
         self.wrapped = self.kind(**settings)
@@ -218,6 +216,17 @@ class Foreign(TextDetector):
         if not callable(method):
             return super().token_scores(texts)
         return [[TokenScore(*token) for token in tokens] for tokens in method(list(texts))]
+
+    def learned(self) -> dict[str, Any]:
+        """Return what the detector learned: its attributes besides its hyper-parameters and `not_saved`."""
+        left_out = {"observer", *getattr(self.wrapped, "not_saved", ()), *self.get_params(deep=False)}
+        own = {name: value for name, value in vars(self.wrapped).items() if name not in left_out}
+        return {**super().learned(), "wrapped": own}
+
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        vars(self.wrapped).update(learned["wrapped"])
+        return super().restore(learned)
 
     def _fit(self, texts: list[str]) -> None:
         # it has an observer, and uses the name for nothing else

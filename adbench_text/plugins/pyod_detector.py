@@ -15,7 +15,7 @@ from adbench_text.checks import Range, check_choice, declared_ranges
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import TextDetector, made_again
-from adbench_text.plugins.scores import TEST_BATCH, Estimator, Scores, State
+from adbench_text.plugins.scores import TEST_BATCH, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
@@ -24,6 +24,8 @@ from adbench_text.text.encoders import Matrix
 SCORED_BY_BATCH = frozenset(
     f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
 )
+
+_KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
 
 #: Classes of scikit-learn that occur in the attributes of PyOD's detectors, besides data.
 _TRUSTED = frozenset(
@@ -66,6 +68,7 @@ class WrappedDetector(TextDetector):
     """
 
     wrapped: type[Any]
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_params"})
     fixed: ClassVar[frozenset[str]] = frozenset()
 
     @classmethod
@@ -187,53 +190,14 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return np.asarray(self._detector.decision_scores_, dtype=np.float64)
 
     @property
-    def can_be_saved(self) -> bool:
-        """Whether it is no network of torch."""
-        return not _uses_torch(self.wrapped)
-
-    @property
-    def trusted_types(self) -> frozenset[str]:
-        """The classes of scikit-learn that PyOD's detectors use."""
-        return _TRUSTED
-
-    def _get_state_of_vectors(self) -> State:
-        if not self.can_be_saved:
-            raise DetectorError(f"{self.wrapped.__name__} cannot be saved: it is a network of torch.")
-        new = vars(self._wrapped(self._n_features))
-        attributes = {
-            name: value
-            for name, value in vars(self._detector).items()
-            if not (callable(value) and new.get(name) is value)  # a function that the settings choose
-        }
-        return {"n_features": self._n_features, "attributes": Estimator(attributes)}
-
-    def _set_state_of_vectors(self, state: State) -> None:
-        self._n_features, attributes = state["n_features"], state["attributes"]
-        if not isinstance(attributes, Estimator):
-            attributes = Estimator({name: _put_together(value) for name, value in attributes.items()})
-        self._detector = self._wrapped(self._n_features)
-        vars(self._detector).update(attributes.value)
-        self._check_width(self._n_features)
+    def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
+        """Its class and those of scikit-learn that PyOD's detectors use; None for a network of torch."""
+        if _uses_torch(self.wrapped) or self.wrapped.__module__ == _KEEPS_A_FUNCTION:
+            return None
+        return _TRUSTED | {f"{self.wrapped.__module__}.{self.wrapped.__qualname__}"}
 
 
 def _uses_torch(kind: type) -> bool:
     """Return whether the module of a class of PyOD, or of a base of it, imports torch."""
     modules = (vars(sys.modules[base.__module__]) for base in kind.__mro__ if base.__module__ in sys.modules)
     return any(getattr(value, "__name__", "") == "torch" for names in modules for value in names.values())
-
-
-def _put_together(value: Any) -> Any:
-    """Return an attribute from a model of an older version, in which it is a tree of data and estimators."""
-    if isinstance(value, Estimator):
-        return value.value
-    if not isinstance(value, dict):
-        return value
-    kind = value["kind"]
-    if kind == "dict":
-        return dict(zip(map(_put_together, value["keys"]), map(_put_together, value["values"]), strict=True))
-    items = list(_put_together(value["whole"]) if "whole" in value else map(_put_together, value["items"]))
-    if kind != "objects":
-        return {"list": list, "tuple": tuple, "set": set}[kind](items)
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array

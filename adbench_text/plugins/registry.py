@@ -1,9 +1,8 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
-A plug-in is a file or a folder in ``detectors/``, ``datasets/``, ``reports/formats/`` or ``reports/tables/``
-whose name does not begin with an underscore, or an entry point of another package in the group
-``adbench_text.detectors``, ``adbench_text.datasets`` or ``adbench_text.reports`` (formats). Its name is the
-``name`` that its class declares, otherwise the file's name; that of a table has hyphens for underscores.
+A plug-in is a file or a folder in ``detectors/`` or ``datasets/`` whose name does not begin with an
+underscore, or an entry point of another package in the group ``adbench_text.detectors`` or
+``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name.
 Finding and listing import nothing: the files are parsed.
 
 A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
@@ -17,9 +16,9 @@ import ast
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
@@ -35,20 +34,10 @@ from adbench_text.places import FAILURES, as_plugin_error, described, place_of_e
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-# The folders of each kind, below the package.
-_FOLDERS = {
-    "detectors": "detectors",
-    "datasets": "datasets",
-    "reports": "reports.formats",
-    "tables": "reports.tables",
-}
-KINDS = tuple(_FOLDERS)
-_OF_OTHERS = ("detectors", "datasets", "reports")  # kinds that other packages may bring
-_OF_CLASSES = ("detectors", "datasets")  # kinds whose files define one class; others are modules
+KINDS = ("detectors", "datasets")  # each is a folder
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
-    "reports": ("render",),
 }
 _OURS = "adbench-text"
 #: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
@@ -74,8 +63,6 @@ class Plugin:
     problem: str = ""  # why it cannot be loaded: its file cannot be read, or others claim its name
     is_family: bool = False
     class_name: str = ""  # of the class that a file of ours is about
-    # literal constants of its module, read without import
-    constants: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def is_foreign(self) -> bool:
@@ -90,20 +77,19 @@ class Plugin:
 @cache
 def plugins(kind: str) -> dict[str, Plugin]:
     """Find all plug-ins of a kind, such as ``"detectors"``, by name."""
-    package = importlib.import_module(f"adbench_text.{_FOLDERS[kind]}")
+    package = importlib.import_module(f"adbench_text.{kind}")
     candidates = [
         _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     ]
-    if kind in _OF_OTHERS:
-        candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
     by_name: dict[str, Plugin] = {}
     for plugin in candidates:
         claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
         if len(claimants) > 1:
             problem = (
-                f"Several {_singular(kind)}s claim the name {plugin.name!r}: {', '.join(claimants)}. "
+                f"Several {kind.removesuffix('s')}s claim the name {plugin.name!r}: {', '.join(claimants)}. "
                 "Rename one of them, or uninstall its package."
             )
             plugin = replace(plugin, problem=problem)
@@ -112,7 +98,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
-    module = f"adbench_text.{_FOLDERS[kind]}.{name}"
+    module = f"adbench_text.{kind}.{name}"
     place = f"{module} (adbench-text)"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
@@ -120,17 +106,15 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
         return Plugin(kind, name, "", load, module, place, problem=f"{module} cannot be read: {error}")
-    name = name.replace("_", "-") if kind == "tables" else name
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     public = [node.name for node in classes if not node.name.startswith("_")]
     is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
-    is_class = kind in _OF_CLASSES and not is_family
-    if is_class and len(public) != 1:
+    if not is_family and len(public) != 1:
         problem = f"{module} must define exactly one public class, found {', '.join(public) or 'none'}."
         return Plugin(kind, name, "", load, module, place, problem=problem)
-    if is_class:
+    if not is_family:
         load = lambda: getattr(importlib.import_module(module), public[0])  # noqa: E731
-    declared = (_constants(node.body).get("name") for node in classes if is_class)
+    declared = [] if is_family else map(_declared_name, classes)
     return Plugin(
         kind,
         str(next(filter(None, declared), name)),
@@ -139,20 +123,18 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
         module,
         place,
         is_family=is_family,
-        class_name=public[0] if is_class else "",
-        constants=_constants(tree.body),
+        class_name="" if is_family else public[0],
     )
 
 
-def _constants(body: Sequence[ast.stmt]) -> dict[str, Any]:
-    """Return the literal constants of a module or a class, by name."""
-    return {
-        target.id: node.value.value
-        for node in body
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Constant)
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-        if isinstance(target, ast.Name)
-    }
+def _declared_name(node: ast.ClassDef) -> object:
+    """Return the literal ``name`` of a class; None if it declares none."""
+    for each in node.body:
+        if isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Constant):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            if any(isinstance(target, ast.Name) and target.id == "name" for target in targets):
+                return each.value.value
+    return None
 
 
 def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
@@ -172,10 +154,6 @@ def _foreign(kind: str, point: EntryPoint) -> Any:
     if missing:
         raise TypeError(f"{point.value} has no {', '.join(missing)}")
     return loaded
-
-
-def _singular(kind: str) -> str:
-    return {"reports": "format"}.get(kind, kind.removesuffix("s"))
 
 
 def module_of(kind: str, name: str) -> str:
@@ -240,7 +218,7 @@ def _summary(loaded: Any, origin: str) -> str:
 
 
 def load(kind: str, name: str) -> Any:
-    """Load the plug-in of this name: a detector class, a dataset, or a module of reports."""
+    """Load the plug-in of this name: a detector class or a dataset."""
     known = plugins(kind)
     if name in known and known[name].problem:
         raise PluginError(known[name].problem)
@@ -251,7 +229,7 @@ def load(kind: str, name: str) -> Any:
         module = _load(known[family])
         if member in module.members():
             return _load(replace(known[family], name=name, load=lambda: module.member(member)))
-    raise UnknownNameError(_singular(kind), name, names(kind))
+    raise UnknownNameError(kind.removesuffix("s"), name, names(kind))
 
 
 _loaded_from_others: set[str] = set()

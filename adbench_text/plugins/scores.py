@@ -1,10 +1,9 @@
-"""What detectors return and declare: scores of documents and of words, regimes, and the fitted state.
+"""What detectors return and declare: scores of documents and of words, and regimes.
 
 It imports no library but numpy.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,23 +26,11 @@ BANK = "bank of other texts"
 TEST_BATCH = "unlabelled test batch"
 REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, BANK, TEST_BATCH
 
+#: Why a detector whose `trusted_types` are None cannot be saved.
+UNSAVED = "it declares no trusted_types, or is a network of PyOD"
+
 N_WHY = 4  # words that explain a document
 N_TYPICAL = 30  # documents, from which the scale of the scores of words is read
-
-#: What a detector learned, as it is saved in a folder and read back: a tree of dicts with text as keys, lists
-#: and tuples; None, booleans, numbers and texts; NumPy arrays of numbers, booleans or texts; sparse arrays of
-#: SciPy; tensors of torch, which are read back as NumPy arrays; and `Estimator`. It holds no training text.
-State = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Estimator:
-    """A fitted object of a library in a state, which is saved in a file of its own.
-
-    Only objects whose classes the detector lists in `TextDetector.trusted_types` are read back.
-    """
-
-    value: Any
 
 
 class TokenScore(NamedTuple):

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import decomposition  # noqa: F401  # for the encoder svd: loaded now, in no fit that is timed
 
-from adbench_text.checks import Boolean, Choice, Range, Whole, check_shapes
-from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.checks import Boolean, Choice, Range, Whole
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS, State
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.text import vectors
 from adbench_text.text.encoders import LIBRARIES, METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import DEVICES, PRECISIONS
@@ -26,8 +26,7 @@ class VectorDetector(TextDetector):
         model of sentence-transformers or model2vec, or ``sentence-transformers:NAME`` or
         ``model2vec:NAME`` with its name on Hugging Face.
     vectors : str, default "glove-wiki-gigaword-50"
-        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training documents only). Some encoders need none.
+        Word vectors: a name that ``adbench-text list vectors`` shows, or a path. Some encoders need none.
     normalize : bool, default True
         Scale every vector to length 1.
     svd_components : int, default 100
@@ -131,32 +130,6 @@ class VectorDetector(TextDetector):
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
         return self._score_vectors(self._encoder(texts))
-
-    @property
-    def can_be_saved(self) -> bool:
-        """Whether it can be saved once it is fitted: it defines `_get_state_of_vectors`."""
-        return type(self)._get_state_of_vectors is not VectorDetector._get_state_of_vectors
-
-    def _get_state(self) -> State:
-        return {"encoder": self._encoder._get_state(), "vectors": self._get_state_of_vectors()}
-
-    def _set_state(self, state: State) -> None:
-        self._encoder = find_method(self.encoder)(self._encoding)
-        self._encoder._set_state(state["encoder"])
-        self._set_state_of_vectors(state["vectors"])
-
-    def _check_width(self, width: int) -> None:
-        """Raise InvalidValueError if a learned encoder, which is read back, has vectors of another width."""
-        if not (self._encoding.reads_file or find_method(self.encoder).is_pretrained):
-            check_shapes({"vectors": self._encoder([""])}, vectors=f"1 {width}")
-
-    def _get_state_of_vectors(self) -> State:
-        """Return what `_fit_vectors` learned; a detector without this method cannot be saved."""
-        raise DetectorError(f"{type(self).__name__} cannot be saved: it defines no _get_state_of_vectors.")
-
-    def _set_state_of_vectors(self, state: State) -> None:
-        """Take over a state that `_get_state_of_vectors` returned."""
-        raise DetectorError(f"{type(self).__name__} cannot be loaded: it defines no _set_state_of_vectors.")
 
     def _fit_vectors(self, X: Matrix) -> None:
         """Learn from the vectors of the training documents, of shape (n_train, n_dimensions)."""

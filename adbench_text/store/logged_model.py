@@ -86,7 +86,7 @@ def _log(
     client = StoreClient(uri)  # creates a database where there is none
     logged = _payload(description, name)
     run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
-    detector = description["detector"]
+    detector = description["detectors"][0]
     needed = packages_of(str(detector["name"]), detector["resources"])
     with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
         version = mlflow.pyfunc.log_model(
@@ -113,7 +113,7 @@ def _log(
 
 def _payload(description: Mapping[str, Any], name: str) -> Payload:
     """Return what is logged of a model: everything in its description but its state."""
-    detector, calibration = description["detector"], description["calibration"]
+    detector, calibration = description["detectors"][0], description["calibration"]
     training = Training(**description["training"])
     source, now = training.source or "documents", int(time.time() * 1000)
     counts = {key: value for key, value in training.options.items() if key.startswith("n_")}

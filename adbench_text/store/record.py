@@ -7,8 +7,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
+from adbench_text.plugins.configure import DEFAULT
 from adbench_text.sweep.cell import (
-    DEFAULT,
     IDENTITY,
     ONE_VS_REST,
     SPLITS,

@@ -1,12 +1,11 @@
 """Cells: one training and one test of a detector each."""
 
-import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-DEFAULT = "default"
+from adbench_text.plugins.configure import DEFAULT, text_of_settings
+
 TEST_OUTLIERS = "test_outliers"
 ONE_VS_REST = "one-vs-rest"
 SPLITS = "splits"  # in a definition, the protocol of the splits; absent for one-vs-rest
@@ -98,27 +97,3 @@ def of_splits(cell: Any) -> str:
 def percent(level: float) -> str:
     """Return a contamination level as people write it: ``"5%"``, ``"2.5%"``."""
     return f"{100 * level:g}%"
-
-
-def text_of_settings(settings: Mapping[str, Any]) -> str:
-    """Return settings in one line, sorted by name: ``"kernel=linear nu=0.2"``."""
-    return " ".join(f"{name}={text_of_value(value)}" for name, value in sorted(settings.items()))
-
-
-def text_of_value(value: Any) -> str:
-    """Return the value of a setting as text; equal values have equal texts."""
-    return value if isinstance(value, str) else json.dumps(canonical(value), default=_text_of_object)
-
-
-def _text_of_object(value: Any) -> str:
-    """Return an object as text, without its address in memory: this is another one in each process."""
-    if name := getattr(value, "__qualname__", ""):
-        return f"{value.__module__}.{name}"
-    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
-
-
-def canonical(value: Any) -> Any:
-    """Return a value with whole floats as int, also within lists: 1e4 and 10000 are one value."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    return [canonical(item) for item in value] if isinstance(value, list | tuple) else value

@@ -1,18 +1,18 @@
-"""Builds detectors with the settings of a cell, and identifies what determines its result."""
+"""What determines the result of a cell: its definition."""
 
 import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from adbench_text.code_version import PROTOCOL, code_version, libraries
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
 from adbench_text.escaping import encodable, utf8
-from adbench_text.places import as_plugin_error, message_of, place_of_error
+from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT, Cell, text_of_value
+from adbench_text.plugins.configure import build, text_of_value
+from adbench_text.sweep.cell import Cell
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
@@ -24,54 +24,7 @@ _LONGEST_NAME, _LONGEST_VALUE = 200, 5900
 
 def build_detector(cell: Cell) -> "TextDetector":
     """Return the cell's detector, unfitted and with checked hyper-parameters."""
-    detector = registry.detector(cell.detector)
-    accepted = parameters(detector)
-    for name in cell.settings:
-        if name not in accepted:
-            raise UnknownNameError(f"parameter of {cell.detector}", name, accepted.keys() - {"random_state"})
-    seeded = {"random_state": cell.seed} if "random_state" in accepted else {}
-    return _built(detector, {**cell.settings, **seeded}, cell.detector, cell.configuration)
-
-
-def _built(
-    detector: "type[TextDetector]", settings: Mapping[str, Any], name: str, configuration: str
-) -> "TextDetector":
-    """Build and check a detector; its TypeError or ValueError is about a setting of the user."""
-    with as_plugin_error(f"{name} cannot be built", detector.__module__):
-        try:
-            built = detector(**settings)
-            built.check_params()
-        except AdbenchTextError:
-            raise
-        except (TypeError, ValueError) as error:
-            reason = f"{message_of(error)}{place_of_error(error, detector.__module__)}"
-            raise InvalidValueError(f"{f'{name} {configuration}'.strip()}: {reason}") from error
-    return built
-
-
-def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
-    """Return a detector's hyper-parameters by name, with their defaults."""
-    with as_plugin_error(f"{detector.__name__} cannot be built without arguments", detector.__module__):
-        return detector.default_params()
-
-
-def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
-    """Return a detector's named configurations for a dataset, the defaults among them."""
-    with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
-        named = detector.presets(dataset)
-        if not isinstance(named, Mapping):
-            raise TypeError(f"it must return a mapping of names to lists of settings, got {named!r:.80}")
-        grids = {str(name): [dict(settings) for settings in grid] for name, grid in named.items()}
-    return {DEFAULT: [{}], **grids}
-
-
-def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that can change scores; check the others, which only move the threshold."""
-    of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
-    if of_threshold:
-        listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
-        _built(detector, of_threshold, detector.__name__, listed)
-    return {name: value for name, value in settings.items() if name not in of_threshold}
+    return build(cell.detector, cell.settings, cell.seed)
 
 
 def definition(cell: Cell, corpus: Corpus, identity: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -4,21 +4,17 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
-from adbench_text.sweep.sweep import DetectorChoice
-
-if TYPE_CHECKING:
-    from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.configure import DetectorChoice, split_list
 
 ALL = "all"
 _PATTERN = re.compile(r"[*?\[]")
 _RANGES = re.compile(r"\s*\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*")
 _MOST_SEEDS = 10_000
+_LARGEST_SEED = 2**32 - 1
 _OPTIONS = {"detector": "--detector (-d)", "dataset": "--dataset (-s)"}
 
 
@@ -48,7 +44,7 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
     if not stands_for_several(text) or text in lookup():  # the name of a foreign one may have a comma
         return [text]
     names: list[str] = []
-    for part in (each.strip() for each in text.split(",")):
+    for part in split_list(text):
         if not part:
             raise InvalidValueError(f"Expected names of a {kind} with commas between them, got {text!r}.")
         if part != ALL and not _PATTERN.search(part):
@@ -89,80 +85,64 @@ def wrong_kind(name: str, kind: str) -> InvalidValueError:
 
 
 def choices_of(
-    entries: Iterable[str | DetectorChoice], note: Callable[[str], object]
+    texts: Iterable[str], note: Callable[[str], object], of_sweep: Sequence[str] = ()
 ) -> list[DetectorChoice]:
-    """Return a choice for each detector that names stand for; `note` gets a message on those left out."""
-    choices = []
-    for entry in entries:
-        choice = DetectorChoice(entry) if isinstance(entry, str) else entry
-        names = expand("detector", [choice.name])
-        if names != [choice.name]:
-            names = _loadable(choice.name, names, note)
-        choices += [with_preset(replace(choice, name=name)) for name in names]
+    """Return a choice for each detector that texts name, lists and patterns among them.
+
+    Patterns match the names `of_sweep`, if there are any. `note` gets a message on detectors that a pattern
+    matches and that cannot be loaded: they are left out.
+
+    >>> [choice.name for choice in choices_of(["llr:robust,pyod-k*(encoder=svd)"], print)]
+    ['llr', 'pyod-kde', 'pyod-knn', 'pyod-kpca']
+    """
+    choices, place = [], " of the sweep" if of_sweep else ""
+    for text in texts:
+        for part in [text] if text in registry.names("detectors") else split_list(text):
+            choice = DetectorChoice.parse(part)
+            names = expand("detector", [choice.name], (lambda: of_sweep) if of_sweep else None, place)
+            if names != [choice.name]:
+                names = _loadable(choice.name, names, note)
+            choices += [replace(choice, name=name) for name in names]
     return choices
 
 
-def with_preset(choice: DetectorChoice) -> DetectorChoice:
-    """Return a choice whose name contains a preset, ``"llr:robust"``, with both apart."""
-    name, _, preset = choice.name.partition(":")
-    is_one = choice.name.startswith(registry.GIVEN) or choice.name in registry.names("detectors")
-    if not preset or choice.preset or is_one:
-        return choice
-    return replace(choice, name=name, preset=preset)
-
-
-def detector(name: str) -> "Callable[..., TextDetector]":
-    """Return what makes the detector of a name, given hyper-parameters: its class.
-
-    For a name with a preset, ``"llr:robust"``, it is `TextDetector.from_preset` of the class, with this
-    preset.
-
-    Examples
-    --------
-    >>> detector("llr")(cap=3).get_params()["cap"]
-    3
-    >>> robust = detector("llr:robust")(topics=4)
-    >>> type(robust).__name__, robust.topics, robust.em_rounds
-    ('LLR', 4, 5)
-    """
-    choice = with_preset(DetectorChoice(name))
-    kind = registry.detector(choice.name)
-    if choice.preset is None:
-        return kind
-    kind.from_preset(choice.preset)  # an error at once
-    return partial(kind.from_preset, choice.preset)
-
-
-def _loadable(text: str, names: Sequence[str], note: Callable[[str], object]) -> list[str]:
-    """Return the detectors that can be loaded; those named themselves stay, so that they are an error."""
-    named = {part.strip() for part in text.split(",")}
+def _loadable(pattern: str, names: Sequence[str], note: Callable[[str], object]) -> list[str]:
+    """Return the detectors that can be loaded."""
     errors = {}
     for name in names:
-        if name not in named:
-            try:
-                registry.detector(name)
-            except PluginError as error:
-                errors[name] = error
-    loadable = [name for name in names if name not in errors]
-    if errors and not loadable:
-        raise next(iter(errors.values()))
-    if errors:
-        first = next(iter(errors.values()))
-        note(f"Left out of {text!r}, because they cannot be loaded: {', '.join(errors)}. The first: {first}")
-    return loadable
+        try:
+            registry.detector(name)
+        except PluginError as error:
+            errors[name] = error
+    if not errors:
+        return list(names)
+    first = next(iter(errors.values()))
+    if len(errors) == len(names):
+        raise first
+    note(f"Left out of {pattern!r}, because they cannot be loaded: {', '.join(errors)}. The first: {first}")
+    return [name for name in names if name not in errors]
 
 
-def parse_seeds(text: str) -> list[int] | None:
-    """Return the numbers of a list or range such as ``"0-3,7"``, None if the text is neither."""
+def parse_seeds(text: str) -> list[int]:
+    """Return the numbers of a list or range such as ``"0-3,7"``.
+
+    Raises
+    ------
+    InvalidValueError
+        If the text is neither, or if a seed is too large for NumPy.
+    """
     if not _RANGES.fullmatch(text):
-        return None
+        raise InvalidValueError(
+            f"Expected a seed, a list such as 0,2,5 or a range such as 0-4, got {text!r}."
+        )
     numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = part.partition("-")
         begin, end = int(first), int(last if dash else first)
-        if not 0 <= end - begin < _MOST_SEEDS:
+        if not 0 <= end - begin < _MOST_SEEDS or end > _LARGEST_SEED:
             raise InvalidValueError(
-                f"A range of seeds goes up and has at most {_MOST_SEEDS:,} numbers, got {part.strip()!r}."
+                f"A range of seeds goes up, has at most {_MOST_SEEDS:,} numbers and ends at {_LARGEST_SEED}, "
+                f"got {part.strip()!r}."
             )
         numbers += range(begin, end + 1)
     return numbers

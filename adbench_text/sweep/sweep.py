@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -16,14 +16,8 @@ from adbench_text.corpora.split import (
 )
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.sweep.cell import DEFAULT, Cell, canonical, text_of_settings, text_of_value
-from adbench_text.sweep.construct import build_detector, parameters, presets, scoring_settings
-
-
-def _is_default(value: Any, default: Any) -> bool:
-    return type(canonical(value)) is type(canonical(default)) and text_of_value(value) == text_of_value(
-        default
-    )
+from adbench_text.plugins.configure import DEFAULT, DetectorChoice, build, parameters
+from adbench_text.sweep.cell import Cell
 
 
 def _check_share(share: float, check: Callable[[float], None]) -> None:
@@ -38,50 +32,6 @@ def _check_share(share: float, check: Callable[[float], None]) -> None:
         except InvalidValueError:
             raise error from None
         raise InvalidValueError(f"{error} Did you mean {share / 100:g}?") from None
-
-
-@dataclass(frozen=True)
-class DetectorChoice:
-    """A detector of a sweep, with the name of a preset and settings that override it.
-
-    >>> choice = DetectorChoice("ocsvm", "paper-grid", {"encoder": "svd"})
-    >>> choice.label
-    'paper-grid encoder=svd'
-    >>> choice.configurations("20news")[0]
-    {'kernel': 'rbf', 'nu': 0.05, 'encoder': 'svd'}
-    """
-
-    name: str
-    preset: str | None = None
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    seeds: Sequence[int] = ()  # of those of the sweep, the only ones for this detector; empty for all
-    datasets: Sequence[str] = ()  # likewise
-
-    @property
-    def label(self) -> str:
-        """Name of the preset with the settings that override it, so that each label is unique."""
-        if self.preset in (None, DEFAULT):  # the configuration distinguishes these cells
-            return DEFAULT
-        return f"{self.preset} {text_of_settings(self.settings)}".strip()
-
-    def configurations(self, dataset: str) -> list[dict[str, Any]]:
-        """Return the settings to run on a dataset: one, or several where the preset is a grid."""
-        detector = registry.detector(self.name)
-        grids = presets(detector, dataset)
-        preset = self.preset or DEFAULT
-        if preset not in grids:
-            place = f" on {dataset}" if dataset else ""
-            raise UnknownNameError(f"preset of {self.name}{place}", preset, grids)
-        defaults = parameters(detector)
-        configurations = [
-            scoring_settings(detector, {**settings, **self.settings}) for settings in grids[preset]
-        ]
-        if preset != DEFAULT:
-            return configurations
-        return [  # a default that is given explicitly makes no new configuration
-            {name: v for name, v in settings.items() if not _is_default(v, defaults.get(name))}
-            for settings in configurations
-        ]
 
 
 @dataclass(frozen=True)
@@ -143,7 +93,7 @@ class Sweep:
             if not choice.seeds or split.seed in choice.seeds
         ]
         for configured in {(cell.detector, cell.configuration): cell for cell in cells}.values():
-            build_detector(configured)
+            build(configured.detector, configured.settings, configured.seed)
         cells = list({cell.identity: cell for cell in reversed(cells)}.values())[::-1]  # without duplicates
         presets = {(c.detector, c.preset, c.dataset, c.configuration) for c in cells if c.preset != DEFAULT}
         sizes = Counter(preset[:3] for preset in presets)

@@ -14,7 +14,7 @@ from adbench_text.places import described, place_of_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import TURNED, Foreign
-from adbench_text.plugins.scores import REGIMES, TEST_BATCH, Scores
+from adbench_text.plugins.scores import REGIMES, TEST_BATCH, UNSAVED, Scores
 from adbench_text.testing.rules import ContractError, Note, Rule
 from adbench_text.testing.subject import OUTLIER, TEST, TRAIN, Subject, split_of
 from adbench_text.testing.topics import TOPICS
@@ -268,8 +268,8 @@ def describes_itself(subject: Subject) -> Iterator[str]:
     for name, table in detector.tables().items():
         if not hasattr(table, "to_csv"):
             yield f"table {name!r} must be a DataFrame, got {type(table).__name__}{subject.at('tables')}"
-    if not detector.can_be_saved:
-        yield Note("fit cannot save it: it defines no _get_state, or is a network of PyOD")
+    if detector.trusted_types is None:
+        yield Note(f"fit cannot save it: {UNSAVED}")
 
 
 def has_token_scores_in_place(subject: Subject) -> Iterator[str]:

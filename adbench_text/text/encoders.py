@@ -2,9 +2,8 @@
 
 To add an encoder, edit only this file: a subclass of `Encoder`, and its line in `METHODS`.
 
-Everything that is fitted (inverse document frequencies, the SVD, local word vectors) is fitted on the
-training documents only. A fitted encoder and the vectors it made are remembered, so that all
-detectors and configurations of one split share them.
+Inverse document frequencies and the SVD are fitted on the training documents only. A fitted encoder and the
+vectors it made are remembered, so that all detectors and configurations of one split share them.
 """
 
 import os
@@ -16,11 +15,11 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_choice, check_shapes
+from adbench_text.checks import check_choice
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
-from adbench_text.text import words as text
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import HashedTexts, count_words
 
 Matrix = NDArray[np.float32]
@@ -44,7 +43,7 @@ class Encoding:
     @property
     def reads_file(self) -> bool:
         """Whether it needs a file of word vectors."""
-        return find_method(self.method).needs_vectors and self.vectors != vectors.LOCAL
+        return find_method(self.method).needs_vectors
 
 
 class Encoder(ABC):
@@ -81,49 +80,26 @@ class Encoder(ABC):
         """Encode documents."""
         return _encode((self, HashedTexts(texts)))
 
-    def _get_state(self) -> dict[str, Any]:
-        """Return what was fitted: a tree of dictionaries, numbers, texts and arrays."""
-        return {}
-
-    def _set_state(self, state: dict[str, Any]) -> None:  # noqa: B027
-        """Take over what `_get_state` returned, in place of a fit."""
-
 
 class _Pooling(Encoder):
     """Combines the vectors of the known words of a document."""
 
-    def _fit(self, training: HashedTexts) -> None:
-        self._training: tuple[str, ...] | vectors.LocalVectors = training
-        self._n_training = len(training)
-
     @classmethod
     def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if encoding.reads_file:
-            vectors.load(encoding.vectors, count_words(texts).vocabulary)
+        """Read the file of word vectors."""
+        vectors.load(encoding.vectors)
 
     @classmethod
     def resources(cls, encoding: Encoding) -> dict[str, str]:
-        """Return the digest of the file of word vectors, if one is read."""
-        return {"vectors": vectors.digest(encoding.vectors)} if encoding.reads_file else {}
+        """Return the digest of the file of word vectors."""
+        return {"vectors": vectors.digest(encoding.vectors)}
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(self.encoding.vectors, vocabulary, self._training, self.encoding.seed)
+        loaded = vectors.load(self.encoding.vectors)
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
         return self._pool(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]])
-
-    def _get_state(self) -> dict[str, Any]:
-        state: dict[str, Any] = {"n_training": self._n_training, "local": None}
-        if self.encoding.vectors == vectors.LOCAL:
-            state["local"] = vectors.trained(self._training, self.encoding.seed)._get_state()
-        return state
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        self._n_training = state["n_training"]
-        # a file of word vectors is read again
-        self._training = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
 
     @abstractmethod
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
@@ -145,43 +121,20 @@ class TFIDF(_Pooling):
     description = "mean of the word vectors, weighted by TF-IDF"
 
     def _fit(self, training: HashedTexts) -> None:
-        super()._fit(training)
+        self._n_training = len(training)
         counts, vocabulary = count_words(training)
         frequency = np.diff(counts.tocsc().indptr)
-        self._idf = dict(zip(vocabulary, self._smooth_idf(frequency), strict=True))
+        order = np.argsort(vocabulary)  # not that of the training documents
+        self._vocabulary = Vocabulary(vocabulary[order])
+        unseen = self._smooth_idf(np.zeros(1))
+        self._idf = np.append(self._smooth_idf(frequency[order]), unseen)
 
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
         return np.log((1 + self._n_training) / (1 + frequency)) + 1
 
     def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        unseen = float(self._smooth_idf(np.zeros(1))[0])
-        idf = np.array([self._idf.get(word, unseen) for word in words])
+        idf = self._idf[self._vocabulary.numbers(words)]
         return _weighted_mean(counts.astype(np.float64).multiply(idf.reshape(1, -1)).tocsr(), matrix)
-
-    def _get_state(self) -> dict[str, Any]:
-        words = sorted(self._idf)  # not in the order of the training documents
-        idf = np.array([self._idf[word] for word in words], dtype=np.float64)
-        return {**super()._get_state(), "words": np.array(words, dtype=object), "idf": idf}
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        super()._set_state(state)
-        self._idf = dict(zip(state["words"], state["idf"], strict=True))
-
-
-class Max(_Pooling):
-    """Takes the largest value of any word, dimension by dimension."""
-
-    description = "maximum of the word vectors in each dimension"
-
-    def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        result = np.zeros((counts.shape[0], matrix.shape[1]), dtype=np.float32)
-        filled = np.flatnonzero(np.diff(counts.indptr))
-        for chunk in np.array_split(filled, max(1, len(filled) // 1000)):
-            if len(chunk):
-                begin, end = counts.indptr[chunk[0]], counts.indptr[chunk[-1] + 1]
-                starts = counts.indptr[chunk] - begin
-                result[chunk] = np.maximum.reduceat(matrix[counts.indices[begin:end]], starts, axis=0)
-        return result
 
 
 class SVD(Encoder):
@@ -194,32 +147,31 @@ class SVD(Encoder):
         super().__init__(encoding)
         # not above: the help of the command line reads the table and needs no scikit-learn
         from sklearn.decomposition import TruncatedSVD
-        from sklearn.feature_extraction.text import TfidfVectorizer
+        from sklearn.feature_extraction.text import TfidfTransformer
 
-        self._tfidf = TfidfVectorizer(analyzer=text.words, sublinear_tf=True, dtype=np.float32)
+        self._tfidf = TfidfTransformer(sublinear_tf=True)
         self._reduction = TruncatedSVD(random_state=encoding.seed)
 
     def _fit(self, training: HashedTexts) -> None:
-        try:
-            weights = self._tfidf.fit_transform(training)
-        except ValueError as error:
-            raise InvalidValueError("the encoder svd needs training texts with at least one word.") from error
+        from scipy.sparse import csr_array
+
+        counts, words = count_words(training)
+        if not len(words):
+            raise InvalidValueError("the encoder svd needs training texts with at least one word.")
+        self._vocabulary = Vocabulary(sorted(words))
+        # not sorted, as in scikit-learn's TfidfVectorizer: the last bit of a sum depends on the order
+        entries = (
+            counts.data.astype(np.float32),
+            self._vocabulary.numbers(words)[counts.indices],
+            counts.indptr,
+        )
+        weights = self._tfidf.fit_transform(csr_array(entries, shape=counts.shape))
         self._reduction.n_components = min(self.encoding.svd_components, *weights.shape)
         self._reduction.fit(weights)
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
-        return cast(Matrix, self._reduction.transform(self._tfidf.transform(texts)))
-
-    def _get_state(self) -> dict[str, Any]:
-        column_of = self._tfidf.vocabulary_
-        words = np.array(sorted(column_of, key=column_of.__getitem__), dtype=object)
-        return {"words": words, "idf": self._tfidf.idf_, "components": self._reduction.components_}
-
-    def _set_state(self, state: dict[str, Any]) -> None:
-        check_shapes(state, words="words", idf="words", components="components words")
-        self._tfidf.vocabulary_ = {word: column for column, word in enumerate(state["words"])}
-        self._tfidf.idf_ = state["idf"]
-        self._reduction.components_ = state["components"]
+        counts = self._vocabulary.count(texts).astype(np.float32)
+        return cast(Matrix, self._reduction.transform(self._tfidf.transform(counts)))
 
 
 class Pretrained(Encoder):
@@ -267,7 +219,6 @@ class MiniLM(Pretrained):
 METHODS: dict[str, type[Encoder]] = {
     "mean": Mean,
     "tfidf": TFIDF,
-    "max": Max,
     "svd": SVD,
     "wordllama": WordLlama,
     "minilm": MiniLM,

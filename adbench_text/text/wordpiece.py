@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.memo import remember
 from adbench_text.storage import RemoteFile
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import HashedTexts
 
 if TYPE_CHECKING:
@@ -65,6 +66,13 @@ class WordPiece:
         self.pad, self.unknown, self.cls, self.sep, self.mask = ids
         if self.pad != 0:
             raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"pieces": Vocabulary(self.pieces), "digest": self.digest}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        number_of = {piece: number for number, piece in enumerate(state["pieces"].words)}
+        self.__init__(_tokenizer(number_of), state["digest"])  # type: ignore[misc]
 
     @property
     def pieces(self) -> list[str]:

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from adbench_text import storage
-from adbench_text.checks import Number, Range, Whole, check_shapes
+from adbench_text.checks import Number, Range, Whole
 from adbench_text.detectors._neighbours import drawn, nearest
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError, PluginError
-from adbench_text.plugins.scores import BANK, Scores, State
+from adbench_text.plugins.scores import BANK, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.cleaning import clean
 from adbench_text.text.encoders import Matrix, find_method
@@ -84,6 +84,8 @@ class Contrast(VectorDetector):
         "neighbours": Whole(1),
         "weight": Number(),
     }
+    trusted_types = frozenset[str]()
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
     test_settings: ClassVar[Mapping[str, Any]] = {
         "encoder": "tfidf",
         "bank": str(Path(__file__).with_name("bank.csv")),
@@ -179,11 +181,3 @@ class Contrast(VectorDetector):
         distance = near.mean(axis=1, dtype=np.float64) if near.shape[1] else np.ones(len(unit))
         others = nearest(unit, self._others, self.neighbours, metric="cosine")
         return np.asarray(distance + self.weight * (1 - others.mean(axis=1, dtype=np.float64)))
-
-    def _get_state_of_vectors(self) -> State:
-        return {"references": self._references, "others": self._others}
-
-    def _set_state_of_vectors(self, state: State) -> None:
-        check_shapes(state, references="texts features", others="others features")
-        self._references, self._others = state["references"], state["others"]
-        self._check_width(self._references.shape[1])

@@ -22,7 +22,7 @@ Differences from the paper (P), its released code (C) or both:
 
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -46,8 +46,9 @@ from adbench_text.detectors.cvdd.contexts import ALPHAS, Bags, ContextNetwork, T
 from adbench_text.detectors.cvdd.scoring import context_distances, top_words, word_shares
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
+from adbench_text.plugins.scores import WORDS
 from adbench_text.text import vectors
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 
 MEAN, BEST = "context_mean", "context_best"
@@ -72,8 +73,7 @@ class CVDD(TextDetector):
         best. The latter is an oracle that reproduces published columns; only the benchmark can
         compute it, and marks it.
     vectors : str, default "glove-wiki-gigaword-50"
-        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or
-        ``"fasttext-local"`` (trained on the training documents only).
+        Word vectors: a name that ``adbench-text list vectors`` shows, or a path.
     min_count : int, default 3
         Least number of times that a known word occurs in the training documents; 0 for every word
         with a vector.
@@ -95,9 +95,11 @@ class CVDD(TextDetector):
 
     Examples
     --------
-    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
-    >>> detector = CVDD(attention_heads=2, vectors="fasttext-local", min_count=1, epochs=10, random_state=0)
-    >>> detector = detector.fit(sea)
+    >>> import pathlib, tempfile
+    >>> from adbench_text.testing.topics import texts_about, write_vectors
+    >>> vectors = write_vectors(pathlib.Path(tempfile.mkdtemp()) / "mine.vec")
+    >>> detector = CVDD(attention_heads=2, vectors=vectors, epochs=10, random_state=0)
+    >>> detector = detector.fit(texts_about("sea", 30, seed=0))
     >>> near, far = detector.decision_function(["the ship and its crew", "court and witness"])
     >>> bool(far > near)
     True
@@ -118,6 +120,8 @@ class CVDD(TextDetector):
         "tolerance": Number("[0, inf)"),
         "device": DEVICE,
     }
+    trusted_types = frozenset({"adbench_text.text.vectors.LocalVectors"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
 
     def __init__(
@@ -160,20 +164,17 @@ class CVDD(TextDetector):
         return {"paper-grid": [{"attention_heads": r, "orthogonality_weight": weight} for r, weight in grid]}
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if self.vectors != vectors.LOCAL:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+        """Read the file of word vectors."""
+        vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
-        """Return the digest of the file of word vectors, if one is read."""
-        if self.vectors == vectors.LOCAL:
-            return {}
+        """Return the digest of the file of word vectors."""
         return {"vectors": vectors.digest(self.vectors)}
 
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
-        return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
+        return WORDS
 
     @property
     def is_oracle(self) -> bool:
@@ -182,13 +183,12 @@ class CVDD(TextDetector):
 
     def _fit(self, texts: list[str]) -> None:
         self._seed = seed_or_draw(self.random_state)
-        self._learned_from: Sequence[str] | vectors.LocalVectors = texts
         self._device = find_device(self.device)
         self.ran_on_ = {"device": describe(self._device), "precision": "float32"}
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
         # None: a word needs nothing but a vector, and every vector counts.
-        self._known = frozenset(vocabulary[often]) if self.min_count else None
+        self._known = Vocabulary(sorted(vocabulary[often])) if self.min_count else None
         bags = self._bags(texts)
         # A document without a known word has no direction, and its distance of 1/2 no gradient.
         rows = np.flatnonzero(bags.lengths)
@@ -211,31 +211,27 @@ class CVDD(TextDetector):
         )
         train(self._network, bags, rows, training, self.observer)
 
-    def _get_state(self) -> State:
-        local = self.vectors == vectors.LOCAL
-        return {
-            "known": None if self._known is None else np.array(sorted(self._known), dtype=object),
-            "local": vectors.trained(self._learned_from, self._seed)._get_state() if local else None,
-            "network": weights_of(self._network),
-            "seed": self._seed,
-        }
+    def learned(self) -> dict[str, Any]:
+        """Return what was learned, with the weights of the network."""
+        return {**super().learned(), "_network": weights_of(self._network)}
 
-    def _set_state(self, state: State) -> None:
-        self._seed, self._device = state["seed"], device_to_load_on(self.device)
-        self._known = None if state["known"] is None else frozenset(state["known"])
-        self._learned_from = vectors.LocalVectors._from_state(state["local"]) if state["local"] else ()
-        # Made as in a fit; then all weights are replaced.
-        contexts = torch.zeros(state["network"]["contexts"].shape)
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        super().restore(learned)
+        self._device = device_to_load_on(self.device)
+        # made as in a fit; then all weights are replaced
+        contexts = torch.zeros(learned["_network"]["contexts"].shape)
         self._network = ContextNetwork(contexts, self.attention_size, torch.Generator()).to(self._device)
-        load_weights(self._network, state["network"])
+        load_weights(self._network, learned["_network"])
+        return self
 
     def _bags(self, texts: list[str]) -> Bags:
         counts, vocabulary = count_words(texts)
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._learned_from, self._seed)
+        loaded = vectors.load(self.vectors)
         rows = loaded.rows(vocabulary)
         known = rows >= 0
         if self._known is not None:
-            known &= np.array([word in self._known for word in vocabulary], dtype=np.bool_)
+            known &= self._known.numbers(vocabulary) >= 0
         kept = np.flatnonzero(known)
         return Bags(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]], self._device)
 

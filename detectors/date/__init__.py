@@ -37,14 +37,14 @@ the paper, and the effect of the code where the paper is silent:
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from adbench_text.checks import Choice, Number, Range, Whole, check_shapes, seed_or_draw
+from adbench_text.checks import Choice, Number, Range, Whole, seed_or_draw
 from adbench_text.detectors._devices import (
     DEVICE,
     PRECISION,
@@ -67,7 +67,6 @@ from adbench_text.detectors.date.training import Training, train
 from adbench_text.detectors.date.windows import Windows
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import State
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT, TRAINED, WordPiece
 
@@ -170,6 +169,8 @@ class DATE(TextDetector):
         "precision": PRECISION,
     }
     computes_with = TextDetector.computes_with | {"tokenizers"}
+    trusted_types = frozenset({"adbench_text.text.wordpiece.WordPiece"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
     test_settings: ClassVar[Mapping[str, Any]] = {
         "vocabulary": "trained",
         "max_length": 64,
@@ -351,29 +352,25 @@ class DATE(TextDetector):
             generator = LearnedGenerator(embeddings, small, pieces.mask, most)
         return Objective(generator, discriminator, self.rtd_weight, self.rmd_weight, self.mlm_weight)
 
-    def _get_state(self) -> State:
-        trained = self.vocabulary == TRAINED
-        return {
-            "pieces": np.array(self._pieces.pieces, dtype=object) if trained else None,
-            "patterns": self._patterns,
-            "noise": self._noise,
-            "networks": weights_of(self._objective),
-        }
+    def learned(self) -> dict[str, Any]:
+        """Return what was learned, with the weights of the networks, all as arrays."""
+        learned = super().learned()
+        if self._patterns is not None:
+            learned["_patterns"] = self._patterns.numpy(force=True)
+        noise = self._noise.numpy(force=True)
+        return {**learned, "_noise": noise, "_objective": weights_of(self._objective)}
 
-    def _set_state(self, state: State) -> None:
+    def restore(self, learned: Mapping[str, Any]) -> Self:
+        """Take over what `learned` returned."""
+        super().restore(learned)
         self._device = device_to_load_on(self.device)
-        self._pieces = (
-            wordpiece.from_pieces(state["pieces"]) if self.vocabulary == TRAINED else wordpiece.bert()
-        )
-        patterns = state["patterns"]
-        check_shapes(state, noise=f"{max(self.n_patterns, 1)} {self.max_length + 2}")
-        if self.n_patterns:
-            check_shapes(state, patterns=f"{self.n_patterns} {self.max_length + 2}")
-        self._patterns = None if patterns is None else torch.from_numpy(patterns).to(self._device)
-        self._noise = torch.from_numpy(state["noise"]).to(self._device)
-        # Drawn as in a fit; then all weights are replaced.
+        if learned["_patterns"] is not None:
+            self._patterns = torch.from_numpy(learned["_patterns"]).to(self._device)
+        self._noise = torch.from_numpy(learned["_noise"]).to(self._device)
+        # drawn as in a fit; then all weights are replaced
         self._objective = self._build(self._pieces, seed=0)
-        load_weights(self._objective, state["networks"])
+        load_weights(self._objective, learned["_objective"])
+        return self
 
     def _windows(self, texts: Sequence[str]) -> Windows:
         return Windows(self._pieces.encode(texts), self._pieces, self.max_length).to(self._device)

@@ -33,12 +33,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from adbench_text.checks import Range, Whole, check_shapes
+from adbench_text.checks import Range, Whole
 from adbench_text.detectors._neighbours import drawn, nearest
 from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores, State
+from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores
 from adbench_text.text.cleaning import check_language, has_frequencies
 
 # no paper contains it
@@ -95,6 +95,8 @@ class Form(TextDetector):
     ranges: ClassVar[Mapping[str, Range]] = {"language": _Language(), "neighbours": Whole(1)}
     leaves_out_self: ClassVar[bool] = True
     reads_raw: ClassVar[bool] = True
+    trusted_types = frozenset({"adbench_text.detectors.form._Scale"})
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_scores_of_training"})
 
     def __init__(self, *, language: str = "en", neighbours: int = 20, **shared: Any) -> None:
         super().__init__(**shared)
@@ -185,30 +187,6 @@ class Form(TextDetector):
             texts_of = [written(names[each], own[row, each], self._others[each]) for each in candidates]
             found.append([text for text in texts_of if text][:N_WHY])
         return found
-
-    def _get_state(self) -> State:
-        return {
-            "others": self._others,
-            "median": self._median,
-            "unit": self._unit,
-            "mean": self._mean,
-            "inverse": self._inverse,
-            "n": self._n,
-            "references": self._references,
-            "scales": [scale._asdict() for scale in self._scales],
-        }
-
-    def _set_state(self, state: State) -> None:
-        of_facts = dict.fromkeys(("others", "median", "unit", "mean"), str(len(FACTS)))
-        check_shapes(
-            state, inverse=f"{len(FACTS)} {len(FACTS)}", references=f"texts {len(FACTS)}", **of_facts
-        )
-        for scale in state["scales"]:
-            check_shapes(scale, distances="texts", normal="texts")
-        self._others, self._median, self._unit = state["others"], state["median"], state["unit"]
-        self._mean, self._inverse, self._n = state["mean"], state["inverse"], state["n"]
-        self._references = state["references"]
-        self._scales = [_Scale(**scale) for scale in state["scales"]]
 
 
 class _Scale(NamedTuple):

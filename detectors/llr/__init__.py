@@ -42,7 +42,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import Choice, Number, Range, Whole, check_shapes
+from adbench_text.checks import Choice, Number, Range, Whole
 from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
@@ -50,8 +50,9 @@ from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, se
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector, TokenScore
-from adbench_text.plugins.scores import FROM_SCRATCH, WORDS, State
+from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.text import vectors
+from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words, word_positions
 
 # no paper contains it
@@ -133,6 +134,12 @@ class LLR(TextDetector):
         "coherence": Number("[0, inf)"),
     }
     leaves_out_self: ClassVar[bool] = True
+    trusted_types = frozenset(
+        {"adbench_text.detectors.llr.coherence.Directions", "adbench_text.detectors.llr.topics.Topics"}
+    )
+    not_saved: ClassVar[frozenset[str]] = frozenset(
+        {"_aside", "_background", "_counts", "_place", "_vocabulary"}
+    )
 
     def __init__(
         self,
@@ -191,10 +198,6 @@ class LLR(TextDetector):
             raise InvalidValueError(
                 f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
             )
-        if self._reads_vectors and self.vectors == vectors.LOCAL:
-            raise InvalidValueError(
-                f"{vectors.LOCAL} has no order of frequency; give the name or path of a file of vectors."
-            )
         if self._reads_wordfreq:
             wordfreq(self.language)  # reads the list now: the time of a later fit is measured
 
@@ -212,9 +215,9 @@ class LLR(TextDetector):
         return WORDS if self._reads_vectors or self._reads_wordfreq else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Look up the places of all words of a corpus in one pass over the file of vectors."""
+        """Read the file of word vectors, where used."""
         if self._reads_vectors:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+            vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
         """Return the version of wordfreq and the digest of the file of vectors, where used."""
@@ -228,8 +231,7 @@ class LLR(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         counts, vocabulary = _counted(texts)
         self._counts = counts
-        self._row_of = {word: row for row, word in enumerate(vocabulary)}
-        self._vocabulary = vocabulary
+        self._vocabulary, self._words = vocabulary, Vocabulary(vocabulary)
         self._background: NDArray[np.float64] | None = None
         self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
@@ -266,34 +268,6 @@ class LLR(TextDetector):
             for number in sorted({min(number, largest) for number in numbers})
         ]
 
-    def _get_state(self) -> State:
-        return {
-            "vocabulary": self._vocabulary,
-            "n_inliers": self._n_inliers,
-            "n_aside": self._n_aside,
-            "aside_smoothing": self._aside_smoothing,
-            "cap": float(self._cap),
-            "topics": [topics._get_state() for topics in self._topics],
-            "directions": self._directions and self._directions._get_state(),
-        }
-
-    def _set_state(self, state: State) -> None:
-        check_shapes(state, vocabulary="words", n_inliers="words", n_aside="words")
-        self._vocabulary = state["vocabulary"]
-        self._row_of = {word: row for row, word in enumerate(self._vocabulary)}
-        self._n_inliers, self._n_aside = state["n_inliers"], state["n_aside"]
-        self._aside_smoothing = state["aside_smoothing"]
-        # models that were saved before there were topics have neither
-        self._cap = state.get("cap", np.inf if self.cap is None else self.cap)
-        n_words = len(self._vocabulary)
-        self._topics = [
-            Topics._from_state(topics, n_words, self.smoothing) for topics in state.get("topics", [])
-        ]
-        self._background = None
-        self._directions = None
-        if self.coherence:
-            self._directions = Directions._from_state(self.vectors, state["directions"])
-
     def _frequencies(self, words: NDArray[Any]) -> NDArray[np.float64]:
         return frequencies(self.background, self.language, self.vectors, words)
 
@@ -323,12 +297,9 @@ class LLR(TextDetector):
         inliers, aside = self._counts.totals(~self._aside), self._counts.totals(self._aside)
         return self._mixture(inliers, aside, self._training_background())
 
-    def _rows(self, words: NDArray[Any]) -> NDArray[np.int64]:
-        return np.array([self._row_of.get(word, -1) for word in words], dtype=np.int64)
-
     def _mixture_of(self, words: NDArray[Any]) -> Mixture:
         """Return the mixture of words, some of which may be unknown."""
-        rows = self._rows(words)
+        rows = self._words.numbers(words)
         fitted = self._mixture(self._n_inliers, self._n_aside, self._frequencies(words))
         inliers, aside = (
             side._replace(counts=np.append(side.counts, 0.0)[rows])  # the last is for unknown words
@@ -340,7 +311,7 @@ class LLR(TextDetector):
         """Return the evidence of documents and of their entries."""
         mixture = self._mixture_of(vocabulary)
         if self._topics:
-            rows, other = self._rows(vocabulary), mixture.other()
+            rows, other = self._words.numbers(vocabulary), mixture.other()
             return mean_of([topics.judged(counts, rows, other) for topics in self._topics])
         evidence = mixture.evidence()
         return Judged(counts.matrix @ evidence, evidence[counts.columns])
@@ -380,7 +351,7 @@ class LLR(TextDetector):
     ) -> NDArray[np.float64]:
         score = -sums
         if self._directions is not None:
-            score = score + self.coherence * coherence(counts, self._directions.of(vocabulary))
+            score = score + self.coherence * coherence(counts, self._directions.of(self.vectors, vocabulary))
         return np.asarray(score / np.maximum(counts.lengths + self.shrinkage, 1), dtype=np.float64)
 
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:

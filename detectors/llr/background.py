@@ -35,11 +35,10 @@ def wordfreq(language: str) -> dict[str, float]:
 
 def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
     """Return frequencies by Zipf's law over the order of a file of word vectors."""
-    loaded = vectors.load(name, words)
-    rows = loaded.rows(words)
+    rows = vectors.load(name).rows(words)
     is_known = rows >= 0
     ranks = np.full(len(rows), _N_WORDS, dtype=np.float64)
-    ranks[is_known] = loaded.ranks[rows[is_known]]
+    ranks[is_known] = rows[is_known]
     return np.asarray(1 / (ranks + _ZIPF_SHIFT) / _ZIPF_TOTAL, dtype=np.float64)
 
 

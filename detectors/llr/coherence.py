@@ -5,10 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import check_shapes
 from adbench_text.detectors.llr.background import zipf
 from adbench_text.detectors.llr.mixture import Counts
-from adbench_text.plugins.scores import State
 from adbench_text.text import vectors
 
 Array = NDArray[np.float64]
@@ -19,39 +17,29 @@ class Directions:
     """Unit vectors of words, without their mean and first principal component in the training documents."""
 
     def __init__(self, name: str, words: NDArray[Any]) -> None:
-        self._name = name
-        matrix, is_known = self._look_up(words)
+        matrix, is_known = _look_up(name, words)
         weights = np.sqrt(zipf(name, words)) * is_known
         self._mean = weights @ matrix / max(float(weights.sum()), 1e-12)
         centred = (matrix - self._mean) * weights[:, None]
         self._component = np.linalg.eigh(centred.T @ centred)[1][:, -1]
 
-    @classmethod
-    def _from_state(cls, name: str, state: State) -> "Directions":
-        check_shapes(state, mean="dimensions", component="dimensions")
-        directions = cls.__new__(cls)
-        directions._name = name
-        directions._mean, directions._component = state["mean"], state["component"]
-        return directions
-
-    def _get_state(self) -> State:
-        return {"mean": self._mean, "component": self._component}
-
-    def _look_up(self, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
-        loaded = vectors.load(self._name, words)
-        rows = loaded.rows(words)
-        is_known = rows >= 0
-        matrix = np.zeros((len(rows), loaded.matrix.shape[1]))
-        matrix[is_known] = loaded.matrix[rows[is_known]]
-        return matrix, is_known
-
-    def of(self, words: NDArray[Any]) -> Array:
+    def of(self, name: str, words: NDArray[Any]) -> Array:
         """Return the direction of each word, zeros for an unknown one; of shape (n_words, n_dimensions)."""
-        matrix, is_known = self._look_up(words)
+        matrix, is_known = _look_up(name, words)
         matrix = matrix - self._mean
         matrix -= np.outer(matrix @ self._component, self._component)
         norms = np.linalg.norm(matrix, axis=1)
         return np.where((is_known & (norms > 0))[:, None], matrix / np.maximum(norms, 1e-12)[:, None], 0.0)
+
+
+def _look_up(name: str, words: NDArray[Any]) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the vectors of words, zeros for an unknown one, and which words are known."""
+    loaded = vectors.load(name)
+    rows = loaded.rows(words)
+    is_known = rows >= 0
+    matrix = np.zeros((len(rows), loaded.matrix.shape[1]))
+    matrix[is_known] = loaded.matrix[rows[is_known]]
+    return matrix, is_known
 
 
 def coherence(counts: Counts, directions: Array) -> Array:

@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
-from adbench_text.checks import check_shapes
 from adbench_text.detectors.llr.mixture import Counts, Mask, cap_of
-from adbench_text.plugins.scores import State
 
 Array = NDArray[np.float64]
 Groups = NDArray[np.int64]
@@ -100,17 +98,6 @@ class Topics:
         members = csr_array((np.ones(len(topic)), (topic, documents)), shape=(n, len(topic)))
         self._counts = csr_array(members @ counts.matrix)
         self._totals = np.asarray(self._counts.sum(axis=1), dtype=np.float64)
-
-    def _get_state(self) -> State:
-        return {"counts": self._counts, "totals": self._totals, "cap": float(self._cap)}
-
-    @classmethod
-    def _from_state(cls, state: State, n_words: int, smoothing: float) -> "Topics":
-        check_shapes(state, counts=f"topics {n_words}", totals="topics")
-        topics = cls.__new__(cls)
-        topics._smoothing, topics._cap = smoothing, state["cap"]
-        topics._counts, topics._totals = csr_array(state["counts"]), state["totals"]
-        return topics
 
     def _evidence(self, counts: Array, totals: Array, background: Array) -> Array:
         share = (counts / background + self._smoothing) / (totals + self._smoothing)

@@ -9,13 +9,13 @@ import torch
 from numpy.typing import NDArray
 
 from adbench_text import storage
-from adbench_text.checks import Range, Whole, seed_or_draw
+from adbench_text.checks import Range, Whole
 from adbench_text.detectors._devices import DEVICE, describe, find_device
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.pyod_detector import WrappedDetector
-from adbench_text.plugins.scores import FROM_SCRATCH, TEST_BATCH, WORDS
+from adbench_text.plugins.scores import TEST_BATCH, WORDS
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text import vectors, wordpiece
 from adbench_text.text.encoders import Matrix
@@ -130,8 +130,7 @@ class PyTextADCVDD(PyTextADDetector):
     Parameters
     ----------
     vectors : str, default "glove-wiki-gigaword-50"
-        Word vectors: a name that ``adbench-text list vectors`` shows, a path, or ``"fasttext-local"``
-        (trained on the training documents only).
+        Word vectors: a name that ``adbench-text list vectors`` shows, or a path.
     min_count : int, default 3
         Minimum number of times that a known word occurs in the training documents; 0 for every word with a
         vector.
@@ -148,22 +147,19 @@ class PyTextADCVDD(PyTextADDetector):
         self.min_count = min_count
 
     def prepare(self, texts: Sequence[str]) -> None:
-        """Read the vectors of all words of a corpus in one pass over the file."""
-        if self.vectors != vectors.LOCAL:
-            vectors.load(self.vectors, count_words(texts).vocabulary)
+        """Read the file of word vectors."""
+        vectors.load(self.vectors)
 
     def resources(self) -> dict[str, str]:
-        """Return the version of PyTextAD, and the digest of the file of word vectors if one is read."""
-        digests = {} if self.vectors == vectors.LOCAL else {"vectors": vectors.digest(self.vectors)}
-        return {**super().resources(), **digests}
+        """Return the version of PyTextAD, and the digest of the file of word vectors."""
+        return {**super().resources(), "vectors": vectors.digest(self.vectors)}
 
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
-        return FROM_SCRATCH if self.vectors == vectors.LOCAL else WORDS
+        return WORDS
 
     def _fit(self, texts: list[str]) -> None:
-        self._vector_seed = seed_or_draw(self.random_state)
         counts, vocabulary = count_words(texts)
         often = np.asarray(counts.sum(axis=0)).ravel() >= self.min_count
         # None: every word with a vector is known
@@ -188,7 +184,7 @@ class PyTextADCVDD(PyTextADDetector):
     def _matrices(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of the known words of each document, in their order."""
         vocabulary = count_words(texts).vocabulary
-        loaded = vectors.load_or_train(self.vectors, vocabulary, self._texts_of_training(), self._vector_seed)
+        loaded = vectors.load(self.vectors)
         row_of: Mapping[str, int] = {
             word: row
             for word, row in zip(vocabulary, loaded.rows(vocabulary).tolist(), strict=True)

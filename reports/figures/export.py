@@ -1,6 +1,7 @@
 """Figures with their names and captions, as images of a page and as files."""
 
 import hashlib
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from io import BytesIO
@@ -34,11 +35,12 @@ def stem(name: str) -> str:
 
 
 @styled
-def data_uri(figure: Figure) -> str:
-    """Return a figure as the source of an ``<img>``: an SVG without a background, the same each time."""
+def image(figure: Figure) -> tuple[str, float]:
+    """Return a figure as the source of an ``<img>``, an SVG without a background, and its width in inches."""
     drawn = BytesIO()
     figure.savefig(drawn, format="svg", transparent=True, metadata={"Date": None})
-    return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}"
+    (points,) = re.findall(rb'<svg[^>]* width="([\d.]+)pt"', drawn.getvalue())
+    return f"data:image/svg+xml;base64,{b64encode(drawn.getvalue()).decode()}", float(points) / 72
 
 
 @styled

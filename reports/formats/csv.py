@@ -9,9 +9,6 @@ from io import StringIO
 from adbench_text.escaping import no_formula, printable
 from adbench_text.reports.report import Report, Table
 
-HAS_NOTES = False  # they would break the file for programs: the command line prints them on stderr
-SUFFIX = "csv"
-
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report's wide table as CSV, or its tables with a line between them if it has none."""

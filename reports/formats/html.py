@@ -8,18 +8,12 @@ from itertools import accumulate
 from adbench_text.reports.formats._heatmap import Map, page, prepare
 from adbench_text.reports.report import Entry, Heatmap, Kind, Report, Table
 
-HAS_PICTURES = True
-HAS_ALL_TABLES = True
-SUFFIX = "html"
-
 _ABSENT = (Kind.MISSING, Kind.FAILED, Kind.NONE)  # sorted after all figures
 _ALL = "All figures in one table"
 _LONG = 40  # rows, from which a table scrolls under its header
 _SHEET = 170  # characters; a wider table is printed across the paper
 _FIRST_NOTES = 6  # are open; the others would push the next table away
 _MOST_MARKUP = 2_000_000  # characters of heat maps: a browser is slow with more
-
-_BEST = "Bold: the best complete result of ours in the row, without those chosen on the test labels."
 
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
@@ -31,7 +25,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
     tables = [_named(table, f"Table {number}") for number, table in enumerate(report.tables, 1)]
     others = [report.wide] if report.wide and report.wide.rows and report.wide not in report.tables else []
     wide = [_named(table, _ALL) for table in others]
-    first_best = next((table for _, table in tables if table.has_best), None)
     return page(
         "_page.html",
         tables=tables,
@@ -44,8 +37,6 @@ def render(report: Report, width: int | None = None) -> str:  # the width of a t
         headlines=report.headlines,
         provenance=report.provenance,
         notes_beside=partial(_notes, report),
-        first_best=first_best,
-        about_best=_BEST,
         first_notes=_FIRST_NOTES,
         absent=_ABSENT,
         long=_LONG,

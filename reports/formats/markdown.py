@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from adbench_text.escaping import one_line
 from adbench_text.reports.report import Entry, Report, Table
 
-SUFFIX = "md"
-
 
 def render(report: Report, width: int | None = None) -> str:  # the width of a terminal does not matter
     """Return the report as markdown."""

@@ -22,7 +22,7 @@ def render(report: Report, width: int | None = None) -> str:
     console = Console(file=stream, width=10_000, force_terminal=bold, highlight=False, emoji=False)
     notes = list(report.notes)
     if not bold and any(table.has_best for table in report.tables):
-        notes.append("*: the best of its row.")
+        notes.append("*: the best of ours in its row; in the leaderboard, in its column.")
     for headline in report.headlines:
         console.print(Text(printable(headline), style="bold"), width=width)
     if report.headlines:

@@ -8,9 +8,6 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.report import NONE, Entry, Mark, Table, figure
 from adbench_text.sweep.cell import percent
 
-ORDER = 70
-NEEDS = "three configurations of one detector"
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield a table for each detector that has three configurations or more."""

@@ -6,18 +6,9 @@ from adbench_text.reports import benchmarks
 from adbench_text.reports.benchmarks import Row
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import NONE, Entry, Table, figure
 
-ORDER = 25
-IS_BRIEF = True
-NEEDS = "corpora with figures of other benchmarks, and results at 0% of outliers"
-
 _SAME_METHOD = "same method"
-_BEST = (
-    "Both figures of a row are the highest by the test labels, unless they are of the same method. Published "
-    "methods may be above others that know more."
-)
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -25,19 +16,12 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
     Published figures of methods that are detectors of ours are beside these detectors.
     """
-    published = [row for corpus in comparison.corpora for row in corpus.benchmark_rows]
-    if published:
+    if any(corpus.benchmark_rows for corpus in comparison.corpora):
         yield comparison.table(
-            f"{comparison.metric.title} (%): published figures of other benchmarks, and our best detector "
+            f"{comparison.heading}: published figures of other benchmarks, and our best detector "
             "that knows no more",
             ["knowledge", "published method", "published", "our detector", "ours", "difference", "source"],
             lambda corpus: [_rows(comparison, corpus)],
-            notes=[
-                _BEST,
-                *_disagreements(comparison),
-                *benchmarks.notes(published),
-                *of_metric(comparison),
-            ],
         )
 
 
@@ -59,15 +43,3 @@ def _entries(knowledge: str, row: Row, ours: tuple[Column, float] | None) -> lis
         column, value = ours
         beside = [Entry(column.label), figure(value), figure(value - row.figure, signed=True)]
     return [Entry(knowledge), Entry(row.name), figure(row.figure), *beside, Entry(row.source)]
-
-
-def _disagreements(comparison: Comparison) -> list[str]:
-    """Return where two sources have different figures of one method of `benchmarks.OURS`."""
-    notes = []
-    for corpus in comparison.corpora:
-        for method in benchmarks.OURS:
-            rows = [row for row in corpus.benchmark_rows if row.method == method]
-            if len({row.figure for row in rows}) > 1:
-                figures = ", ".join(f"{row.figure:.1f} ({row.source})" for row in rows)
-                notes.append(f"{corpus.label}: the sources disagree on {method}: {figures}.")
-    return notes

@@ -8,11 +8,6 @@ from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import NONE, Entry, Table, figure, significant
 from adbench_text.sweep.cell import percent
 
-ORDER = 80
-NEEDS = "results"
-
-_OF_THE_PROCESS = "Peak memory is that of the process, with what its earlier cells left in caches."
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
@@ -38,7 +33,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "data; peak memory is the maximum"
     )
     header = ["detector", "fit (s)", "score (s)", "documents/s scored", "peak memory (GB)"]
-    yield comparison.table(title, header, lambda corpus: [rows(corpus)], notes=[_OF_THE_PROCESS])
+    yield comparison.table(title, header, lambda corpus: [rows(corpus)])
 
 
 def _costs(of_cells: pd.DataFrame) -> list[Entry]:

@@ -9,14 +9,9 @@ from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BA
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.ranking import shared_by_most
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure
 from adbench_text.sweep.cell import percent
-
-ORDER = 5
-IS_BRIEF = True
-NEEDS = "results on two datasets"
 
 _SHORT = {
     FROM_SCRATCH: benchmarks.NONE,
@@ -25,16 +20,6 @@ _SHORT = {
     BANK: "bank",
     TEST_BATCH: "test batch",
 }
-_MEANINGS = {
-    "words": WORDS,
-    benchmarks.ENCODER: "a pre-trained model",
-    "bank": "a bank of other texts, and what its encoder knows",
-    "test batch": "the other texts of the test set",
-    benchmarks.COMMERCIAL: "a pre-trained model of a paid service",
-    benchmarks.LABELS: "labelled outliers",
-}
-_BARS = "The bars and colours begin at {} %{}."
-_BEST = "In bold or with *: the best complete result of ours in the column, none chosen on the test labels."
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -67,13 +52,8 @@ def leaders(comparison: Comparison) -> Table | None:
     board = _board(comparison, sorted(order, key=group), group).without_empty()
     first = len(board.header) - 1 if of_mean else 2
     is_roc = comparison.metric.curve == "ROC"
-    start = 50 if is_roc else 0
-    notes = [
-        *board.notes,
-        _BARS.format(start, f", the {comparison.metric.title} of scores by chance" if is_roc else ""),
-    ]
     columns = [0, first, *(column for column in range(2, len(board.header)) if column != first), 1]
-    return replace(board, n_labels=1, bars_from=start, notes=notes).with_columns(columns)
+    return replace(board, n_labels=1, bars_from=50 if is_roc else 0).with_columns(columns)
 
 
 def _with_figures(comparison: Comparison) -> list[Corpus]:
@@ -108,16 +88,17 @@ def _board(comparison: Comparison, columns: Sequence[Column], block_of: Callable
             theirs += [NONE] * len(levels)
             rows.append([Entry(label), Entry(knowledge), *theirs])
     heads = [*(corpus.label for corpus in corpora), *(f"with {percent(level)}" for level in levels)]
+    is_part = of_mean and len(of_mean) < len(corpora)
+    notes = [f"mean: over {', '.join(corpus.label for corpus in of_mean)}."] if is_part else []
     of_each = " of each dataset" if len(corpora) > 1 else ""
     return Table(
-        f"{comparison.metric.title} (%){of_each}, mean over the splits, "
+        f"{comparison.heading}{of_each}, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data",
         ["detector", "knows", *heads, *(["mean"] if of_mean else [])],
         rows,
         starts,
         header_marks=comparison.marks,
-        notes=_notes(comparison, corpora, of_mean, {row[1].text for row in rows}),
-        best_in_columns=True,
+        notes=notes,
     )
 
 
@@ -165,21 +146,3 @@ def _published(corpora: Sequence[Corpus]) -> Iterator[list[tuple[str, str, dict[
     if of_methods or any(of_kinds.values()):
         yield [("best published", kind, figures) for kind, figures in of_kinds.items() if figures]
         yield [(label, kind, figures) for (label, kind), figures in of_methods.items()]
-
-
-def _notes(
-    comparison: Comparison, corpora: Sequence[Corpus], of_mean: Sequence[Corpus], known: set[str]
-) -> list[str]:
-    meanings = "; ".join(f"{word}: {meaning}" for word, meaning in _MEANINGS.items() if word in known)
-    notes = [_BEST, *([f"knows: what it knows besides the training texts; {meanings}."] if meanings else [])]
-    if of_mean and len(of_mean) < len(corpora):
-        notes.append(f"mean: over {', '.join(corpus.label for corpus in of_mean)}.")
-    return [*notes, *_of_sources(corpora), *of_metric(comparison)]
-
-
-def _of_sources(corpora: Sequence[Corpus]) -> list[str]:
-    published = [row for corpus in corpora for row in corpus.benchmark_rows]
-    if not published:
-        return []
-    best = "best published: the highest figure by the test labels; the table 'benchmarks' has its method."
-    return [best, *benchmarks.notes(published)]

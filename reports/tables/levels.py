@@ -3,13 +3,8 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Table
 from adbench_text.sweep.cell import percent
-
-ORDER = 30
-IS_BRIEF = True
-NEEDS = "two contamination levels"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -23,10 +18,9 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
     if len(comparison.levels) > 1:
         yield comparison.table(
-            f"{comparison.metric.title} (%) by contamination of the training data, mean over the splits",
+            f"{comparison.heading} by contamination of the training data, mean over the splits",
             ["outliers", *comparison.labels],
             lambda corpus: [rows(corpus)],
             blocks=comparison.blocks(),
             header_marks=comparison.marks,
-            notes=of_metric(comparison),
         )

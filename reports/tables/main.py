@@ -4,13 +4,8 @@ from collections.abc import Iterator
 
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Entry, Mark, Table, figure
 from adbench_text.sweep.cell import percent
-
-ORDER = 10
-IS_BRIEF = True
-NEEDS = "results"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -31,13 +26,12 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
     labels = [published.label(detector) for detector in comparison.published]
     yield comparison.table(
-        f"{comparison.metric.title} (%), {percent(comparison.lowest)} of outliers in the training data",
+        f"{comparison.heading}, {percent(comparison.lowest)} of outliers in the training data",
         ["inlier", *comparison.labels, *labels, *(["chance"] if has_chance else [])],
         lambda corpus: [rows(corpus)],
         has_means=True,
         blocks=comparison.blocks(len(labels)),
         header_marks=comparison.marks.union([Mark.PUBLISHED] if labels else []),
-        notes=of_metric(comparison),
     )
 
 

@@ -10,8 +10,6 @@ from adbench_text.reports.report import Entry, Table, significant
 from adbench_text.run.result import Example
 from adbench_text.sweep.cell import percent
 
-ORDER = 90
-NEEDS = "a detector with scores of words, and the examples in the store"
 _N_DOCUMENTS, _N_WORDS = 3, 6
 
 

@@ -3,12 +3,7 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.report import Table
-
-ORDER = 20
-IS_BRIEF = True
-NEEDS = "published figures of these detectors and datasets, and results at 0% of outliers"
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -20,5 +15,4 @@ def tables(comparison: Comparison) -> Iterator[Table]:
             lambda corpus: [corpus.rows(corpus.differences)],
             has_means=True,
             header_marks=comparison.marks,
-            notes=of_metric(comparison),
         )

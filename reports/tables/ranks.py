@@ -9,9 +9,6 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import Entry, Table, figure
 
-ORDER = 50
-NEEDS = "two detectors that have two splits in common"
-
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield mean rank and mean figure of each detector, the best first."""

@@ -3,13 +3,9 @@
 from collections.abc import Iterator
 
 from adbench_text.reports.comparison import Comparison
-from adbench_text.reports.notes import of_metric
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
-from adbench_text.reports.significance import ALPHA, N_RESAMPLES, holm, lowest_possible_p
-
-ORDER = 60
-NEEDS = "two detectors that have two splits in common"
+from adbench_text.reports.significance import ALPHA, holm, lowest_possible_p
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
@@ -56,8 +52,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         "p over splits",
         "significant over",
     ]
-    notes = _notes(n_splits, len(pairs), any(estimate for *_, estimate in pairs))
-    yield Table(title, header, rows, notes=[*notes, *of_metric(comparison), *ranking.notes])
+    yield Table(title, header, rows, notes=[*_notes(n_splits, len(pairs)), *ranking.notes])
 
 
 def _p_value(p: float) -> Entry:
@@ -70,27 +65,13 @@ def _significant(over_documents: float | None, over_splits: float) -> str:
     return " and ".join(name for name, holds in is_significant.items() if holds) or "neither"
 
 
-def _notes(n_splits: int, n_pairs: int, has_documents: bool) -> list[str]:
-    notes = []
-    if has_documents:
-        notes.append(
-            f"Over documents: paired bootstrap of {N_RESAMPLES} resamples of the test documents. One "
-            "resample is used for all splits of a dataset and all detectors. It asks whether other test "
-            "documents of the same splits would give the same order; the randomness of the "
-            "training is not part of it."
-        )
-    splits = (
-        "Over splits: Wilcoxon's signed-rank test. It asks whether other splits would give the same order."
-    )
+def _notes(n_splits: int, n_pairs: int) -> list[str]:
+    """Return the lowest p over splits, where no pair can be significant."""
     lowest = lowest_possible_p(n_splits, n_pairs)
-    if lowest >= ALPHA:
-        splits += (
-            f" With {n_splits} splits and {n_pairs} pair{'s' if n_pairs > 1 else ''} no p can fall below "
-            f"{lowest:.2g}, whatever the differences are."
-        )
+    if lowest < ALPHA:
+        return []
+    pairs = f"{n_pairs} pair{'s' if n_pairs > 1 else ''}"
     return [
-        *notes,
-        splits,
-        f"p: with Holm's correction for {n_pairs} pair{'s' if n_pairs > 1 else ''}; "
-        f"significant: below {ALPHA:g}.",
+        f"With {n_splits} splits and {pairs} no p over splits can fall below {lowest:.2g}, whatever the "
+        "differences are."
     ]

@@ -15,7 +15,7 @@ import pytest
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.plugins.dataset import Documents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.declared import report_format, tables
+from adbench_text.reports.contents import TABLES, report_format
 from adbench_text.run.evaluate import evaluate
 from adbench_text.store.record import definition_of
 from adbench_text.store.store import Store
@@ -97,7 +97,7 @@ def test_terminal_report(benchmark, store):
 @pytest.mark.benchmark(group="a report on 5,200 cells")
 def test_page_with_all_tables_figures_and_heat_maps(benchmark, store):
     def report():
-        report = Builder(store.cells(["made-up"]), store=store).report(list(tables()), pictures=True)
+        report = Builder(store.cells(["made-up"]), store=store).report(list(TABLES), pictures=True)
         return report_format("html").render(report, None)
 
     page = benchmark.pedantic(report, rounds=1)

@@ -182,7 +182,7 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
-        ("vectors", "fasttext-local", "fastText, 100 dimensions"),
+        ("vectors", "fasttext-wiki-news-subwords-300", "fastText, 300 dimensions"),
         ("datasets", "tiny", ""),
     ],
 )
@@ -334,7 +334,7 @@ def test_a_verbose_dry_run_prints_the_cells_and_does_nothing(here):
 
 SWEEP = """
 dataset = "tiny"
-detector = ["llr", { name = "counting", preset = "heavy" }, { name = "llr", set = { smoothing = 2 } }]
+detector = ["llr", "counting:heavy", "llr(smoothing=2)"]
 inlier = "sea"
 contamination = 0.1
 seed = [3]
@@ -586,7 +586,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
     [
         ("run -s tiney -d llr", "No dataset named 'tiney'. Did you mean 'tiny'?"),
         ("run -s tiny -d llr --set smoothing=-1", "smoothing must be positive, got -1"),
-        ("run -s tiny -d llr --set smoothing", "expected KEY=VALUE, got 'smoothing'"),
+        ("run -s tiny -d llr --set smoothing", "Expected KEY=VALUE, got 'smoothing'"),
         ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
         ("run -s tiny -d llr --test-outliers 1", "test_outliers must be in (0, 1), got 1."),
         ("run -s tiny -d date --device gpu", "No device named 'gpu'"),
@@ -600,7 +600,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --inlier x*", "No inlier class matches 'x*'. Known: law, sea, sky."),
         ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
-        ("run -s tiny -d llr --seed 0,4294967296", "or a range such as 0-4, got '0,4294967296'."),
+        ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
         ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
         ("run -s tiny -d llr --engine dusk", "'dusk' is not one of 'local', 'dask'."),
         ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
@@ -646,14 +646,14 @@ def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_docum
 
 
 def test_a_sweep_file_names_its_engine(store):
-    sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\n[engine]\n'
-    Path("mine.toml").write_text(f'{sweep}name = "local"\njobs = 0\n')
+    sweep = 'detector = "counting"\ndataset = "tiny"\ncontamination = 0\ninlier = "sea"\nengine = "local"\n'
+    Path("mine.toml").write_text(f"{sweep}jobs = 0\n")
     result = adbench("run --sweep mine.toml --no-report --cell-timeout 9")
     assert result.exit_code == 2
     assert "--cell-timeout and --cell-memory need a worker process" in result.stderr
     assert adbench("run --sweep mine.toml --no-report").exit_code == 0
-    Path("mine.toml").write_text(f'{sweep}name = "local"\njbs = 0\n')
-    assert "No setting of the engine local named 'jbs'. Did you mean 'jobs'?" in (
+    Path("mine.toml").write_text(f"{sweep}jbs = 0\n")
+    assert "No key of a sweep (mine.toml) named 'jbs'. Did you mean 'jobs'?" in (
         adbench("run --sweep mine.toml").stderr
     )
 

@@ -1,14 +1,13 @@
 """The facts that ``adbench-text info`` prints."""
 
 import json
+import re
 
 import pytest
 from commands import adbench
 
 from adbench_text import __version__
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.documentation import documented, parameters
 
 pytestmark = pytest.mark.usefixtures("toy_path", "here")
 
@@ -20,18 +19,17 @@ def test_a_detector_is_described():
     assert text.startswith("ocsvm (detector): One-class SVM on document vectors (Schoelkopf et al., 2001).\n")
     assert "Regime:     word frequencies or vectors\n" in text
     assert f"Package:    adbench-text {__version__}, MIT\n" in text
-    assert "Citation:   Schoelkopf et al., 2001\n" in text
     assert "Resources:  Word vectors glove-wiki-gigaword-50 are not in " in text
     assert "  default     the defaults below\n  paper-grid  16 configurations\n" in text
-    assert "  kernel = rbf\n      Kernel; for rbf gamma is 1 / " in text
-    assert "      Choices: rbf, linear.\n" in text
-    assert "  nu = 0.1\n      Upper bound on the share of training errors, in (0, 1].\n" in text
-    assert "  svd_components = 100\n" in text  # inherited
-    assert "  normalize = true\n      Scale every vector to length 1.\n      Must be true or false.\n" in text
+    assert re.search(r"^  kernel +rbf +rbf, linear$", text, re.MULTILINE)
+    assert re.search(r"^  nu +0.1 +in \(0, 1\]$", text, re.MULTILINE)
+    assert re.search(r"^  svd_components +100 ", text, re.MULTILINE)  # inherited
+    assert re.search(r"^  random_state +null +in 0 ... 4294967295 or null$", text, re.MULTILINE)
+    assert "\nnu : float, default 0.1\n    Upper bound on the share of training errors, in (0, 1].\n" in text
 
 
 def test_a_detector_of_no_paper_cites_this_project():
-    (citation,) = json.loads(adbench("info llr --json").stdout)["citations"]
+    citation = json.loads(adbench("info llr --json").stdout)["citation"]
     assert citation.startswith("adbench-text, see CITATION.cff; it builds on ")
 
 
@@ -41,10 +39,9 @@ def test_the_facts_of_a_detector_for_a_program():
     assert facts["package"]["name"] == "pyod"
     assert "BSD" in facts["package"]["licence"]
     named = {each["name"]: each for each in facts["parameters"]}
-    assert named["algorithm"]["choices"] == ["auto", "ball_tree", "kd_tree", "brute"]
     assert named["n_neighbors"]["default"] == 5
     assert named["contamination"]["range"] == "in (0, 0.5]"
-    assert named["contamination"]["meaning"].startswith("Share of the training documents above")  # ours
+    assert facts["documentation"].startswith("kNN class for outlier detection.")
     assert named.keys() == registry.detector("pyod-knn").default_params().keys()
 
 
@@ -74,64 +71,3 @@ def test_an_unknown_name_is_one_line():
     result = adbench("info ocsmv")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "No detector or dataset named 'ocsmv'. Did you mean 'ocsvm'?" in result.stderr
-
-
-def test_each_hyper_parameter_of_ours_has_a_meaning():
-    plugins = registry.plugins("detectors").values()
-    ours = [plugin.name for plugin in plugins if not (plugin.is_family or plugin.is_foreign)]
-    described = [(name, each) for name in ours for each in parameters(registry.detector(name))]
-    assert [(name, each.name) for name, each in described if not each.meaning] == []
-    assert described
-
-
-class Base(TextDetector):
-    """A base.
-
-    Parameters
-    ----------
-    size : int
-        Its size.
-    """
-
-    def __init__(self, *, size: int = 3, **shared):
-        super().__init__(**shared)
-        self.size = size
-
-    def check_params(self):
-        raise TypeError("checks in its own way")
-
-    def _fit(self, texts): ...
-
-    def _score(self, texts): ...
-
-
-class Own(Base):
-    """A detector with a colon: in its summary.
-
-    Parameters
-    ----------
-    shape : {"round", 'flat'}, default "round"
-        First line.
-
-        - second line
-    size, contamination
-        See `Base`.
-
-    Returns
-    -------
-    nothing : None
-    """
-
-    def __init__(self, *, shape: str = "round", **shared):
-        super().__init__(**shared)
-        self.shape = shape
-
-
-def test_an_entry_that_refers_to_another_class_gives_way_to_that_class():
-    entries = documented(Own)
-    assert entries["size"].meaning == "Its size."
-    assert entries["contamination"].meaning.startswith("Share of the training documents")
-    assert "nothing" not in entries
-    shape, size, *_ = parameters(Own)
-    assert (shape.meaning, shape.choices, shape.range) == ("First line. - second line", ["round", "flat"], "")
-    assert (size.type, size.default, size.range) == ("int", 3, "")

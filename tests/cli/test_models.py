@@ -343,11 +343,11 @@ def test_one_clear_line(adbench, tmp_path, arguments, message):
 def test_a_detector_that_cannot_be_saved_is_not_fitted(adbench, toy_path):
     result = adbench("fit", "normal.csv", "-m", "kept", "-d", "counting")
     assert result.exit_code == 3
-    assert result.stderr.startswith("Error: counting cannot be saved: it defines no _get_state")
+    assert result.stderr.startswith("Error: counting cannot be saved: it declares no trusted_types")
     assert "adbench-text odd -d counting" in result.stderr
     assert "fitting" not in result.stderr
-    assert not own_detector("mean", None, {"members": "llr, counting"}).detector.can_be_saved
-    assert own_detector("mean", None, {"members": "llr, pyod-knn"}).detector.can_be_saved
+    assert own_detector("mean", None, {"members": "llr, counting"}).detector.trusted_types is None
+    assert own_detector("mean", None, {"members": "llr, pyod-knn"}).detector.trusted_types
 
 
 def test_the_rows_of_a_column_are_scored_in_their_order(home):

@@ -1,11 +1,12 @@
 """AG News and 20 Newsgroups; the embedded corpus has its own file."""
 
-import codecs
 import hashlib
+import io
 import os
 import pickle
-import re
+import tarfile
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,10 @@ from click.testing import CliRunner
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.utils import Bunch
 
-from adbench_text import storage
 from adbench_text.cli.main import main
 from adbench_text.corpora import corpus
 from adbench_text.corpora.corpus import Corpus
-from adbench_text.datasets import _pickles, newsgroups20
+from adbench_text.datasets import newsgroups20
 from adbench_text.datasets.agnews import AGNews
 from adbench_text.datasets.newsgroups20 import GROUPS, Newsgroups20
 from adbench_text.errors import DataError
@@ -43,8 +43,9 @@ CSV = "".join(ROW.values())
 
 
 @pytest.fixture
-def ag_news(home) -> Path:
-    """A small AG News; returns its folder."""
+def ag_news(home, monkeypatch) -> Path:
+    """A small AG News, which is taken for the published one; returns its folder."""
+    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
     folder = home / "agnews"
     folder.mkdir(parents=True)
     for name in ("train.csv", "test.csv"):
@@ -66,17 +67,20 @@ def served(home, server, monkeypatch) -> None:
         monkeypatch.setattr(AGNews, f"{part}_file", remote)
 
 
-def test_ag_news_is_downloaded_and_published_only_if_both_files_are(served, home, server):
+def test_ag_news_is_downloaded_and_published_only_if_both_files_are(served, home, server, monkeypatch):
     editions = [corpus.load(AGNews()).edition]
     assert editions == ["published"]
     assert server.asked == ["/train.csv", "/test.csv"]
     assert files_in(home) == ["agnews", "agnews/test.csv", "agnews/train.csv"]
-    for part in ("train.csv", "test.csv"):
-        path = home / "agnews" / part
+    for part in ("train", "test"):
+        path, file = home / "agnews" / f"{part}.csv", getattr(AGNews, f"{part}_file")
         path.write_bytes(CSV.encode() + ROW["sci"].encode())
-        digest = hashlib.md5(path.read_bytes()).hexdigest()[:8]
+        digest = hashlib.md5(path.read_bytes()).hexdigest()
+        with pytest.raises(DataError, match=rf"^.*{part}\.csv is not the published file: .* {digest}, "):
+            AGNews().read()
+        monkeypatch.setattr(AGNews, f"{part}_file", replace(file, others=(digest,)))
         edition = AGNews().edition()
-        assert edition.name == f"not the published files: {part} {digest}"
+        assert edition.name == f"not the published files: {part}.csv {digest[:8]}"
         editions.append(edition.digest)
         path.write_bytes(CSV.encode())
     assert len(set(editions)) == 3
@@ -99,169 +103,83 @@ def test_ag_news_joins_title_and_description(ag_news):
     assert load_ag_news().train.texts[2] == "oil quot prices rise crude rose trade"  # HTML leftovers stay
 
 
-@pytest.mark.parametrize("change", [lambda s: s.replace("\r\n", "\n"), str.rstrip, lambda s: "\ufeff" + s])
-def test_ag_news_may_have_other_line_ends_or_a_byte_order_mark(ag_news, change):
-    expected = AGNews().read()[0]
-    (ag_news / "train.csv").write_bytes(change(CSV).encode())
-    read = AGNews().read()[0]
-    assert read.texts == expected.texts
-    np.testing.assert_array_equal(read.labels, expected.labels)
-
-
-DAMAGED = {
-    "a wrong label": (CSV + '"5","a","b"\r\n', 5),
-    "a header": ('"Class Index","Title","Description"\r\n' + CSV, 1),
-    "a missing column": (CSV + '"3","a"\r\n' + CSV, 5),
-    "cut within a text": (CSV[:-10], 4),
-    "bad UTF-8": (CSV.encode() + '"1","Zürich","b"\r\n'.encode("latin-1"), None),
-    "UTF-16": (CSV.encode("utf-16"), None),
-    "NUL bytes in a text": (CSV + '"1","a","b\0c"\r\n', 5),
-    "a quote too many": (CSV + '"1","a" b","c"\r\n' + CSV, 5),
-    "a text without end": ('"1","' + "a" * 200_000 + '","b"\r\n', 1),
-}
-
-
-@pytest.mark.parametrize("what", DAMAGED)
-def test_a_damaged_ag_news_file_is_one_line_that_names_the_place(ag_news, what):
-    content, line = DAMAGED[what]
-    part = "test.csv" if line == 1 else "train.csv"
-    (ag_news / part).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(DataError) as caught:
-        load_ag_news()
-    message = str(caught.value)
-    assert message.startswith(f"{ag_news / part}, line {line or ''}")
-    assert message.endswith("delete it and run adbench-text fetch agnews.")
-    assert "\n" not in message
-    assert not (storage.cache_dir() / "corpora").exists()
-
-
 # -- 20 Newsgroups
 
 HEADERS = "From: x@y.z (X)\nSubject: ships\n\n"
 
 
-def posts(word: str, groups: list[str] = ALL_GROUPS) -> Bunch:
-    texts = [f"{HEADERS}In article <1@x> y writes:\n> quoted\n{word} about {group[-5:]}" for group in groups]
-    return Bunch(data=texts, target=np.arange(len(groups)), target_names=groups, filenames=np.array(groups))
+def post(word: str, group: str) -> str:
+    return f"{HEADERS}In article <1@x> y writes:\n> quoted\n{word} about {group[-5:]}"
 
 
-def pack(train: object, test: object) -> bytes:
-    """As scikit-learn keeps 20 Newsgroups."""
-    return codecs.encode(pickle.dumps({"train": train, "test": test}), "zlib_codec")
-
-
-PACKED = pack(posts("harbour"), posts("anchor"))
+def posts(word: str) -> Bunch:
+    texts = [post(word, group) for group in ALL_GROUPS]
+    return Bunch(data=texts, target=np.arange(len(ALL_GROUPS)), target_names=ALL_GROUPS)
 
 
 @pytest.fixture
-def pkz(home) -> Path:
-    """A small 20 Newsgroups; returns its file."""
-    path = home / "20news" / "20news-bydate_py3.pkz"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(PACKED)
-    return path
+def served_20news(home, server, monkeypatch) -> None:
+    """A small 20 Newsgroups comes from the server, as an archive."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for part, word in (("train", "harbour"), ("test", "anchor")):
+            for group in ALL_GROUPS:
+                content = post(word, group).encode()
+                info = tarfile.TarInfo(f"20news-bydate-{part}/{group}/1")
+                info.size = len(content)
+                archive.addfile(info, io.BytesIO(content))
+    server.answers["/20news.tar.gz"] = content = stream.getvalue()
+    remote = RemoteFile(
+        "20news/20news.tar.gz", f"{server.url}/20news.tar.gz", sha256=hashlib.sha256(content).hexdigest()
+    )
+    monkeypatch.setattr(newsgroups20, "_ARCHIVE", remote)
 
 
-def load_20news() -> Corpus:
-    return corpus.load(Newsgroups20())
-
-
-@pytest.mark.parametrize("protocol", [3, 5])
-def test_20news_is_read_without_headers_and_quotes_in_six_classes(pkz, protocol):
-    parts = {"train": posts("harbour"), "test": posts("anchor")}
-    pkz.write_bytes(zlib.compress(pickle.dumps(parts, protocol)))
-    train, test = Newsgroups20().read()
-    assert train.texts[0] == f"harbour about {ALL_GROUPS[0][-5:]}"
-    assert test.texts[0].startswith("anchor ")
-    for group, label in zip(ALL_GROUPS, train.labels, strict=True):
-        assert group in GROUPS[Newsgroups20.classes[label]]
+def is_sound(dataset: Newsgroups20) -> bool:
+    train, test = dataset.read()
+    assert sorted(train.texts)[0] == f"harbour about {sorted(group[-5:] for group in ALL_GROUPS)[0]}"
+    assert all(text.startswith("anchor ") for text in test.texts)
     assert np.bincount(train.labels).tolist() == [5, 4, 4, 1, 3, 3]
-    assert len(ALL_GROUPS) == 20
+    return len(ALL_GROUPS) == 20
 
 
-def test_an_own_edition_of_20news_is_not_published(pkz):
-    first = Newsgroups20().edition()
-    assert re.fullmatch("not the published posts: 40 posts [0-9a-f]{8}", first.name)
-    pkz.write_bytes(pack(posts("anchor"), posts("harbour")))  # the parts exchanged
-    assert Newsgroups20().edition().digest != first.digest
-    pkz.write_bytes(pack(posts("harbour"), posts("anchor", ALL_GROUPS[:-1])))
-    assert Newsgroups20().edition().name.startswith("not the published posts: 39 posts ")
-    pkz.write_bytes(pack(posts("harbour", ALL_GROUPS[::-1]), posts("anchor")))  # in another order
-    assert Newsgroups20().edition() == first
+def test_20news_is_downloaded_once_and_read_without_headers_in_six_classes(served_20news, home, server):
+    assert Newsgroups20().edition().is_published
+    assert is_sound(Newsgroups20())
+    assert server.asked == ["/20news.tar.gz"]
+    assert files_in(home) == ["20news", "20news/20news.tar.gz"]
 
 
-DAMAGED_PKZ = {
-    "truncated": PACKED[: len(PACKED) // 2],
-    "no pickle": zlib.compress(b"no pickle"),
-    "a pickle cut short": zlib.compress(pickle.dumps({"train": posts("a")})[:-20]),
-    "without test": zlib.compress(pickle.dumps({"train": posts("a")})),
-    "targets without names": pack(posts("a"), Bunch(data=["a"], target=[7], target_names=["sci.med"])),
-    "a pickle of a missing module": zlib.compress(b"cnowhere\nNothing\n."),
-}
-
-
-@pytest.mark.parametrize("what", DAMAGED_PKZ)
-def test_a_damaged_20news_is_one_line_that_says_what_to_do(pkz, what, capsys):
-    pkz.write_bytes(DAMAGED_PKZ[what])
-    with pytest.raises(DataError) as caught:
-        load_20news()
-    message = str(caught.value)
-    assert message.startswith(f"Cannot read {pkz}: ")
-    assert message.endswith("delete it and run adbench-text fetch 20news.")
-    assert "\n" not in message
-    assert ": . " not in message  # there is a reason
-    assert capsys.readouterr().out == ""
-    assert pkz.read_bytes() == DAMAGED_PKZ[what]
-    assert not (storage.cache_dir() / "corpora").exists()
+def test_scikit_learns_copy_of_20news_comes_first(home, monkeypatch):
+    content = zlib.compress(pickle.dumps({"train": posts("harbour"), "test": posts("anchor")}))
+    digest = hashlib.sha256(content).hexdigest()
+    monkeypatch.setattr(newsgroups20, "_COPY", replace(newsgroups20._COPY, sha256=digest))
+    newsgroups20._COPY.local.parent.mkdir(parents=True)
+    newsgroups20._COPY.local.write_bytes(content)
+    assert is_sound(Newsgroups20())
 
 
 class Hostile:
     """Runs a command when it is unpickled."""
 
-    def __init__(self, call: object, *arguments: object) -> None:
-        self.call = call, arguments
+    def __init__(self, command: str) -> None:
+        self.command = command
 
     def __reduce__(self) -> object:
-        return self.call
+        return os.system, (self.command,)
 
 
-@pytest.mark.parametrize("protocol", [0, 5])
-def test_a_20news_file_that_names_code_does_not_run_it(pkz, tmp_path, protocol):
-    marker = tmp_path / "marker"
-    hostile = {"train": Hostile(os.system, f"touch {marker}"), "test": posts("a")}
-    pkz.write_bytes(zlib.compress(pickle.dumps(hostile, protocol)))
+def test_another_pickle_of_20news_is_not_loaded(home, tmp_path):
+    file = newsgroups20._COPY.local
+    file.parent.mkdir(parents=True)
+    file.write_bytes(zlib.compress(pickle.dumps(Hostile(f"touch {tmp_path / 'marker'}"))))
     for ask in (Newsgroups20().edition, Newsgroups20().read):
-        with pytest.raises(DataError, match=r"it holds (posix|nt)\.system, which is no part of an array"):
+        with pytest.raises(DataError, match=r"\.pkz is not the published file: its sha256 is "):
             ask()
     result = CliRunner().invoke(main, ["--offline", "fetch", "20news"])
     assert result.exit_code == 1
     assert result.output.count("\n") == 1
-    assert not marker.exists()
-
-
-def test_arrays_of_a_20news_file_are_not_numpys(pkz):
-    # numpy takes the state of a type and of an array on trust, with addresses in it
-    hostile = posts("a") | {"target": Hostile(np.ndarray, (10**15,))}
-    pkz.write_bytes(pack(hostile, posts("b")))
-    with pytest.raises(DataError, match="Cannot read"):
-        Newsgroups20().read()
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [
-        (b"\x80\x04" + b"0" * 10**6, "more than 0 MiB"),
-        (b"\x80\x04" + b"]" * 5000 + b".", "more than 1,000 objects"),
-        (b"\x80\x04]r\xff\xff\xff\x7f.", "more than 1,000 objects"),  # a table of two thousand million places
-    ],
-    ids=["bytes", "objects", "memo"],
-)
-def test_a_20news_file_cannot_fill_the_memory(pkz, monkeypatch, content, reason):
-    monkeypatch.setattr(_pickles, "MOST_BYTES", 10**5)
-    monkeypatch.setattr(_pickles, "MOST_OPERATIONS", 1000)
-    pkz.write_bytes(zlib.compress(content))
-    with pytest.raises(DataError, match=reason):
-        Newsgroups20().read()
+    assert not (tmp_path / "marker").exists()
 
 
 def test_the_published_20news_is_read_as_scikit_learn_reads_it(data_dir, monkeypatch):
@@ -274,73 +192,16 @@ def test_the_published_20news_is_read_as_scikit_learn_reads_it(data_dir, monkeyp
         shuffle=False,
         download_if_missing=False,
     )
-    posts = zip(*newsgroups20._posts("test"), strict=True)
-    assert [newsgroups20._body(post) for post, group in posts if group == "sci.med"] == expected.data
+    _, test = Newsgroups20().posts()
+    assert [post for post, group in zip(*test, strict=True) if group == "sci.med"] == expected.data
 
 
-@pytest.mark.parametrize("is_folder", [False, True])
-def test_missing_20news_is_one_line_offline(home, monkeypatch, is_folder):
+def test_missing_20news_is_one_line_offline(home, monkeypatch):
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
-    if is_folder:
-        (home / "20news" / "20news-bydate_py3.pkz").mkdir(parents=True)
-    message = r"pkz is missing and downloads are off\. Copy .* without --offline\.$"
-    with pytest.raises(DataError, match=message):
-        load_20news()
-
-
-@pytest.mark.parametrize(
-    ("groups", "problem"),
-    [
-        ([*ALL_GROUPS, "alt.folklore"], r"20news-bydate_py3\.pkz has .* unknown newsgroup: alt\.folklore\."),
-        (
-            [group for group in ALL_GROUPS if group != "misc.forsale"],
-            "Class 'misc' of 20news has no test doc",
-        ),
-    ],
-)
-def test_posts_of_other_groups_are_refused(pkz, groups, problem):
-    pkz.write_bytes(pack(posts("a"), posts("b", groups)))
-    with pytest.raises(DataError, match=problem):
-        load_20news()
-
-
-def fake_download(monkeypatch, ending: BaseException | None) -> None:
-    """Let scikit-learn write its file, or leave half of its archive and fail."""
-
-    def fetch(data_home):
-        name = "20news-bydate_py3.pkz" if ending is None else "20news_home"
-        (Path(data_home) / name).write_bytes(PACKED)
-        if ending:
-            raise ending
-
-    monkeypatch.setattr("sklearn.datasets.fetch_20newsgroups", fetch)
-
-
-def test_missing_20news_is_downloaded_once(home, monkeypatch):
-    fake_download(monkeypatch, None)
-    loaded = load_20news()
-    assert loaded.train.texts[0].split()[0] == "harbour"
-    fake_download(monkeypatch, OSError("downloaded again"))
-    assert load_20news().digest == loaded.digest
-    assert files_in(home) == ["20news", "20news/20news-bydate_py3.pkz"]
-
-
-@pytest.mark.parametrize("error", [OSError("the checksum\ndiffers"), RuntimeError()])
-def test_a_failed_download_of_20news_is_one_line_and_leaves_nothing(home, monkeypatch, error):
-    fake_download(monkeypatch, error)
-    with pytest.raises(DataError) as caught:
-        load_20news()
-    reason = "the checksum differs" if isinstance(error, OSError) else "RuntimeError"
-    assert str(caught.value).startswith(f"Could not download 20 Newsgroups: {reason}. Copy ")
-    assert str(caught.value).endswith(f"scikit-learn data folder to {home / '20news'}.")
-    assert files_in(home) == ["20news"]
-
-
-def test_an_interrupted_download_of_20news_leaves_nothing(home, monkeypatch):
-    fake_download(monkeypatch, KeyboardInterrupt())
-    with pytest.raises(KeyboardInterrupt):
-        load_20news()
-    assert files_in(home) == ["20news"]
+    with pytest.raises(
+        DataError, match=r"tar\.gz is missing and downloads are off\. .* without --offline\.$"
+    ):
+        corpus.load(Newsgroups20())
 
 
 # -- real data

@@ -199,7 +199,7 @@ def test_coherence_is_the_length_of_the_sum_of_directions_without_the_words_them
     path = tmp_path / "order.vec"
     path.write_text("the 1 0 1\nlaw 0 1 0\nship 0 1 0.2\nsail 0.1 -1 0\n")
     words = np.array(["the", "law", "ship", "sail", "xyzzy"], dtype=object)
-    directions = Directions(str(path), words).of(words)
+    directions = Directions(str(path), words).of(str(path), words)
     norms = np.linalg.norm(directions, axis=1)
     assert norms == pytest.approx([1, 1, 1, 1, 0])
     counts = Counts(csr_array(np.array([[0, 2, 1, 0, 3], [0, 2, 0, 0, 0], [0, 0, 0, 0, 4], [0] * 5])))
@@ -224,7 +224,7 @@ def test_the_weight_of_the_coherence_is_added_to_the_score(tmp_path):
         for c in (0, 3)
     )
     directions = Directions(path, np.array(["ship", "sails", "anchor"], dtype=object)).of(
-        np.array(["law", "ship"], dtype=object)
+        path, np.array(["law", "ship"], dtype=object)
     )
     extra = sqrt(max(np.linalg.norm(directions.sum(axis=0)) ** 2 - directions.any(axis=1).sum(), 0))
     assert coherent - plain == pytest.approx([3 * extra / 7, 0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version
-from adbench_text.detectors._members import parse_members
 from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice, split_list
 from adbench_text.plugins.foreign import adapted
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.testing.topics import texts_about
@@ -101,8 +101,11 @@ def test_it_has_no_words_without_a_member_that_scores_words():
 @pytest.mark.parametrize("preset", ["topics", "robust", "topics-minilm", "robust-minilm"])
 def test_the_llr_of_a_preset_is_that_of_llr(preset):
     (settings,) = Mean.presets("any")[preset]
-    (llr, of_llr), _ = parse_members(settings["members"])
-    assert (llr, [of_llr]) == ("llr", registry.detector("llr").presets("any")[preset.partition("-")[0]])
+    llr = DetectorChoice.parse(split_list(settings["members"])[0])
+    assert (llr.name, [llr.settings]) == (
+        "llr",
+        registry.detector("llr").presets("any")[preset.partition("-")[0]],
+    )
 
 
 def test_the_others_learn_what_the_first_member_keeps():

@@ -3,42 +3,12 @@ from importlib.metadata import version
 import pytest
 
 from adbench_text.code_version import code_version, libraries
-from adbench_text.detectors._members import parse_members
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import write_vectors
 from adbench_text.text import vectors
 
 Mean = registry.detector("mean")
-
-
-@pytest.mark.parametrize(
-    ("text", "members"),
-    [
-        ("llr", [("llr", {})]),
-        (" llr ,knn-words( k = 5 )", [("llr", {}), ("knn-words", {"k": 5})]),
-        (
-            "ocsvm(encoder=svd, nu=0.2,normalize=false)",
-            [("ocsvm", {"encoder": "svd", "nu": 0.2, "normalize": False})],
-        ),
-        (
-            "other(detector=ocsvm(nu=0.2, kernel=linear))",
-            [("other", {"detector": "ocsvm(nu=0.2, kernel=linear)"})],
-        ),
-        ("pyod-vae(encoder_neuron_list=[8, 4])", [("pyod-vae", {"encoder_neuron_list": [8, 4]})]),
-    ],
-)
-def test_members_are_names_with_settings_in_brackets(text, members):
-    assert parse_members(text) == members
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "llr,", "llr,,date", "llr(", "llr(a=1", "llr)a=1(", "(k=5)", "llr(5)", "llr()", "llr(=5)", None, 5],
-)
-def test_other_texts_are_refused(text):
-    with pytest.raises(InvalidValueError, match="expected detectors as in"):
-        parse_members(text)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +23,10 @@ def test_other_texts_are_refused(text):
         ("llr(smoothing=0)", InvalidValueError, "smoothing must be positive, got 0"),
         ("llr(random_state=1)", UnknownNameError, "No parameter of llr named 'random_state'"),
         ("cvdd(score=context_best)", InvalidValueError, "its scores are chosen by the test labels"),
+        ("", InvalidValueError, "Expected detectors as in 'llr, knn-words\\(k=5\\)', got ''"),
+        (None, InvalidValueError, "Expected detectors as in"),
+        ("llr,", InvalidValueError, "Expected a detector as NAME"),
+        ("ocsvm:paper-grid", InvalidValueError, "ocsvm:paper-grid has 16 configurations"),
         ("mean", InvalidValueError, "mean cannot be a member of itself, got 'mean'"),
         ("mean(members=llr)", InvalidValueError, "mean cannot be a member of itself"),
     ],
@@ -74,10 +48,10 @@ def test_the_code_and_the_resources_of_members_are_resources(tmp_path):
     }
 
 
-def test_vectors_of_members_are_read_for_all_documents_at_once(tmp_path, monkeypatch):
+def test_vectors_of_members_are_read_in_prepare(tmp_path, monkeypatch):
     path = write_vectors(tmp_path / "topics.vec")
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
     asked = []
-    monkeypatch.setattr(vectors, "load", lambda name, words: asked.append((name, sorted(words))))
+    monkeypatch.setattr(vectors, "load", asked.append)
     Mean(members=f"ocsvm(vectors={path})").prepare(["ship sail", "court"])
-    assert asked == [(path, ["court", "sail", "ship"])]
+    assert asked == [path]

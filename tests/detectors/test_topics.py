@@ -4,7 +4,6 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text.detectors.llr.mixture import Counts, cap_of
 from adbench_text.detectors.llr.topics import Topics
-from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about
 from adbench_text.text.words import count_words
@@ -100,21 +99,6 @@ def test_training_documents_without_words_have_no_cap(em_rounds):
     detector = LLR(**SETTINGS, topics=4, capped=0.3, em_rounds=em_rounds).fit(["", " "])
     assert detector.decision_scores_.tolist() == [0, 0]
     assert detector.decision_function(["ship"]) == pytest.approx([0])
-
-
-def test_topics_of_other_words_are_refused():
-    state = LLR(**SETTINGS, topics=4).fit(TWO).fitted_state()
-    state["detector"]["topics"][0]["counts"] = state["detector"]["topics"][0]["counts"][:, :-1]
-    with pytest.raises(InvalidValueError, match="counts must have the shape"):
-        LLR(**SETTINGS, topics=4).restore_fitted(state)
-
-
-def test_a_state_of_before_there_were_topics_is_read():
-    fitted = LLR(background="uniform", cap=2, em_rounds=3).fit(TWO)
-    state = fitted.fitted_state()
-    del state["detector"]["cap"], state["detector"]["topics"]
-    read = LLR(background="uniform", cap=2, em_rounds=3).restore_fitted(state)
-    np.testing.assert_array_equal(read.decision_function(TWO[:9]), fitted.decision_function(TWO[:9]))
 
 
 def test_a_small_corpus_has_one_topic():

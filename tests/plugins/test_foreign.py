@@ -20,7 +20,6 @@ from adbench_text.checks import Whole
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.adbench import ADBenchDetector
-from adbench_text.plugins.documentation import parameters
 from adbench_text.plugins.foreign import TURNED, adapted, adapted_copy
 from adbench_text.plugins.scores import TokenScore
 
@@ -93,8 +92,7 @@ def test_values_are_checked_by_ranges_and_by_a_method():
         adapted(Ranged)(least=-1).fit(["sea"])
     with pytest.raises(ValueError, match="least must not be 7"):
         adapted(Ranged)(least=7).fit(["sea"])
-    (least,) = parameters(adapted(Ranged))
-    assert (least.name, least.range) == ("least", "a whole number of at least 0")
+    assert adapted(Ranged).parameter_ranges()["least"].text == "a whole number of at least 0"
 
 
 def test_adbench_gives_a_seed_only_to_what_takes_one(monkeypatch):

@@ -10,7 +10,6 @@ import pytest
 from adbench_text.code_version import code_version
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.reports import declared
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector
 from adbench_text.testing import check_detector
@@ -117,7 +116,6 @@ def test_the_shell_completes_without_importing_a_library():
         ("detectors", "pyod", "No detector named 'pyod'."),
         ("detectors", "pyod-", "No detector named 'pyod-'."),
         ("datasets", "../agnews", "No dataset named '../agnews'."),
-        ("reports", "md", "No format named 'md'."),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest_one(kind, name, message):
@@ -332,8 +330,6 @@ pyod-mine = fragile:Sound
 sound = fragile:Sound
 [adbench_text.datasets]
 agnews = fragile:Abstract
-[adbench_text.reports]
-csv = fragile
 """
 
 
@@ -345,7 +341,6 @@ csv = fragile
         ("detectors", "pyod-knn", "detectors.pyod"),
         ("detectors", "pyod-mine", "detectors.pyod"),  # it may be a member tomorrow
         ("datasets", "agnews", "datasets.agnews"),
-        ("reports", "csv", "reports.formats.csv"),
     ],
 )
 def test_a_name_of_ours_that_another_package_claims_is_an_error_with_both_places(kind, name, own, install):
@@ -367,26 +362,6 @@ def test_two_packages_or_two_files_of_ours_that_claim_one_name_are_both_named(in
         registry.detector("sound")
     with pytest.raises(PluginError, match=r"datasets\.agnews .*, adbench_text\.datasets\.thesis "):
         registry.dataset("agnews")
-
-
-def test_another_package_can_bring_a_format_of_reports(install):
-    install(
-        "other",
-        "[adbench_text.reports]\nlines = lines_report\n",
-        lines_report="def render(report, width=None): ...",
-    )
-    assert registry.load("reports", "lines").__name__ == "lines_report"
-
-
-def test_another_package_brings_no_table(install):
-    install("other", "[adbench_text.tables]\nlate = mine\n", mine="")
-    assert "late" not in registry.names("tables")
-
-
-def test_each_table_declares_its_place_and_what_it_needs():
-    places = [each["ORDER"] for each in declared.tables().values()]
-    assert len(set(places)) == len(places)
-    assert all(each["NEEDS"] for each in declared.tables().values())
 
 
 def test_code_of_a_detector_that_is_in_no_release_counts_as_code_of_others(monkeypatch):

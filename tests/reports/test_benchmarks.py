@@ -9,11 +9,12 @@ from cells import build, compare, main_table, only_table, record, texts
 from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.build import Builder
-from adbench_text.reports.declared import report_format
+from adbench_text.reports.contents import report_format
 from adbench_text.reports.tables import benchmarks as beside
 from adbench_text.reports.tables import leaderboard
 
 NLPAD, TEXTAD = ("nlpad-bbc", "nlpad-email", "nlpad-sms"), ("20news", "reuters", "sms", "sst2")
+ROOT = Path(__file__).parents[2]
 TAD = ("email", "sms", "covid", "liar2", "hate", "olid")
 REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "contrast": BANK, "ecod": TEST_BATCH}
 
@@ -106,7 +107,7 @@ def test_the_best_rows_are_those_of_the_tables():
     assert best("textad-20news", "aupr_out")["commercial encoder"] == ("OpenAI + KNN, best of 3", 29.65)
 
 
-def test_the_note_on_repeated_figures_names_all_of_them():
+def test_the_page_on_reports_names_all_repeated_figures():
     of_methods = benchmarks.published_figures()["nlp_adbench"]["auroc"]
     repeated = {
         one[column]
@@ -114,14 +115,15 @@ def test_the_note_on_repeated_figures_names_all_of_them():
         for column in one
         if one[column] == other[column]
     }
-    named = re.findall(r"\.\d{4}\b(?!\d)", benchmarks.NOTES["NLP-ADBench"].partition("Pairs")[2])
+    page = (ROOT / "docs" / "reports.md").read_text(encoding="utf-8")
+    named = re.findall(r"\.\d{4}\b(?!\d)", page.partition("Pairs of methods")[2].partition("MCA2")[0])
     assert {float(figure) for figure in named} == repeated
 
 
 # The words beside corpora
 
 
-def test_a_corpus_of_another_benchmark_is_marked_and_the_words_are_explained():
+def test_a_corpus_of_another_benchmark_is_marked():
     cells = [cell(dataset=name) for name in ("nlpad-bbc", "nlpad-sms", "textad-sst2", "made-up")]
     assert labels(*cells) == ["made-up", "nlpad-bbc (exact)", "nlpad-sms (redrawn)", "textad-sst2 (rebuilt)"]
     others = [cell(splits="unlabelled"), cell(dataset="tad-olid", splits="redrawn"), cell(is_published=False)]
@@ -132,9 +134,6 @@ def test_a_corpus_of_another_benchmark_is_marked_and_the_words_are_explained():
     ]
     report = build(cells, ["main"])
     assert {row[0].text for row in report.tables[0].rows} == set(labels(*cells))
-    (note,) = [note for note in report.every_note if note.startswith("Corpora of other benchmarks: ")]
-    assert all(f"({word}): " in note for word in ("exact", "redrawn", "rebuilt"))
-    assert not any("Corpora of other" in note for note in build([cell(dataset="made-up")]).every_note)
 
 
 def test_a_part_of_a_corpus_is_not_that_of_the_benchmark():
@@ -169,20 +168,11 @@ def test_the_best_of_each_kind_is_beside_our_best_that_knows_no_more():
         ["same method", "DATE", "90.3", "date", "80.0", "-10.3", "NLP-ADBench"],
         ["same method", "DATE", "80.3", "date", "80.0", "-0.3", "MCA2"],
     ]
-    assert "nlpad-bbc (exact): the sources disagree on DATE: 90.3 (NLP-ADBench), 80.3 (MCA2)." in table.notes
 
 
 def test_what_we_have_no_detector_for_stays_in_the_table():
     table = only_table(beside, compare([cell("knn")]))
     assert texts(table)[0][2:] == ["DATE", "90.3", "–", "–", "–", "NLP-ADBench"]
-
-
-@pytest.mark.parametrize("source", benchmarks.NOTES)
-def test_the_sources_that_are_shown_are_named_with_their_mistakes(source):
-    corpora = {"NLP-ADBench": "nlpad-sms", "MCA2": "nlpad-bbc", "TAD-Bench": "tad-olid"}
-    notes = build([cell(dataset=corpora.get(source, "textad-sst2"))]).every_note
-    assert notes.count(benchmarks.NOTES[source]) == 1
-    assert benchmarks.NOTES[source] not in build([cell(dataset="made-up")]).every_note
 
 
 # The leaderboard
@@ -225,9 +215,6 @@ def test_the_page_opens_with_the_best_detector():
         first = re.search(r'<h3 id="leaders-title">(.*?)</h3>', page)
         assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
         assert page.index("textad-sst2 (rebuilt)</th>") < page.index('id="table-1"')
-        assert not any(table.best_in_columns for table in report.tables)
-    assert page.count("best complete result of ours in the column") == 1
-    assert page.count("best complete result of ours in the row") == 1  # under the main table
     assert report.leaders.header == ["detector", "mean", *report.leaders.header[2:4], "knows"]
     assert [row[0].text for row in report.leaders.rows][:5] == [
         "llr",
@@ -257,11 +244,9 @@ def test_a_page_of_one_dataset_has_leaders_too():
     assert leaderboard.leaders(compare(cells, "fpr95")).bars_from == 0
 
 
-def test_a_terminal_explains_the_stars_of_each_table():
-    for tables, n in ((["leaderboard"], 0), (["leaderboard", "main"], 1)):
-        text = report_format("terminal").render(build(TWO, tables))
-        assert text.count("*: the best of its row.") == n
-        assert "In bold or with *: the best complete result of ours in the column" in text
+def test_a_terminal_explains_the_stars_once():
+    text = report_format("terminal").render(build(TWO, ["leaderboard", "main"]))
+    assert text.count("*: the best of ours in its row; in the leaderboard, in its column.") == 1
 
 
 def test_means_are_of_the_corpora_that_most_detectors_share():

@@ -1,17 +1,18 @@
 import json
+from pathlib import Path
 
 import pytest
 from cells import build, failed, record
 
 from adbench_text.errors import UnknownNameError
+from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.declared import brief_tables, chosen_tables, tables
+from adbench_text.reports.contents import BRIEF, TABLES, chosen_tables
 from adbench_text.reports.evidence import heatmaps
 from adbench_text.reports.figures import export
 from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
-TABLES = list(tables())
 RECORDS = [
     record(name, inlier, figure, level=level, configuration=configuration)
     for name, figure in (("x", 0.9), ("y", 0.8), ("z", 0.7))
@@ -168,8 +169,9 @@ def test_complete_scores_are_drawn():
     ids=lambda text: repr(text[-20:]),
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
-    monkeypatch.setattr(export, "data_uri", lambda _: "")  # the pictures that are left are drawn elsewhere
-    monkeypatch.setattr("matplotlib.figure.Figure.draw_without_rendering", lambda figure: None)
+    monkeypatch.setattr(
+        export, "image", lambda _: ("", 1.0)
+    )  # the pictures that are left are drawn elsewhere
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [
@@ -183,15 +185,20 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
     assert note.startswith("The scores of 1 finished cells cannot be read")
 
 
-BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
-
-
 def test_tables_are_chosen_by_name():
-    assert chosen_tables([], everything=False) == brief_tables() == BRIEF
-    assert chosen_tables([], everything=True) == TABLES
+    assert chosen_tables([], everything=False) == BRIEF
+    assert chosen_tables([], everything=True) == list(TABLES)
     assert chosen_tables(["cost"], everything=True) == ["cost"]
     with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
         chosen_tables(["costs"], everything=False)
+
+
+def test_each_file_is_in_the_list():
+    reports = Path(contents.__file__).parent
+    files = {kind: {p.stem for p in (reports / kind).glob("[!_]*.py")} for kind in ("tables", "formats")}
+    assert files == {"tables": set(TABLES), "formats": set(contents.FORMATS)}
+    with pytest.raises(UnknownNameError, match="No format named 'md'"):
+        contents.report_format("md")
 
 
 def test_datasets_and_detectors_take_turns_in_the_heat_maps():

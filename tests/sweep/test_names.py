@@ -4,8 +4,8 @@ import pytest
 
 from adbench_text.errors import InvalidValueError, PluginError, listing
 from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.sweep.names import choices_of, expand, parse_seeds
-from adbench_text.sweep.sweep import DetectorChoice
 
 
 def test_lists_patterns_and_all_stand_for_names_each_once():
@@ -45,8 +45,8 @@ def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypa
     notes = []
     assert [choice.name for choice in choices_of(["pyod-kn*,llr"], notes.append)] == ["pyod-knn", "llr"]
     assert notes == []
-    choice = DetectorChoice("pyod-k*", settings={"encoder": "svd"})
-    assert choices_of([choice], notes.append) == [DetectorChoice("pyod-knn", settings={"encoder": "svd"})]
+    (choice,) = choices_of(["pyod-k*(encoder=svd)"], notes.append)
+    assert choice == DetectorChoice("pyod-knn", settings={"encoder": "svd"})
     assert notes == [
         "Left out of 'pyod-k*', because they cannot be loaded: pyod-kde, pyod-kpca. "
         "The first: pyod-kde is broken"
@@ -58,10 +58,12 @@ def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypa
 def test_seeds_are_numbers_lists_and_ranges():
     assert parse_seeds("3") == [3]
     assert parse_seeds("0,2, 5-7") == [0, 2, 5, 6, 7]
-    assert parse_seeds("-1") is None
-    assert parse_seeds("0-") is None
-    with pytest.raises(InvalidValueError, match="A range of seeds goes up"):
-        parse_seeds("0-4294967295")
+    for wrong in ("-1", "0-", "one", "1.0"):
+        with pytest.raises(InvalidValueError, match=f"Expected a seed, .* got '{wrong}'"):
+            parse_seeds(wrong)
+    for wrong in ("0-4294967295", "4294967296"):
+        with pytest.raises(InvalidValueError, match="A range of seeds goes up"):
+            parse_seeds(wrong)
 
 
 def test_a_file_that_is_given_as_a_dataset_is_an_error(tmp_path, monkeypatch):

@@ -5,12 +5,14 @@ import pytest
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
+from adbench_text.plugins.configure import DetectorChoice, text_of_value
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import adapted
 from adbench_text.sweep import sweep as module
-from adbench_text.sweep.cell import Cell, text_of_value
+from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.construct import build_detector, cell_id, definition
-from adbench_text.sweep.sweep import DetectorChoice, Sweep, choose
+from adbench_text.sweep.sweep import Sweep, choose
+from adbench_text.testing.topics import write_vectors
 
 
 def tiny_corpus(extra="") -> Corpus:
@@ -67,9 +69,9 @@ def test_a_wrong_name_or_value_stops_the_sweep_before_it_begins(sweep, message):
 
 
 def test_a_setting_goes_to_the_detectors_that_have_it():
-    settings = {"nu": 0.2, "encoder": "svd", "pyod-knn.encoder": "max"}
+    settings = {"nu": 0.2, "encoder": "svd", "pyod-knn.encoder": "mean"}
     chosen = [choice.settings for choice in choose(["llr", "ocsvm", "pyod-knn"], None, settings)]
-    assert chosen == [{}, {"nu": 0.2, "encoder": "svd"}, {"encoder": "max"}]
+    assert chosen == [{}, {"nu": 0.2, "encoder": "svd"}, {"encoder": "mean"}]
 
 
 def test_the_settings_of_a_choice_itself_go_first():
@@ -255,8 +257,8 @@ def test_any_class_with_the_two_methods_will_do(monkeypatch):
         build_detector(a_cell(detector="duck", settings={"powr": 3}))
 
 
-def test_a_choice_by_the_test_labels_is_part_of_the_definition():
-    settings = {"vectors": "fasttext-local"}
+def test_a_choice_by_the_test_labels_is_part_of_the_definition(tmp_path):
+    settings = {"vectors": write_vectors(tmp_path / "topics.vec")}
     honest = a_cell(detector="cvdd", settings=settings)
     oracle = a_cell(detector="cvdd", settings={**settings, "score": "context_best"})
     assert "oracle" not in definition(honest, tiny_corpus())

@@ -14,7 +14,7 @@ from adbench_text.cli.main import main
 from adbench_text.detectors.ocsvm import OCSVM
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.vector_detector import Encoding, VectorDetector
-from adbench_text.text import encoders, vectors, words
+from adbench_text.text import encoders, words
 from adbench_text.text.encoders import fit_encoder
 
 # Those that are fitted on the training documents; see test_pretrained.py for the others.
@@ -42,21 +42,16 @@ def table() -> dict[str, np.ndarray]:
 
 
 @pytest.fixture
-def file(home, tmp_path, table, monkeypatch) -> str:
+def file(home, tmp_path, table) -> str:
     """A file of word vectors; and no encoder is remembered from another test."""
-    for memory in (
-        encoders._fit_encoder,
-        encoders._encode,
-        words._count_words,
-        vectors._train,
-    ):
+    for memory in (encoders._fit_encoder, encoders._encode, words._count_words):
         memory.forget()
     path = tmp_path / "my.vec"
     path.write_text("".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in table.items()))
     return str(path)
 
 
-def encoding(method: str, file: str = vectors.LOCAL, **settings: object) -> Encoding:
+def encoding(method: str, file: str = "", **settings: object) -> Encoding:
     base = Encoding(method=method, vectors=file, normalize=False, svd_components=5, seed=0)
     return replace(base, **settings)
 
@@ -69,8 +64,6 @@ def encode_naively(method: str, texts: list[str], table: dict[str, np.ndarray]) 
         known = [word for word in words.words(each) if word in table]
         if not known:
             row = np.zeros(N_DIMENSIONS)
-        elif method == "max":
-            row = np.max([table[word] for word in known], axis=0)
         else:
             idf = {word: np.log((1 + len(TRAIN)) / (1 + n_with[word])) + 1 for word in known}
             weights = [idf[word] if method == "tfidf" else 1 for word in known]
@@ -79,18 +72,12 @@ def encode_naively(method: str, texts: list[str], table: dict[str, np.ndarray]) 
     return np.array(rows)
 
 
-@pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
+@pytest.mark.parametrize("method", ["mean", "tfidf"])
 def test_vectors_are_those_of_a_loop_over_the_words(file, table, method):
     for texts in (TRAIN, TEST):
         encoded = fit_encoder(encoding(method, file), TRAIN)(texts)
         assert encoded.dtype == np.float32
         np.testing.assert_allclose(encoded, encode_naively(method, texts, table), rtol=1e-5, atol=1e-6)
-
-
-def test_the_maximum_of_many_texts_is_that_of_a_loop(file, table):
-    texts = random_texts(2500, 3, ALL)  # more than are gathered at once
-    encoded = fit_encoder(encoding("max", file), TRAIN)(texts)
-    np.testing.assert_array_equal(encoded, encode_naively("max", texts, table).astype(np.float32))
 
 
 @pytest.mark.parametrize("method", FITTED)
@@ -104,7 +91,7 @@ def test_a_text_without_a_known_word_is_the_zero_vector(file, method, normalize)
     assert encoder(["knownd"]).any()
 
 
-@pytest.mark.parametrize("method", ["mean", "tfidf", "max"])
+@pytest.mark.parametrize("method", ["mean", "tfidf"])
 def test_training_texts_without_a_word_can_be_fitted_on(file, method):
     encoder = fit_encoder(encoding(method, file), ["", "!"])
     np.testing.assert_array_equal(encoder(["", "!"]), np.zeros((2, N_DIMENSIONS)))
@@ -124,12 +111,10 @@ def test_normalized_vectors_have_length_one_and_the_same_direction(file, method)
 
 
 @pytest.mark.parametrize("method", FITTED)
-@pytest.mark.parametrize("local", [False, True])
-def test_a_row_does_not_depend_on_the_other_texts(file, method, local):
-    name = vectors.LOCAL if local else file
-    whole = fit_encoder(encoding(method, name), TRAIN)(TEST)
+def test_a_row_does_not_depend_on_the_other_texts(file, method):
+    whole = fit_encoder(encoding(method, file), TRAIN)(TEST)
     for batch in (TEST[::-1], TEST[7:9], [TEST[7]], TEST * 3, ["new words entirely", *TEST]):
-        encoded = fit_encoder(encoding(method, name), TRAIN)(batch)
+        encoded = fit_encoder(encoding(method, file), TRAIN)(batch)
         rows = [TEST.index(each) for each in batch if each in TEST]
         np.testing.assert_allclose(encoded[-len(rows) :], whole[rows], rtol=1e-4, atol=1e-6)
 
@@ -179,8 +164,9 @@ def work(monkeypatch) -> list[str]:
         method = getattr(kind, name)
         monkeypatch.setattr(kind, name, lambda self, texts: done.append(name) or method(self, texts))
 
-    for kind in (encoders._Pooling, encoders.SVD):
+    for kind in (encoders.TFIDF, encoders.SVD):
         count(kind, "_fit")
+    for kind in (encoders._Pooling, encoders.SVD):
         count(kind, "_encode")
     return done
 
@@ -196,7 +182,7 @@ class Keeper(VectorDetector):
         return X.sum(axis=1).astype(np.float64)
 
 
-@pytest.mark.parametrize("method", FITTED)
+@pytest.mark.parametrize("method", ["tfidf", "svd"])
 def test_detectors_of_one_split_share_one_matrix(file, work, method):
     detectors = [Keeper(encoder=method, vectors=file, random_state=0) for _ in range(2)]
     for detector in detectors:
@@ -214,14 +200,13 @@ def test_another_split_or_encoding_is_not_shared(file, work):
         {"encoder": "mean"},
         {"encoder": "svd"},
         {"encoder": "svd", "svd_components": 2},
-        {"vectors": vectors.LOCAL},
     ]
     seen = []
     for changes in settings:
         detector = Keeper(**{"vectors": file, "random_state": 0, **changes}).fit(TRAIN)
         seen.append(detector.seen[0])
     other = Keeper(vectors=file, random_state=0).fit(TRAIN[::-1])
-    assert work.count("_fit") == len(settings) + 1
+    assert work.count("_fit") == len(settings)  # the mean learns nothing
     np.testing.assert_array_equal(other.seen[0][::-1], seen[0])
     for i, one in enumerate(seen):
         for another in seen[i + 1 :]:
@@ -232,21 +217,6 @@ def test_shared_vectors_cannot_be_changed(file):
     encoder = fit_encoder(encoding("mean", file), TRAIN)
     with pytest.raises(ValueError, match="read-only"):
         encoder(TEST)[0] = 1
-
-
-def test_local_vectors_are_trained_once_for_all_encoders_of_a_split(file, monkeypatch):
-    trainings = []
-    from gensim.models import FastText
-
-    class Counting(FastText):
-        def __init__(self, *args, **kwargs):
-            trainings.append(args)
-            super().__init__(*args, **kwargs)
-
-    monkeypatch.setattr("gensim.models.FastText", Counting)
-    for method in ("mean", "tfidf"):
-        Keeper(encoder=method, vectors=vectors.LOCAL, random_state=0).fit(TRAIN).decision_function(TEST)
-    assert len(trainings) == 1
 
 
 SCORE_ELSEWHERE = """
@@ -287,7 +257,6 @@ def test_missing_vectors_are_one_line(home):
 
 def test_the_digest_of_the_vectors_is_among_the_resources(file):
     assert Keeper(vectors=file).resources() == {"vectors": storage.file_digest(Path(file))[:16]}
-    assert Keeper(vectors=vectors.LOCAL).resources() == {}
 
 
 # -- one table

@@ -55,7 +55,7 @@ def test_a_file_is_read_from_its_start_each_time(tmp_path, name):
     first = list(documents)
     assert [document.text for document in first] == TEXTS
     assert list(documents.texts()) == TEXTS
-    assert list(documents) == list(documents.checked()) == documents.all() == first
+    assert list(documents) == list(documents.checked()) == first
     pairs = zip(documents, documents.texts(), documents.texts(), strict=True)  # at the same time
     assert all(document.text == one == other for document, one, other in pairs)
 
@@ -195,9 +195,6 @@ def test_two_documents_of_one_identifier_are_found_while_they_are_read(tmp_path,
         list(zip(documents.checked(), n_read, strict=False))
     assert str(error.value) == message
     assert next(n_read) <= max(2 * place, 1024)
-    with pytest.raises(DataError) as error:
-        documents.all()
-    assert str(error.value) == message
     assert len(list(DocumentFile(str(tmp_path / name), "text", id="").checked())) == 3001
 
 
@@ -208,16 +205,15 @@ def test_of_a_pipe_that_is_read_once_the_identifier_is_not_known(monkeypatch):
         DataError, match=r"^Two documents of standard input have the same id\. Give another --id"
     ):
         list(DocumentFile("-", kind="csv").checked())
-    for again, read in ((True, lambda each: list(each.checked())), (False, DocumentFile.all)):
-        pipe(monkeypatch, data)
-        with pytest.raises(DataError, match="the id 'a': standard input, line 2 and standard input, line 3"):
-            read(DocumentFile("-", kind="csv", again=again))
+    pipe(monkeypatch, data)
+    with pytest.raises(DataError, match="the id 'a': standard input, line 2 and standard input, line 3"):
+        list(DocumentFile("-", kind="csv", again=True).checked())
 
 
 def test_identifiers_that_only_have_the_same_hash_differ(tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "hash", lambda _: 7, raising=False)
     documents = DocumentFile(write(tmp_path, "a.csv"))
-    assert len(documents.all()) == len(list(documents.checked())) == 300
+    assert len(list(documents.checked())) == 300
 
 
 def test_the_texts_of_parquet_are_read_without_the_other_columns(tmp_path, monkeypatch):

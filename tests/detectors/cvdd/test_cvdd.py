@@ -125,9 +125,3 @@ def test_too_few_texts_for_the_heads_are_refused(make):
 def test_equal_texts_are_trained_on(make):
     scores = make().fit(["ship sail"] * 10).decision_function(["ship sail", "sail"])
     assert np.isfinite(scores).all()
-
-
-def test_it_learns_from_local_vectors_too(make):
-    scores = make(vectors="fasttext-local", min_count=1).fit(TRAIN).decision_function(TEST)
-    assert np.isfinite(scores).all()
-    assert (scores[20:] == 0.5).all()

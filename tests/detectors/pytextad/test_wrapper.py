@@ -230,8 +230,5 @@ def test_cvdd_states_its_word_vectors(path, monkeypatch):
     detector.prepare(TRAIN)
     assert detector.resources().keys() == {"pytextad", "vectors"}
     assert detector.regime == "word frequencies or vectors"
-    local = Cvdd(vectors="fasttext-local")
-    local.prepare(TRAIN)
-    assert (local.resources(), local.regime) == ({"pytextad": "0.4.0"}, "from scratch")
     with pytest.raises(InvalidValueError, match="min_count must be a whole number"):
         Cvdd(min_count=-1).fit(TRAIN)

@@ -17,7 +17,7 @@ from sklearn.metrics import auc
 
 from adbench_text import metrics
 from adbench_text.reports.figures import export, plots
-from adbench_text.reports.figures.style import detector_looks, looks
+from adbench_text.reports.figures.style import looks
 
 NAMES = [
     "cvdd attention_heads=5 orthogonality_weight=10",
@@ -94,7 +94,8 @@ def drawn(name: str, *names: str) -> Figure:
 
 
 def parsed(figure: Figure) -> ElementTree.Element:
-    kind, _, data = export.data_uri(figure).partition(";base64,")
+    source, _ = export.image(figure)
+    kind, _, data = source.partition(";base64,")
     assert kind == "data:image/svg+xml"
     return ElementTree.fromstring(b64decode(data))
 
@@ -127,14 +128,14 @@ def boxes(monkeypatch: pytest.MonkeyPatch) -> Callable[[Figure], list[tuple[str,
 @pytest.mark.parametrize("name", DRAWN)
 def test_an_image_of_a_page_has_no_background_and_is_small(name):
     figure = drawn(name, *NAMES)
-    assert len(export.data_uri(figure)) < 300_000
+    assert len(export.image(figure)[0]) < 300_000
     assert "fill: #ffffff" not in ElementTree.tostring(parsed(figure), encoding="unicode")
 
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_the_same_data_give_the_same_image(name):
     first, second = drawn(name, *NAMES), DRAWN[name](NAMES)
-    assert export.data_uri(first) == export.data_uri(first) == export.data_uri(second)
+    assert export.image(first) == export.image(first) == export.image(second)
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
@@ -146,16 +147,16 @@ def test_names_are_shown_as_they_are(name):
 
 @pytest.mark.parametrize("name", OF_NAMES)
 @pytest.mark.parametrize("names", [NAMES, FIFTEEN, ["llr"], ["long " * 20 + "end"]], ids=len)
-def test_every_name_is_there_and_inside_the_figure(name, names, boxes):
-    figure = drawn(name, *names)
+def test_every_name_is_there_and_inside_the_image(name, names, boxes):
     if name != "histograms":  # the names of splits are short
+        figure = drawn(name, *names)
         shown = words(parsed(figure))
-        for text in names:
-            assert text in shown
+        assert all(text in shown for text in names)
+        image = figure.get_tightbbox().padded(0.05)  # as it is saved
         for text, box in boxes(figure):
-            assert min(box.x0, box.y0) > -1, text
-            assert box.x1 < figure.bbox.x1 + 1, text
-            assert box.y1 < figure.bbox.y1 + 1, text
+            inches = box.transformed(figure.dpi_scale_trans.inverted())
+            assert image.contains(*inches.min), text
+            assert image.contains(*inches.max), text
 
 
 @pytest.mark.parametrize("name", OF_NAMES)
@@ -166,9 +167,9 @@ def test_no_text_is_over_another_with_fifteen_long_names(name, boxes):
 
 
 def test_settings_of_the_user_are_kept_and_do_not_matter():
-    plain = export.data_uri(contamination(NAMES))
+    plain = export.image(contamination(NAMES))
     with matplotlib.rc_context({"font.size": 20, "axes.grid": False, "text.usetex": True}):
-        assert export.data_uri(contamination(NAMES)) == plain
+        assert export.image(contamination(NAMES)) == plain
         assert matplotlib.rcParams["font.size"] == 20
 
 
@@ -186,7 +187,9 @@ def test_three_files_are_written_the_same_each_time(tmp_path: Path):
     assert ElementTree.fromstring(svg).tag.endswith("svg")
     assert pdf.startswith(b"%PDF")
     assert png.startswith(b"\x89PNG")
-    assert int.from_bytes(png[16:20], "big") == 700  # 3.5 inches
+    assert int.from_bytes(png[16:20], "big") == pytest.approx(
+        200 * export.image(contamination(NAMES))[1], abs=9
+    )
 
 
 ONE_KIND = np.zeros(4, bool), np.arange(4.0)
@@ -211,7 +214,7 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
     ],
 )
 def test_missing_values_and_single_points_are_drawn_without_a_warning(draw):
-    assert len(export.data_uri(draw())) > 1000
+    assert len(export.image(draw())[0]) > 1000
 
 
 def test_contamination_has_one_line_with_its_values_per_detector():
@@ -224,12 +227,6 @@ def test_contamination_has_one_line_with_its_values_per_detector():
     assert low < 58
     assert high > 80
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("outliers in the training data (%)", "AUROC (%)")
-
-
-def test_levels_too_near_to_each_other_share_a_label():
-    points = [(level, 70.0, None) for level in (0, 0.001, 0.01, 0.1)]
-    (axes,) = plots.contamination({"llr": points}, "AUROC").axes
-    assert list(axes.get_xticks()) == [0, 1, 10]
 
 
 @pytest.mark.parametrize(("n_splits", "n_columns"), [(1, 1), (3, 3), (4, 4), (10, 4)])
@@ -299,7 +296,7 @@ def test_the_overlap_bound_has_one_line_per_number_of_patterns_on_a_logarithmic_
     assert axes.get_yscale() == "log"
     assert [line.get_label() for line in axes.lines[:3]] == ["N = 10", "N = 50", "N = 100"]
     shown = words(parsed(figure))
-    assert " 10⁻¹⁵ 10⁻¹² 10⁻⁹ 10⁻⁶ 10⁻³ 1 10³ " in shown
+    assert " 1e−15 1e−12 1e−09 1e−06 1e−03 1e+00 1e+03 " in shown
     assert "N = 100" in shown
 
 
@@ -316,8 +313,7 @@ def test_the_axis_of_cost_has_a_scale(seconds):
 def test_cost_has_a_logarithmic_axis_of_seconds_and_a_marker_per_detector():
     (axes,) = plots.cost({"llr": (1.0, 60.0), "date": (9000.0, 91.0)}, "AUROC").axes
     assert axes.get_xscale() == "log"
-    places = {tuple(line.get_xydata()[0]) for line in axes.lines if line.get_transform() == axes.transData}
-    assert places == {(1, 60), (9000, 91)}
+    assert [tuple(line.get_xydata()[0]) for line in axes.lines] == [(9000, 91), (1, 60)]
     assert "1,000" in [label.get_text() for label in axes.get_xticklabels()]
 
 
@@ -329,16 +325,6 @@ def test_a_name_looks_the_same_in_every_figure_of_a_report():
     for line in (both, other):
         assert alone.get_color() == line.get_color()
         assert alone.get_marker() == line.get_marker()
-
-
-def test_the_colour_belongs_to_the_detector_whoever_is_beside_it():
-    ours = ["date", "cvdd", "llr", "ocsvm", "iforest", "mean", "pyod-knn"]
-    together = detector_looks(ours)
-    assert len({look.color for look in together.values()}) == len(ours)
-    assert all(detector_looks([name])[name] == look for name, look in together.items())
-    assert detector_looks(["date paper", "date"])["date paper"].color == together["date"].color
-    many = detector_looks(["date", *(f"date n_patterns={n}" for n in range(8))])
-    assert len(set(many.values())) == len(many)
 
 
 def test_each_split_has_a_panel_with_the_level_of_chance_and_an_axis_that_uses_its_range():

@@ -5,7 +5,7 @@ import re
 import pytest
 from cells import build, record
 
-from adbench_text.reports.declared import report_format as renderer
+from adbench_text.reports.contents import report_format as renderer
 from adbench_text.reports.report import Entry, Report, Table, figure
 
 
@@ -60,7 +60,6 @@ def test_markdown(small):
 | made-up | mean | 86.0 ± 1.4 | 95.0 (1 of 2) |
 
 - (n of m): only n of m cells are finished; the figure is of those.
-- ±: standard deviation over the seeds.
 - Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 - failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
@@ -108,7 +107,6 @@ AUROC (%), 0% of outliers in the training data
 │ made-up │ mean   │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
 └─────────┴────────┴────────────┴───────────────┘
 (n of m): only n of m cells are finished; the figure is of those.
-±: standard deviation over the seeds.
 Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
 failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
@@ -120,7 +118,7 @@ AUROC (%) by contamination of the training data, mean over the splits
 │ made-up │ 5%       │       80.0 │ 60.0 (1 of 2) │
 └─────────┴──────────┴────────────┴───────────────┘
 
-*: the best of its row.
+*: the best of ours in its row; in the leaderboard, in its column.
 
 results: 8 cells, 1 failed
 seeds: 0, 1

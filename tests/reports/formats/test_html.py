@@ -10,7 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from adbench_text.plugins.detector import TokenScore
-from adbench_text.reports.declared import report_format
+from adbench_text.reports.contents import report_format
 from adbench_text.reports.formats import html
 from adbench_text.reports.formats._heatmap import N_SHADES
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Mark, Picture, Report, Table, figure
@@ -308,9 +308,7 @@ def test_the_notes_of_a_table_are_under_it(entry):
     root = parsed(Report([plain, in_entry, in_header], None, ["A note."]))
     assert [caption.one("h3").text for caption in root.all("caption")] == ["plain", "entry", "header"]
     notes = [[item.text for item in part.all("li")] for part in root.all("div", class_="table")]
-    bold = [note for note in notes[1] if note.startswith("Bold: ")]
-    assert notes == [[], [*bold, "What the entry means."], []]
-    assert len(bold) == entry.best
+    assert notes == [[], ["What the entry means."], []]
 
 
 def test_six_notes_are_open():

@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import OneClassSVM
 
 from adbench_text.errors import DetectorError, ModelError
-from adbench_text.models.state import dump_part, load_part
+from adbench_text.models.state import dump, load
 
 TRUSTED = frozenset({"sklearn.preprocessing._data.StandardScaler"})
 
@@ -24,8 +24,8 @@ def fitted() -> StandardScaler:
 
 
 def test_a_listed_class_is_read_back():
-    loaded = load_part(dump_part(fitted(), "x", TRUSTED), "x", TRUSTED)
-    np.testing.assert_array_equal(loaded.mean_, fitted().mean_)
+    loaded = load(dump({"x": fitted()}, "x", TRUSTED), "x", TRUSTED)
+    np.testing.assert_array_equal(loaded["x"].mean_, fitted().mean_)
 
 
 @pytest.mark.parametrize(
@@ -43,14 +43,14 @@ def test_a_listed_class_is_read_back():
 )
 def test_everything_else_is_refused(value):
     with pytest.raises(DetectorError, match="cannot be saved"):
-        dump_part(value, "x", TRUSTED)
+        dump({"x": value}, "x", TRUSTED)
     with pytest.raises(ModelError, match="which the detector does not trust"):
-        load_part(skops.io.dumps(value), "x", TRUSTED)
+        load(skops.io.dumps({"x": value}), "x", TRUSTED)
 
 
 def changed(**node: object) -> bytes:
     """A file of a scaler whose root is changed."""
-    source = zipfile.ZipFile(io.BytesIO(dump_part(fitted(), "x", TRUSTED)))
+    source = zipfile.ZipFile(io.BytesIO(dump({"x": fitted()}, "x", TRUSTED)))
     target = io.BytesIO()
     with zipfile.ZipFile(target, "w") as archive:
         for name in source.namelist():
@@ -64,7 +64,7 @@ def changed(**node: object) -> bytes:
 def test_a_listed_class_is_not_called():
     call = {"__loader__": "ConstructorFromReduceNode", "content": {}}
     with pytest.raises(ModelError, match="by ConstructorFromReduceNode"):
-        load_part(changed(**call), "x", TRUSTED)
+        load(changed(**call), "x", TRUSTED)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_listed_class_is_not_called():
 )
 def test_other_ways_to_make_an_object_are_refused(loader):
     with pytest.raises(ModelError, match=f"by {loader}"):
-        load_part(changed(__loader__=loader), "x", TRUSTED)
+        load(changed(__loader__=loader), "x", TRUSTED)
 
 
 def nested(depth: int) -> dict[str, object]:
@@ -94,4 +94,4 @@ def test_damaged_files_are_refused():
         changed(__class__=3),
     ):
         with pytest.raises((AttributeError, KeyError, ModelError, TypeError, ValueError, zipfile.BadZipFile)):
-            load_part(data, "x", TRUSTED)
+            load(data, "x", TRUSTED)

@@ -1,0 +1,220 @@
+"""Detectors as people write them, ``NAME``, ``NAME:PRESET`` or ``NAME(key=value, ...)``, and how one is made.
+
+The notation is the same on the command line, in the files of sweeps and for the members of `mean`. A value
+that is not JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)``.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
+from adbench_text.places import as_plugin_error, message_of, place_of_error
+from adbench_text.plugins import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from adbench_text.plugins.detector import TextDetector
+
+DEFAULT = "default"
+NOTATION = "NAME, NAME:PRESET or NAME(key=value, ...)"
+_WRITTEN = re.compile(r"([^():,]+)(?::([^():,]+))?(?:\((.+)\))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class DetectorChoice:
+    """A detector, with the name of a preset and settings that override it.
+
+    >>> DetectorChoice.parse("ocsvm:paper-grid(encoder=svd)")
+    DetectorChoice(name='ocsvm', preset='paper-grid', settings={'encoder': 'svd'}, seeds=(), datasets=())
+    """
+
+    name: str
+    preset: str | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    seeds: Sequence[int] = ()  # of those of a sweep, the only ones for this detector; empty for all
+    datasets: Sequence[str] = ()  # likewise
+
+    @classmethod
+    def parse(cls, text: str) -> "DetectorChoice":
+        """Return the detector that a text names, see the head of the module.
+
+        Raises
+        ------
+        InvalidValueError
+            If the text does not have this form.
+        """
+        if text.startswith(registry.GIVEN) or text in registry.names("detectors"):
+            return cls(text)
+        written = _WRITTEN.fullmatch(text.strip())
+        if written is None:
+            raise InvalidValueError(f"Expected a detector as {NOTATION}, got {text!r}.")
+        name, preset, inner = written.groups()
+        return cls(name.strip(), preset, dict(map(setting, split_list(inner or ""))))
+
+    @property
+    def label(self) -> str:
+        """Name of the preset with the settings that override it, so that each label is unique."""
+        if self.preset in (None, DEFAULT):  # the configuration distinguishes these cells
+            return DEFAULT
+        return f"{self.preset} {text_of_settings(self.settings)}".strip()
+
+    def configurations(self, dataset: str) -> list[dict[str, Any]]:
+        """Return the settings to run on a dataset: one configuration, or several if the preset is a grid."""
+        detector = registry.detector(self.name)
+        grids, preset = presets(detector, dataset), self.preset or DEFAULT
+        if preset not in grids:
+            place = f" on {dataset}" if dataset else ""
+            raise UnknownNameError(f"preset of {self.name}{place}", preset, grids)
+        given = [scoring_settings(detector, {**settings, **self.settings}) for settings in grids[preset]]
+        if preset != DEFAULT:
+            return given
+        defaults = parameters(detector)  # one that is given explicitly makes no new configuration
+        return [
+            {name: value for name, value in each.items() if not _is_equal(value, defaults.get(name))}
+            for each in given
+        ]
+
+
+def split_list(text: str) -> list[str]:
+    """Split a list at the commas that are not in brackets.
+
+    >>> split_list("llr, knn-words(k=5, references=20)")
+    ['llr', 'knn-words(k=5, references=20)']
+    """
+    parts, depth = [""], 0
+    for character in text:
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [part.strip() for part in parts] if text else []
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Return key and value of ``KEY=VALUE``; a value that is not JSON is text.
+
+    >>> setting("nu=0.2"), setting("kernel=rbf"), setting("normalize=True")
+    (('nu', 0.2), ('kernel', 'rbf'), ('normalize', True))
+    """
+    key, equals, value = (part.strip() for part in text.partition("="))
+    if not equals or not key:
+        raise InvalidValueError(f"Expected KEY=VALUE, got {text!r}.")
+    try:
+        return key, json.loads(value)
+    except ValueError:
+        return key, {"True": True, "False": False, "None": None}.get(value, value)
+
+
+def detector(name: str) -> "Callable[..., TextDetector]":
+    """Return what makes the detector of a name, given hyper-parameters: its class.
+
+    For a name with a preset or settings, ``"llr:robust"``, it is `TextDetector.from_preset` of the class,
+    with these.
+
+    Examples
+    --------
+    >>> detector("llr")(cap=3).get_params()["cap"]
+    3
+    >>> robust = detector("llr:robust")(topics=4)
+    >>> type(robust).__name__, robust.topics, robust.em_rounds
+    ('LLR', 4, 5)
+    """
+    choice = DetectorChoice.parse(name)
+    kind = registry.detector(choice.name)
+    if choice == DetectorChoice(choice.name):
+        return kind
+    kind.from_preset(choice.preset or DEFAULT, **choice.settings)  # an error at once
+    return partial(kind.from_preset, choice.preset or DEFAULT, **choice.settings)
+
+
+def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "TextDetector":
+    """Return a detector, unfitted and with checked hyper-parameters.
+
+    Raises
+    ------
+    UnknownNameError
+        If there is no such detector, or if it has no such hyper-parameter.
+    InvalidValueError
+        If a value is out of range.
+    """
+    kind = registry.detector(name)
+    accepted = parameters(kind).keys()
+    for key in settings:
+        if key not in accepted - {"random_state"}:
+            raise UnknownNameError(f"parameter of {name}", key, accepted - {"random_state"})
+    seeded = {"random_state": seed} if "random_state" in accepted else {}
+    return _built(kind, {**settings, **seeded}, f"{name} {text_of_settings(settings)}".strip())
+
+
+def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) -> "TextDetector":
+    """Build and check a detector; its TypeError or ValueError is about a setting of the user."""
+    with as_plugin_error(f"{label} cannot be built", kind.__module__):
+        try:
+            built = kind(**settings)
+            built.check_params()
+        except AdbenchTextError:
+            raise
+        except (TypeError, ValueError) as error:
+            reason = f"{message_of(error)}{place_of_error(error, kind.__module__)}"
+            raise InvalidValueError(f"{label}: {reason}") from error
+    return built
+
+
+def parameters(detector: "type[TextDetector]") -> dict[str, Any]:
+    """Return a detector's hyper-parameters by name, with their defaults."""
+    with as_plugin_error(f"{detector.__name__} cannot be built without arguments", detector.__module__):
+        return detector.default_params()
+
+
+def presets(detector: "type[TextDetector]", dataset: str) -> dict[str, list[dict[str, Any]]]:
+    """Return a detector's named configurations for a dataset, the defaults among them."""
+    with as_plugin_error(f"presets() of {detector.__name__} fails", detector.__module__):
+        named = detector.presets(dataset)
+        if not isinstance(named, Mapping):
+            raise TypeError(f"it must return a mapping of names to lists of settings, got {named!r:.80}")
+        grids = {str(name): [dict(settings) for settings in grid] for name, grid in named.items()}
+    return {DEFAULT: [{}], **grids}
+
+
+def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings that can change scores; check the others, which only move the threshold."""
+    of_threshold = {name: value for name, value in settings.items() if name in detector.threshold_params}
+    if of_threshold:
+        listed = ", ".join(f"{name}={value!r}" for name, value in of_threshold.items())
+        _built(detector, of_threshold, f"{detector.__name__} {listed}")
+    return {name: value for name, value in settings.items() if name not in of_threshold}
+
+
+def text_of_settings(settings: Mapping[str, Any]) -> str:
+    """Return settings in one line, sorted by name: ``"kernel=linear nu=0.2"``."""
+    return " ".join(f"{name}={text_of_value(value)}" for name, value in sorted(settings.items()))
+
+
+def text_of_value(value: Any) -> str:
+    """Return the value of a setting as text; equal values have equal texts."""
+    return value if isinstance(value, str) else json.dumps(canonical(value), default=_text_of_object)
+
+
+def _text_of_object(value: Any) -> str:
+    """Return an object as text, without its address in memory: this is another one in each process."""
+    if name := getattr(value, "__qualname__", ""):
+        return f"{value.__module__}.{name}"
+    return re.sub(r" at 0x[0-9a-f]+", "", str(value))
+
+
+def _is_equal(value: Any, other: Any) -> bool:
+    same_type = type(canonical(value)) is type(canonical(other))
+    return same_type and text_of_value(value) == text_of_value(other)
+
+
+def canonical(value: Any) -> Any:
+    """Return a value with whole floats as int, also within lists: 1e4 and 10000 are one value."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return [canonical(item) for item in value] if isinstance(value, list | tuple) else value

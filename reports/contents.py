@@ -1,0 +1,90 @@
+"""What a report can show: its tables and its formats. A new one is a file and an entry here.
+
+No table or format is imported before it is asked for.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from adbench_text.errors import UnknownNameError
+
+if TYPE_CHECKING:
+    from adbench_text.reports.report import Report
+
+
+@dataclass(frozen=True)
+class TableKind:
+    """A kind of table; the module of its name in `tables/` has the function ``tables(comparison)``."""
+
+    summary: str
+    needs: str  #: what must be there
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format; its module in `formats/` has the function ``render(report, width)``."""
+
+    module: str
+    summary: str
+    suffix: str = ""  #: of the files that are logged with a sweep; empty if none are
+    has_pictures: bool = False  #: whether it shows pictures and heat maps
+    has_notes: bool = True  #: otherwise the command line prints the notes on stderr
+    has_all_tables: bool = False  #: whether it shows all tables unless some are named
+
+    def render(self, report: "Report", width: int | None = None) -> str:
+        """Return the text of a report; `width` is that of the terminal, None without one."""
+        return str(import_module(f"adbench_text.reports.formats.{self.module}").render(report, width))
+
+
+_CLEAN = "and results at 0% of outliers"
+_PAIRS = "two detectors that have two splits in common"
+
+#: In the order of a report.
+TABLES = {
+    "leaderboard": TableKind("Detectors by datasets, and published figures.", "results on two datasets"),
+    "main": TableKind("Every split at the lowest contamination level.", "results"),
+    "published": TableKind(
+        "Differences from the published figures.",
+        f"published figures of these detectors and datasets, {_CLEAN}",
+    ),
+    "benchmarks": TableKind(
+        "The best published figures of other benchmarks beside ours.",
+        f"corpora with figures of other benchmarks, {_CLEAN}",
+    ),
+    "levels": TableKind("Means at each contamination level.", "two contamination levels"),
+    "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
+    "significance": TableKind("Paired tests between detectors.", _PAIRS),
+    "ablations": TableKind("Configurations of one detector.", "three configurations of one detector"),
+    "cost": TableKind("Seconds, documents per second, memory.", "results"),
+    "oddest": TableKind(
+        "The most abnormal test documents, with their odd words.",
+        "a detector with scores of words, and the examples in the store",
+    ),
+}
+BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
+#: What a page adds to the result, the main table and the provenance.
+SECTIONS = ("tables", "pictures", "heatmaps")
+FORMATS = {
+    "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
+    "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),
+    "latex": Format("latex", "Tables to be put into a document.", "tex", has_all_tables=True),
+    "markdown": Format("markdown", "Tables in markdown.", "md"),
+    "terminal": Format("terminal", "Tables for a terminal."),
+}
+
+
+def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
+    """Return the tables to show: the chosen ones, otherwise all or the brief ones."""
+    for name in chosen:
+        if name not in TABLES:
+            raise UnknownNameError("table", name, list(TABLES))
+    return chosen or (list(TABLES) if everything else BRIEF)
+
+
+def report_format(name: str) -> Format:
+    """Return the format of this name."""
+    if name not in FORMATS:
+        raise UnknownNameError("format", name, list(FORMATS))
+    return FORMATS[name]

@@ -1,0 +1,46 @@
+"""The notation of detectors with presets and settings."""
+
+import pytest
+
+from adbench_text.errors import InvalidValueError
+from adbench_text.plugins.configure import DetectorChoice, split_list
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        (" llr ", DetectorChoice("llr")),
+        ("llr:robust", DetectorChoice("llr", "robust")),
+        ("knn-words( k = 5 )", DetectorChoice("knn-words", settings={"k": 5})),
+        ("date:paper(score=mp)", DetectorChoice("date", "paper", {"score": "mp"})),
+        (
+            "ocsvm(encoder=svd,normalize=false)",
+            DetectorChoice("ocsvm", None, {"encoder": "svd", "normalize": False}),
+        ),
+        (
+            "other(detector=ocsvm(nu=0.2, k=3))",
+            DetectorChoice("other", None, {"detector": "ocsvm(nu=0.2, k=3)"}),
+        ),
+        ("pyod-vae(sizes=[8, 4])", DetectorChoice("pyod-vae", settings={"sizes": [8, 4]})),
+        ("scores:folder/a:b(c)", DetectorChoice("scores:folder/a:b(c)")),
+    ],
+)
+def test_a_detector_is_a_name_with_a_preset_and_settings(text, choice):
+    assert DetectorChoice.parse(text) == choice
+
+
+@pytest.mark.parametrize(
+    "text", ["", "llr(", "llr(a=1", "llr)a=1(", "(k=5)", "llr(5)", "llr()", "llr(=5)", "llr:"]
+)
+def test_other_texts_are_refused(text):
+    with pytest.raises(InvalidValueError, match=r"Expected .*, got"):
+        DetectorChoice.parse(text)
+
+
+def test_a_list_is_split_at_commas_outside_brackets():
+    assert split_list("llr, pyod-vae(sizes=[8, 4], a=1),date") == [
+        "llr",
+        "pyod-vae(sizes=[8, 4], a=1)",
+        "date",
+    ]
+    assert split_list("llr,") == ["llr", ""]
