@@ -27,7 +27,7 @@ from distributed.security import Security
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
 from adbench_text.places import described
-from adbench_text.processes import CallError, Workers, pickled, unpickled
+from adbench_text.processes import Workers, WorkersLostError, pickled, unpickled
 
 _PATIENCE = 10.0  # seconds to wait for the scheduler, which may be starting
 _WORKER_PATIENCE = 30  # seconds to wait for a first worker
@@ -94,7 +94,7 @@ class Cluster(Workers):
     ) -> "Future[Any]":
         """Let a worker call a function; with `gpus`, one that declares as much of a GPU.
 
-        The future raises CallError if worker after worker was lost that ran it.
+        The future raises WorkersLostError if worker after worker was lost that ran it.
         """
         there = self._client.submit(
             *(_called, version(_PACKAGE), function, *arguments),
@@ -114,7 +114,7 @@ class Cluster(Workers):
             future.set_exception(error)
         except KilledWorker as error:
             n_lost = error.allowed_failures + 1  # by Dask's configuration
-            future.set_exception(CallError(f"all {n_lost} workers were lost that ran it", "killed"))
+            future.set_exception(WorkersLostError(f"all {n_lost} workers were lost that ran it", "killed"))
         except (CancelledError, CommClosedError):
             future.set_exception(self._lost())
         except Exception as error:
@@ -127,8 +127,8 @@ class Cluster(Workers):
 
     def _lost(self) -> AdbenchTextError:
         return AdbenchTextError(
-            f"The Dask scheduler at {self.address} does not answer any more. Finished cells are kept; run "
-            "the same command again to continue."
+            f"The Dask scheduler at {self.address} does not answer any more. When it does, run the same "
+            "command again; finished cells of a sweep are kept."
         )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

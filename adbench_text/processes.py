@@ -1,7 +1,7 @@
 """Calls functions elsewhere, with the interface of `concurrent.futures`.
 
-`Here` calls them in this process, `Processes` in processes that can be killed and limited, and
-`adbench_text.cluster.Cluster` on the workers of a Dask cluster.
+`Processes` calls them in processes that can be killed and limited, `adbench_text.cluster.Cluster` on the
+workers of a Dask cluster.
 
 A process guards against accidents of the code that it runs: a crash, a hang, an appetite for memory, a
 library that is patched. It does not guard against malice.
@@ -64,12 +64,12 @@ class CallError(AdbenchTextError):
         self.stopped = stopped
 
 
+class WorkersLostError(CallError):
+    """Each machine that made a call was lost, because of this call or of another one beside it."""
+
+
 class Workers(Executor):
     """Calls functions somewhere; leaving its block ends what still runs."""
-
-    def size(self) -> int:
-        """Return the number of calls that can run at the same time now."""
-        raise NotImplementedError
 
     def share(self, value: Any, name: str) -> Any:
         """Return what stands for a large value among the arguments of `submit`; it is sent only once.
@@ -77,24 +77,6 @@ class Workers(Executor):
         `name` is what an error calls it. Raise AdbenchTextError if it cannot be sent.
         """
         raise NotImplementedError
-
-
-class Here(Workers):
-    """Calls functions in this process, as soon as they are submitted; what they raise is raised at once."""
-
-    def size(self) -> int:
-        """Return 1."""
-        return 1
-
-    def share(self, value: Any, name: str) -> Any:
-        """Return the value."""
-        return value
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "Future[Any]":  # type: ignore[override]
-        """Call a function."""
-        future: Future[Any] = Future()
-        future.set_result(function(*arguments))
-        return future
 
 
 class Processes(Workers):
@@ -114,6 +96,8 @@ class Processes(Workers):
         Environment variables of each process in turn, such as those of `threads`.
     hear : callable
         Is called with what the functions `tell`, in another thread.
+    is_spent : callable or None
+        Is called in a process after each call; the process ends if it returns true.
     """
 
     def __init__(
@@ -125,19 +109,16 @@ class Processes(Workers):
         limits: Limits = Limits(),
         variables: Sequence[Mapping[str, str]] = ({},),
         hear: Callable[[Any], object] = lambda value: None,
+        is_spent: Callable[[], bool] | None = None,
     ) -> None:
         self._n, self._preload, self._without = n, preload, without
-        self._limits, self._variables, self._hear = limits, variables, hear
+        self._limits, self._variables, self._hear, self._is_spent = limits, variables, hear, is_spent
         self._files = ExitStack()
         self._folder: Path | None = None
         self._shared: list[_File] = []
         self._threads = ThreadPoolExecutor(n)  # each waits for a process
         self._processes: dict[int, _Process] = {}
         self._idle: SimpleQueue[int] = SimpleQueue()
-
-    def size(self) -> int:
-        """Return the number of processes."""
-        return self._n
 
     def share(self, value: Any, name: str) -> Any:
         """Write a value to a temporary file, from which each process reads it once."""
@@ -159,25 +140,49 @@ class Processes(Workers):
         free = set(range(self._n)) - self._processes.keys()
         if free:
             number = min(free)
-            variables = self._variables[number % len(self._variables)]
+            environment = {**os.environ, **self._variables[number % len(self._variables)]}
             # what has begun is one of those that `shutdown` ends
             with self._starting(), interrupts.held_back():
-                self._processes[number] = _Process(self._preload, variables, self._without)
+                self._processes[number] = _Process(self._preload, environment, self._is_spent)
             self._idle.put(number)
-        return self._threads.submit(self._call, function, arguments)
+        return self._threads.submit(self._call, pickle.dumps((function, arguments)))
 
-    def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _call(self, payload: bytes) -> Any:
+        """Let the next process that is idle make a call; return what the function returns."""
         number = self._idle.get()
         process = self._processes.get(number)
         if process is None:  # of `shutdown`
             raise CallError("the processes have ended", "killed")
         try:
-            return process.call(pickle.dumps((function, arguments)), self._limits, self._hear)
+            process.wait_for_start(self._without)  # it is not part of the time of the call
+            begin = time.monotonic()
+            process.send(payload)
+            while True:
+                message = process.received(_LOOK_SECONDS)
+                if message is None:
+                    self._enforce_limits(process, time.monotonic() - begin)
+                elif not message.is_answer:
+                    self._hear(message.value)
+                elif message.error is not None:
+                    raise message.error
+                else:
+                    return message.value
         finally:
             if process.is_over:
                 del self._processes[number]
             else:
                 self._idle.put(number)
+
+    def _enforce_limits(self, process: "_Process", seconds: float) -> None:
+        """Kill a process and raise CallError if its call exceeds a limit."""
+        limits = self._limits
+        if limits.seconds is not None and seconds > limits.seconds:
+            process.kill()
+            raise CallError(f"stopped after {limits.seconds:g} s (--cell-timeout)", "timed out")
+        if limits.megabytes is not None and process.megabytes() > limits.megabytes:
+            process.kill()
+            reason = f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
+            raise CallError(reason, "out of memory")
 
     @contextmanager
     def _starting(self) -> Iterator[None]:
@@ -220,52 +225,36 @@ _lock = threading.RLock()  # a start changes the environment, and also looks how
 class _Process:
     """A process that makes one call after the other."""
 
-    def __init__(self, preload: str, variables: Mapping[str, str], without: str) -> None:
-        self._without = without
+    def __init__(
+        self, preload: str, environment: Mapping[str, str], is_spent: Callable[[], bool] | None
+    ) -> None:
         with _lock, _context(preload) as context:
             self._pipe, far = context.Pipe()
-            environment = {**os.environ, **variables}
-            self._process = context.Process(target=_work, args=(far, environment))
+            self._process = context.Process(target=_work, args=(far, environment, is_spent))
             self._process.start()
         far.close()  # so that the end of the process is the end of what it sends
         self._is_ready = self.is_over = False
 
-    def call(self, payload: bytes, limits: Limits, hear: Callable[[Any], object]) -> Any:
-        """Return what a function returns, given pickled with its arguments; errors as `Processes.submit`."""
-        if not self._is_ready:  # its start is not part of the time of a call
-            self._wait_for_start()
-        begin = time.monotonic()
-        with suppress(BrokenPipeError):  # it has just ended, which is noticed below
-            self._pipe.send_bytes(payload)
-        while True:
-            message = self._received(None if limits == Limits() else _LOOK_SECONDS)
-            if message is None:
-                self._enforce(limits, time.monotonic() - begin)
-            elif message.is_answer:
-                if message.is_last:
-                    self.kill()
-                if message.error is not None:
-                    raise message.error
-                return message.value
-            else:
-                hear(message.value)
-
-    def _wait_for_start(self) -> None:
+    def wait_for_start(self, without: str) -> None:
+        """Return when the process is ready; raise AdbenchTextError if it has not started."""
+        if self._is_ready:
+            return
+        reason = f"no answer for {_START_SECONDS:g} s. Was it stopped, or is the machine overloaded?"
         try:
-            self._is_ready = self._received(_START_SECONDS) is not None
+            self._is_ready = self.received(_START_SECONDS) is not None
         except CallError as error:
-            raise AdbenchTextError(
-                f"A worker process did not start: {error}. Its message is above; with {self._without} there "
-                "is none."
-            ) from error
+            reason = f"{error}. Its message is above."
         if not self._is_ready:
             self.kill()
-            raise AdbenchTextError(
-                f"A worker process did not start: no answer for {_START_SECONDS:g} s. Was it stopped, or is "
-                "the machine overloaded? Finished cells are kept; run the same command again to continue."
-            )
+            advice = f"Run the same command again, or with {without}."
+            raise AdbenchTextError(f"A worker process did not start: {reason} {advice}")
 
-    def _received(self, timeout: float | None) -> "_Message | None":
+    def send(self, payload: bytes) -> None:
+        """Send a pickled function with its arguments."""
+        with suppress(BrokenPipeError):  # it has just ended, which `received` notices
+            self._pipe.send_bytes(payload)
+
+    def received(self, timeout: float) -> "_Message | None":
         """Return the next message, None if none comes in time; raise CallError if the process has ended."""
         connection.wait([self._pipe, self._process.sentinel], timeout)
         with _lock:
@@ -273,6 +262,8 @@ class _Process:
         try:
             if self._pipe.poll():
                 message: _Message = pickle.loads(self._pipe.recv_bytes())
+                if message.is_last:
+                    self.kill()
                 return message
         except (EOFError, OSError):
             has_ended = True
@@ -283,17 +274,7 @@ class _Process:
             raise CallError(self._how_it_ended(), "killed")
         return None
 
-    def _enforce(self, limits: Limits, seconds: float) -> None:
-        """Kill the process and raise CallError if the call exceeds a limit."""
-        if limits.seconds is not None and seconds > limits.seconds:
-            self.kill()
-            raise CallError(f"stopped after {limits.seconds:g} s (--cell-timeout)", "timed out")
-        if limits.megabytes is not None and self._megabytes() > limits.megabytes:
-            self.kill()
-            reason = f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
-            raise CallError(reason, "out of memory")
-
-    def _megabytes(self) -> float:
+    def megabytes(self) -> float:
         """Return the resident memory of the process and its children, in 10^6 bytes."""
         total = 0.0
         with suppress(psutil.Error):  # it has ended
@@ -438,31 +419,44 @@ class _Message:
     is_last: bool = False  # the process is killed after this answer
 
 
-@dataclass
-class _Own:
-    """What a process that makes calls knows of itself."""
-
-    pid: int = 0
-    pipe: Connection | None = None
-    is_last: bool = False
-
-
-_own = _Own()
+_pipes: dict[int, Connection] = {}  # by process: one that a call forked has none
 
 
 def tell(value: Any) -> None:
     """Send a value to the process that waits for the present call, if there is one."""
-    if _own.pipe is not None and os.getpid() == _own.pid:  # a process that the call forked has no say
-        _own.pipe.send_bytes(pickle.dumps(_Message(value)))
+    if os.getpid() in _pipes:
+        _pipes[os.getpid()].send_bytes(pickle.dumps(_Message(value)))
 
 
-def retire() -> None:
-    """Let this process end after the present call: it has run code that may have changed something."""
-    _own.is_last = True
-
-
-def _work(pipe: Connection, environment: Mapping[str, str]) -> None:
+def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[], bool] | None) -> None:
     """Make the calls that arrive until the pipe is closed."""
+    _prepare(environment)
+    _pipes[os.getpid()] = pipe
+    tell(None)
+    with suppress(EOFError, OSError):  # the process that waits has ended
+        while True:
+            payload = pipe.recv_bytes()
+            value, error = None, None
+            try:
+                function, arguments = pickle.loads(payload)
+                value = function(*(_read(each) if isinstance(each, _File) else each for each in arguments))
+            except AdbenchTextError as raised:
+                error = raised
+            except FAILURES as raised:  # a plug-in's own exception may not survive the way
+                error = AdbenchTextError(f"Another process failed: {described(raised)}")
+            if os.getpid() not in _pipes:  # the function forked
+                os._exit(0)
+            is_last = is_spent is not None and is_spent()
+            try:
+                answer = pickle.dumps(_Message(value, error, True, is_last), pickle.HIGHEST_PROTOCOL)
+            except Exception as raised:  # a result that holds something that cannot be sent
+                error = CallError(f"its result cannot be passed on: {described(raised)}")
+                answer = pickle.dumps(_Message(None, error, True, is_last))
+            pipe.send_bytes(answer)
+
+
+def _prepare(environment: Mapping[str, str]) -> None:
+    """Make this process one that ends with the process that started it, and has an environment."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own, which ends with it
@@ -471,37 +465,6 @@ def _work(pipe: Connection, environment: Mapping[str, str]) -> None:
     gc.freeze()  # a collection would copy the memory that it shares with what it was forked from
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
-    _own.pid, _own.pipe = os.getpid(), pipe
-    tell(None)
-    while True:
-        try:
-            payload = pipe.recv_bytes()
-        except (EOFError, OSError):
-            return
-        answer = _answer(payload)
-        if os.getpid() != _own.pid:  # the function forked
-            os._exit(0)
-        try:
-            pipe.send_bytes(answer)
-        except BrokenPipeError:
-            return
-
-
-def _answer(payload: bytes) -> bytes:
-    """Make a call, and return its pickled answer."""
-    value, error = None, None
-    try:
-        function, arguments = pickle.loads(payload)
-        value = function(*(_read(each) if isinstance(each, _File) else each for each in arguments))
-    except AdbenchTextError as raised:
-        error = raised
-    except FAILURES as raised:  # a plug-in's own exception may not survive the way
-        error = AdbenchTextError(f"Another process failed: {described(raised)}")
-    try:
-        return pickle.dumps(_Message(value, error, True, _own.is_last), pickle.HIGHEST_PROTOCOL)
-    except Exception as raised:  # a result that holds something that cannot be sent
-        error = CallError(f"its result cannot be passed on: {described(raised)}")
-        return pickle.dumps(_Message(None, error, True, _own.is_last))
 
 
 def _limits(environment: Mapping[str, str]) -> dict[str, int]:

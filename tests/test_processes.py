@@ -3,6 +3,7 @@ import pickle
 import signal
 import sys
 import time
+import tracemalloc
 from multiprocessing import active_children
 from pathlib import Path
 from threading import Lock
@@ -13,7 +14,7 @@ import pytest
 from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
 from adbench_text.plugins import registry
-from adbench_text.processes import CallError, Limits, Processes, _Process, pickled, retire, tell
+from adbench_text.processes import CallError, Limits, Processes, _Process, pickled, tell
 
 MAPS = Path("/proc/self/maps")
 needs_maps = pytest.mark.skipif(not MAPS.exists(), reason="needs Linux, which lists mapped files")
@@ -66,10 +67,10 @@ def test_what_a_call_tells_is_heard_before_it_returns():
     assert heard == ["half way"]
 
 
-def test_a_process_that_retires_is_replaced():
-    with processes() as workers:
+def test_a_process_that_is_spent_is_replaced():
+    with processes(is_spent=tracemalloc.is_tracing) as workers:
         first, same = (workers.submit(os.getpid).result() for _ in range(2))
-        workers.submit(retire).result()
+        workers.submit(tracemalloc.start).result()
         assert first == same != workers.submit(os.getpid).result()
 
 

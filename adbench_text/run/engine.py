@@ -2,29 +2,26 @@
 
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from adbench_text import provenance
 from adbench_text.checks import Whole
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
-from adbench_text.processes import Here, Limits, Processes, Workers, retire, tell, threads
+from adbench_text.processes import Limits, Processes, Workers, tell, threads
 from adbench_text.run.evaluate import scored
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
-if TYPE_CHECKING:
-    from adbench_text.cluster import Cluster
-
 _STEP_SECONDS = 0.1  # minimum time between two messages about a training
-_LOOK_SECONDS = 1.0  # between two looks at the workers of a cluster
+_LOOK_SECONDS = 1.0  # in a worker of a cluster, between two looks whether the client still waits
 
 
 @dataclass(frozen=True)
@@ -49,38 +46,19 @@ class Work:
         return self.definitions.get(cell, {}).get("detector.device", "cpu") != "cpu"
 
 
-class Started:
+class Started(NamedTuple):
     """Workers that are ready for the cells of some work."""
 
-    patience: float | None = None  # seconds until `size` may be another one
-    runs_ahead = True  # whether a cell may begin before the result of the last one is logged
+    # lets a worker score a cell; see `Processes.submit` for the errors of the future
+    submit: Callable[[Cell], "Future[Result]"]
+    # returns how many cells can run at the same time now, and how many of them may use a GPU
+    sizes: Callable[[], tuple[int, int]]
 
-    def __init__(self, work: Work, workers: Workers) -> None:
-        self.work, self._workers = work, workers
-        self._shared: dict[tuple[Workers, str], Any] = {}
 
-    def size(self) -> int:
-        """Return the number of cells that can run at the same time now."""
-        return self._workers.size()
-
-    def gpu_size(self) -> int:
-        """Return the number of these cells that may use a GPU."""
-        return self.size()
-
-    def submit(self, cell: Cell) -> "Future[Result]":
-        """Let a cell be scored; see `Processes.submit` for the errors of the future."""
-        return self._submit(self._workers, cell)
-
-    def _submit(self, workers: Workers, cell: Cell) -> "Future[Result]":
-        corpus = self._corpus(workers, cell)
-        return workers.submit(_scored_there, cell, corpus, self.work.trace_every, self.work.is_oracle(cell))
-
-    def _corpus(self, workers: Workers, cell: Cell) -> Any:
-        """Return what stands for the corpus of a cell, which is sent to the workers once."""
-        key = workers, cell.dataset
-        if key not in self._shared:
-            self._shared[key] = workers.share(self.work.corpora[cell.dataset], f"The corpus {cell.dataset}")
-        return self._shared[key]
+def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
+    """Return what stands for each corpus among the arguments of a call."""
+    names = dict.fromkeys(cell.dataset for cell in work.cells)
+    return {name: workers.share(work.corpora[name], f"The corpus {name}") for name in names}
 
 
 # On this machine
@@ -111,60 +89,35 @@ class Local:
 
     @contextmanager
     def start(self, work: Work) -> Iterator[Started]:
-        """Yield workers for cells; they end with the block."""
-        if self.jobs == 0:
-            yield _InThisProcess(work, Here())
-            return
+        """Yield processes for cells; they end with the block."""
         n = min(self.jobs, len(work.cells)) or 1
         # no two processes compete for a core
         variables = threads(n) if n > 1 else {}
         # with one process there is no turn to take
         gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
+        n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
         options: dict[str, Any] = {"limits": work.limits}
         if n == 1:
             options["hear"] = lambda step: work.progress.step(*step)
         with (
             _processes(n, variables=[variables], **options) as processes,
-            _processes(min(n, self.gpu_jobs * len(gpus)) or 1, variables=on_gpus, **options) as on_gpu,
+            _processes(n_on_gpu, variables=on_gpus, **options) as on_gpu,
         ):
-            yield _OnGPUs(work, processes, on_gpu) if gpus else Started(work, processes)
+            corpora = _shared_corpora(processes, work)
+
+            def submit(cell: Cell) -> "Future[Result]":
+                workers = on_gpu if gpus and work.may_use_gpu(cell) else processes
+                arguments = _Steps(), work.trace_every, work.is_oracle(cell)
+                return workers.submit(scored, cell, corpora[cell.dataset], *arguments)
+
+            yield Started(submit, lambda: (n, n_on_gpu))
 
 
 def _processes(n: int, **options: Any) -> Processes:
+    """Return processes that score cells; one that has run others' code ends with its cell."""
+    options["is_spent"] = registry.has_loaded_others
     return Processes(n, "adbench_text.run.engine", "--jobs 0", **options)
-
-
-class _InThisProcess(Started):
-    """The process of the command."""
-
-    runs_ahead = False
-
-    def _submit(self, workers: Workers, cell: Cell) -> "Future[Result]":
-        work, corpus = self.work, self.work.corpora[cell.dataset]
-        return workers.submit(scored, cell, corpus, work.progress, work.trace_every, work.is_oracle(cell))
-
-
-class _OnGPUs(Started):
-    """Processes of this machine, each of some of which sees one GPU."""
-
-    def __init__(self, work: Work, workers: Workers, on_gpu: Workers) -> None:
-        super().__init__(work, workers)
-        self._on_gpu = on_gpu
-
-    def gpu_size(self) -> int:
-        return self._on_gpu.size()
-
-    def submit(self, cell: Cell) -> "Future[Result]":
-        return self._submit(self._on_gpu if self.work.may_use_gpu(cell) else self._workers, cell)
-
-
-def _scored_there(cell: Cell, corpus: Corpus, trace_every: int, is_oracle: bool | None) -> Result:
-    """Return the result of a cell, not measured; in a process that ends if others' code has run in it."""
-    result = scored(cell, corpus, _Steps(), trace_every, is_oracle)
-    if registry.has_loaded_others():
-        retire()
-    return result
 
 
 class _Steps(Progress):
@@ -226,38 +179,26 @@ class Dask:
         from adbench_text.cluster import Cluster
 
         with Cluster(self._found_address()) as cluster:
-            yield _OnCluster(work, cluster, self.gpu_jobs)
+            corpora = _shared_corpora(cluster, work)
+            was_empty = False
 
+            def submit(cell: Cell) -> "Future[Result]":
+                is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
+                return cluster.submit(
+                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell]),
+                    *(work.trace_every, work.limits, cluster.of_hosts),
+                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
+                )
 
-class _OnCluster(Started):
-    """The workers of a cluster."""
+            def sizes() -> tuple[int, int]:
+                nonlocal was_empty
+                n = cluster.size()
+                if not n and not was_empty:
+                    work.progress.message(f"waiting for a worker of {cluster.address}")
+                was_empty = not n
+                return n, round(cluster.n_gpus * self.gpu_jobs) or n
 
-    patience = _LOOK_SECONDS
-    _workers: "Cluster"
-
-    def __init__(self, work: Work, cluster: "Cluster", gpu_jobs: int) -> None:
-        super().__init__(work, cluster)
-        self._gpu_jobs, self._is_waiting = gpu_jobs, False
-
-    def size(self) -> int:
-        n = super().size()
-        if not n and not self._is_waiting:
-            self.work.progress.message(f"waiting for a worker of {self._workers.address}")
-        self._is_waiting = not n
-        return n
-
-    def gpu_size(self) -> int:
-        return round(self._workers.n_gpus * self._gpu_jobs) or self.size()
-
-    def submit(self, cell: Cell) -> "Future[Result]":
-        work, workers = self.work, self._workers
-        is_on_gpu = workers.n_gpus > 0 and work.may_use_gpu(cell)
-        return workers.submit(
-            _scored_on_cluster,
-            *(cell, self._corpus(workers, cell), work.definitions[cell]),
-            *(work.trace_every, work.limits, workers.of_hosts),
-            gpus=1 / self._gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
-        )
+            yield Started(submit, sizes)
 
 
 def _scored_on_cluster(
@@ -275,7 +216,7 @@ def _scored_on_cluster(
     variables = threads(n_beside(of_hosts), is_override=True)  # Dask sets one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
         shared = processes.share(corpus, f"The corpus {cell.dataset}")
-        future = processes.submit(_scored_there, cell, shared, trace_every, "oracle" in definition)
+        future = processes.submit(scored, cell, shared, Progress(), trace_every, "oracle" in definition)
         while is_wanted():
             if wait([future], _LOOK_SECONDS).done:
                 result: Result = future.result()

@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from statistics import median
@@ -66,12 +66,16 @@ def run_sweep(
 
     ordered = longest_first(todo, _remembered_seconds(todo, store)) if engine.is_parallel else todo
     work = Work(ordered, corpora, definitions, progress, limits, trace_every)
-    results: list[Result] = []
+    results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
         try:
             try:
-                _log_each(finished(engine, work, keep), store, progress, results)
+                with closing(finished(engine, work, keep)) as ended:
+                    for result in ended:
+                        results.append(result.without_data())
+                        progress.done(result)
+                        due = _next_attempt(store, progress, due)
             finally:
                 _fail_if_changed(work, results, keep)
             store.log_kept()
@@ -83,23 +87,17 @@ def run_sweep(
     return unusable + results
 
 
-def _log_each(ended: Generator[Result], store: Any, progress: Progress, results: list[Result]) -> None:
-    """Append results and log them as they come; while the store is lost, they wait."""
-    lost_at: float | None = None
-    with closing(ended):
-        for result in ended:
-            results.append(result.without_data())
-            progress.done(result)
-            if lost_at is not None and time.monotonic() - lost_at < _RETRY_SECONDS:
-                continue
-            try:
-                store.log_kept()
-                lost_at = None
-            except TrackingError as error:
-                if lost_at is None:
-                    text = f"{error} Until then, results are kept and logged later."
-                    progress.message(text, "error")
-                lost_at = time.monotonic()
+def _next_attempt(store: Any, progress: Progress, due: float) -> float:
+    """Log what is kept, if this is due; return when it is due again: 0 unless the store is lost."""
+    if time.monotonic() < due:
+        return due
+    try:
+        store.log_kept()
+    except TrackingError as error:
+        if not due:
+            progress.message(f"{error} Until then, results are kept and logged later.", "error")
+        return time.monotonic() + _RETRY_SECONDS
+    return 0.0
 
 
 def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result], Result]) -> None:
@@ -113,22 +111,17 @@ def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result],
                     results[i] = keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
-def _median_seconds(records: Iterable[Any]) -> dict[tuple[str, ...], float]:
-    """Return how long cells took, by detector, configuration and dataset, and by detector alone."""
-    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for record in records:
-        seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
-        taken[record.detector, record.configuration, record.dataset].append(seconds)
-        taken[record.detector,].append(seconds)
-    return {key: median(values) for key, values in taken.items()}
-
-
 def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
     """Return how long similar cells took: the same configuration and dataset, else the same detector."""
+    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
     try:
-        medians = _median_seconds(store.cells({cell.dataset for cell in cells}))
+        for record in store.cells({cell.dataset for cell in cells}):
+            seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
+            taken[record.detector, record.configuration, record.dataset].append(seconds)
+            taken[record.detector,].append(seconds)
     except TrackingError:  # somebody changed the store; this is for the order of the cells only
         return {}
+    medians = {key: median(values) for key, values in taken.items()}
     return {
         cell: medians.get((cell.detector, cell.configuration, cell.dataset), medians.get((cell.detector,), 0))
         for cell in cells

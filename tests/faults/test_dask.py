@@ -86,15 +86,15 @@ def cells(n: int, detector="counting", **settings) -> list[Cell]:
 
 
 @pytest.mark.parametrize(
-    ("fault", "n_threads", "reason"),
+    ("fault", "reason"),
     [
-        ("dies", 2, "it ended its process (exit code 9)"),
-        ("kills", 1, "all 4 workers were lost that ran it"),  # a cell beside it would be lost as often
+        ("dies", "it ended its process (exit code 9)"),
+        ("kills", "all 4 workers were lost that ran it"),
     ],
 )
-def test_a_killer_among_nine_innocents_is_the_only_one_recorded(cluster, run, fault, n_threads, reason):
+def test_a_killer_among_nine_innocents_is_the_only_one_recorded(cluster, run, fault, reason):
     for _ in range(2):
-        cluster.add_worker(f"--nthreads={n_threads}", TOY_SECONDS="0.5")
+        cluster.add_worker("--nthreads=2", TOY_SECONDS="0.5")
     innocent, (killer,) = cells(9), cells(1, "faulty", fault=fault)
     results = run([*innocent[:4], killer, *innocent[4:]])
     assert len(results) == 10
@@ -130,7 +130,7 @@ def test_cells_on_a_gpu_go_to_its_worker_one_at_a_time_and_the_others_do_not_wai
     )
     ends = [began + seconds for began, seconds in turns]
     assert all(end <= began for end, (began, _) in zip(ends, turns[1:], strict=False))
-    assert [result.cell in on_gpu for result in results[:4]].count(False) >= 2  # meanwhile
+    assert [result.cell in on_gpu for result in results[:4]].count(False) >= 3  # meanwhile
 
 
 def test_a_worker_with_another_version_ends_the_sweep(cluster, run, tmp_path):
@@ -174,8 +174,8 @@ def test_a_lost_scheduler_ends_the_sweep_and_costs_no_finished_cell(cluster, her
     cluster.scheduler.kill()
     assert process.wait(120) == 1
     assert printed(here).splitlines()[-1] == (
-        f"Error: The Dask scheduler at {cluster.address} does not answer any more. Finished cells are kept; "
-        "run the same command again to continue."
+        f"Error: The Dask scheduler at {cluster.address} does not answer any more. When it does, run the "
+        "same command again; finished cells of a sweep are kept."
     )
     assert "Traceback" not in printed(here)
     assert "distributed.client" not in printed(here)
