@@ -65,7 +65,7 @@ class CallError(AdbenchTextError):
 
 
 class WorkersLostError(CallError):
-    """Each machine that made a call was lost, because of this call or of another one beside it."""
+    """Worker after worker was lost that made a call: because of it, or of another call beside it."""
 
 
 class Workers(Executor):
@@ -114,8 +114,6 @@ class Processes(Workers):
         self._n, self._preload, self._without = n, preload, without
         self._limits, self._variables, self._hear, self._is_spent = limits, variables, hear, is_spent
         self._files = ExitStack()
-        self._folder: Path | None = None
-        self._shared: list[_File] = []
         self._threads = ThreadPoolExecutor(n)  # each waits for a process
         self._processes: dict[int, _Process] = {}
         self._idle: SimpleQueue[int] = SimpleQueue()
@@ -124,11 +122,9 @@ class Processes(Workers):
         """Write a value to a temporary file, from which each process reads it once."""
         content = pickled(value, name)
         with self._starting():
-            if self._folder is None:
-                self._folder = Path(self._files.enter_context(TemporaryDirectory()))
-            file = _File(str(self._folder / f"{len(self._shared)}.pickle"), name)
+            folder = self._files.enter_context(TemporaryDirectory())
+            file = _File(str(Path(folder) / "value.pickle"), name)
             Path(file.path).write_bytes(content)
-        self._shared.append(file)
         return file
 
     def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "Future[Any]":  # type: ignore[override]
