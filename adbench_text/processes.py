@@ -136,10 +136,10 @@ class Processes(Workers):
         free = set(range(self._n)) - self._processes.keys()
         if free:
             number = min(free)
-            environment = {**os.environ, **self._variables[number % len(self._variables)]}
+            variables = self._variables[number % len(self._variables)]
             # what has begun is one of those that `shutdown` ends
             with self._starting(), interrupts.held_back():
-                self._processes[number] = _Process(self._preload, environment, self._is_spent)
+                self._processes[number] = _Process(self._preload, variables, self._is_spent)
             self._idle.put(number)
         return self._threads.submit(self._call, pickle.dumps((function, arguments)))
 
@@ -153,16 +153,13 @@ class Processes(Workers):
             process.wait_for_start(self._without)  # it is not part of the time of the call
             begin = time.monotonic()
             process.send(payload)
-            while True:
-                message = process.received(_LOOK_SECONDS)
-                if message is None:
-                    self._enforce_limits(process, time.monotonic() - begin)
-                elif not message.is_answer:
+            while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
+                if message is not None:
                     self._hear(message.value)
-                elif message.error is not None:
-                    raise message.error
-                else:
-                    return message.value
+                self._enforce_limits(process, time.monotonic() - begin)
+            if message.error is not None:
+                raise message.error
+            return message.value
         finally:
             if process.is_over:
                 del self._processes[number]
@@ -222,10 +219,11 @@ class _Process:
     """A process that makes one call after the other."""
 
     def __init__(
-        self, preload: str, environment: Mapping[str, str], is_spent: Callable[[], bool] | None
+        self, preload: str, variables: Mapping[str, str], is_spent: Callable[[], bool] | None
     ) -> None:
         with _lock, _context(preload) as context:
             self._pipe, far = context.Pipe()
+            environment = {**os.environ, **variables}
             self._process = context.Process(target=_work, args=(far, environment, is_spent))
             self._process.start()
         far.close()  # so that the end of the process is the end of what it sends

@@ -10,6 +10,7 @@ from threading import Lock
 
 import numpy as np
 import pytest
+import sent_functions
 
 from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
@@ -51,10 +52,11 @@ def test_a_call_returns_a_value_or_raises_one_line():
         assert workers.submit(abs, -1).result() == 1
 
 
-def test_a_call_over_a_limit_costs_its_process_alone():
+@pytest.mark.parametrize("function", [time.sleep, sent_functions.chatter])
+def test_a_call_over_a_limit_costs_its_process_alone(function):
     with processes(limits=Limits(seconds=0.5)) as workers:
         with pytest.raises(CallError, match=r"stopped after 0\.5 s") as error:
-            workers.submit(time.sleep, 600).result()
+            workers.submit(function, 600).result()
         assert error.value.stopped == "timed out"
         assert workers.submit(abs, -1).result() == 1
     assert active_children() == []
