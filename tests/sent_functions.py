@@ -6,6 +6,7 @@ import time
 from multiprocessing import parent_process
 
 from adbench_text.errors import DataError
+from adbench_text.processes import tell
 
 
 def square(number: int) -> tuple[int, int]:
@@ -40,6 +41,14 @@ def hang(number: int) -> int:
     if parent_process() and number:
         time.sleep(600)
     return number
+
+
+def chatter(seconds: float) -> None:
+    """Tell something all the time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        tell("still here")
+        time.sleep(0.05)
 
 
 def dislike(number: int) -> None:

@@ -106,10 +106,10 @@ def test_without_a_store_neither_mlflow_nor_what_draws_is_imported(tmp_path: Pat
 
 
 def test_lists_import_none_of_these_libraries_and_no_other_command():
-    kinds = ("detectors", "datasets", "vectors", "engines", "tables", "formats")
+    kinds = ("detectors", "datasets", "vectors", "tables", "formats")
     codes, output, imported = run(*(f"list {kind}" for kind in kinds))
     assert not any(codes), output
-    assert all(name in output for name in ("pyod-knn", "pydocs", "glove", "local", "ranks", "html"))
+    assert all(name in output for name in ("pyod-knn", "pydocs", "glove", "ranks", "html"))
     assert not imported & (OF_DETECTORS | OF_REPORTS)
     commands = {path.stem for path in (ROOT / "adbench_text" / "cli").glob("*.py")}
     of_commands = {"check", "doctor", "fetch", "info", "list", "new", "report", "run", "ui"} & commands

@@ -11,8 +11,8 @@ from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
     WORK,
+    jobs_of,
     language_notes,
-    mapper_of,
     opened,
     sections_of,
     values_of,
@@ -74,7 +74,7 @@ def command(
             FileTexts(source.texts),
             **choice,
             source=Path(file).name,
-            jobs=mapper_of(options),
+            jobs=jobs_of(options),
             progress=progress,
         )
     # without leave-one-out scores, those of the training documents would cost another pass over them

@@ -81,7 +81,6 @@ _ROWS: dict[str, Callable[[], Iterator[Row]]] = {
     "encoders": _encoders,
     "presets": _presets,
     "sweeps": _sweeps,
-    "engines": lambda: _plugins("engines"),
     "tables": lambda: _contents(contents.TABLES),
     "formats": lambda: _contents(contents.FORMATS),
 }

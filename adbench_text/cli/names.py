@@ -11,6 +11,7 @@ from adbench_text.plugins import registry
 from adbench_text.reports import contents
 
 DEVICES = ("auto", "cpu", "cuda")
+ENGINES = ("local", "dask")  # of run.engine, which needs numpy
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 # What a name of these kinds is; those of other kinds are checked by the code that uses them.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}

@@ -16,8 +16,8 @@ from adbench_text.cli.own_text import (
     alpha_option,
     by_option,
     check_outputs,
+    jobs_of,
     language_notes,
-    mapper_of,
     numbers_of,
     opened,
     print_documents,
@@ -123,7 +123,7 @@ def command(
             keep_copies=keep_copies,
             top=top,
             max_copies=max_copies,
-            jobs=mapper_of(options),
+            jobs=jobs_of(options),
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)

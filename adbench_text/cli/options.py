@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import PROTOCOLS, Name, names_of_splits, seeds, shares
+from adbench_text.cli.names import ENGINES, PROTOCOLS, Name, names_of_splits, seeds, shares
 from adbench_text.errors import UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -338,17 +338,20 @@ def _with_own(names: Sequence[str], columns: Mapping[str, Any]) -> list[str]:
 
 
 def engine_of(options: Mapping[str, Any]) -> "Engine":
-    """Return the engine that ``[engine]`` of a sweep's file describes; options go before it."""
+    """Return the engine that options describe."""
+    from adbench_text.run import engine
+
     name = options["engine"] or "local"
     settings = {key: options[key] for key in _OF_ENGINES if options[key] is not None}
     if settings.get("jobs") == "auto":
         from joblib import cpu_count
 
         settings["jobs"] = int(cpu_count())
-    built = registry.load("engines", name)
-    accepted = inspect.signature(built).parameters
+    if name not in ENGINES:
+        raise UnknownNameError("engine", name, ENGINES)
+    kind: type[Engine] = {"local": engine.Local, "dask": engine.Dask}[name]
+    accepted = inspect.signature(kind).parameters
     for key in settings:
         if key not in accepted:
             raise UnknownNameError(f"setting of the engine {name}", key, accepted)
-    engine: Engine = built(**settings)
-    return engine
+    return kind(**settings)

@@ -19,7 +19,6 @@ from adbench_text.plugins.configure import setting
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
-    from adbench_text.documents.chunks import Mapper
     from adbench_text.documents.page import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
@@ -103,19 +102,10 @@ def sections_of(**own: Sequence[str]) -> dict[str, Sequence[str]]:
     return {"Input": input_, "Detector": detector, **own, "Execution": execution}
 
 
-def mapper_of(options: Mapping[str, Any]) -> "Mapper":
-    """Return where the work is done, given the values of `WORK`."""
-    if options["address"]:
-        from adbench_text.documents.cluster import Cluster
-        from adbench_text.plugins import registry
-        from adbench_text.run.engine import Limits
-
-        # the client of the cluster would wait for a minute for a scheduler that is not there
-        registry.load("engines", "dask")(options["address"]).check(Limits())
-        return Cluster(options["address"])
-    from adbench_text.documents.chunks import Processes
-
-    return Processes(options["jobs"])
+def jobs_of(options: Mapping[str, Any]) -> int | str:
+    """Return where the work is done, given the values of `WORK`: processes, or the address of a cluster."""
+    jobs: int | str = options["address"] or options["jobs"]
+    return jobs
 
 
 def alpha_option(share: str = "Share of normal documents that may be called odd") -> click.Option:

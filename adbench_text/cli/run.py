@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import storage
-from adbench_text.cli.names import DEVICES, Name, number_of_jobs
+from adbench_text.cli.names import DEVICES, ENGINES, Name, number_of_jobs
 from adbench_text.cli.options import (
     TRACKING,
     LazyHelp,
@@ -107,7 +107,7 @@ _SECTIONS = {
 @click.option(
     "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"
 )
-@click.option("--engine", type=Name("engines"), help="Where cells run: local or dask.  [default: local]")
+@click.option("--engine", type=click.Choice(ENGINES), help="Where cells run.  [default: local]")
 @click.option("--address", help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
 @click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
 @click.option(
@@ -172,7 +172,7 @@ def command(dry_run: bool, verbose: bool, **options: Any) -> None:
 def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
     if options["engine"]:
-        from adbench_text.run.engine import Limits
+        from adbench_text.processes import Limits
 
         # a server that does not answer is known in seconds, and the user's documents are read in minutes
         engine_of(options).check(Limits(options["cell_timeout"], options["cell_memory"]))
@@ -181,7 +181,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     engine = engine_of(options)
     # slow imports come after the checks that do not need them
     from adbench_text.cli.ui import options_of, where
-    from adbench_text.run.engine import Limits
+    from adbench_text.processes import Limits
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 

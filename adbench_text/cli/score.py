@@ -19,7 +19,7 @@ from adbench_text.cli.own_text import (
     alpha_option,
     by_option,
     check_outputs,
-    mapper_of,
+    jobs_of,
     numbers_of,
     opened,
     print_documents,
@@ -108,6 +108,7 @@ def command(
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
     expected, and whether their p-values are uniform, as those of normal documents are.
     """
+    from adbench_text.documents.chunks import results_of
     from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
 
@@ -131,7 +132,7 @@ def command(
     with (
         _written(output) as write,
         Rows() as progress,
-        closing(mapper_of(options).map(scoring, enumerate(_batches(opened(file, options))))) as scored,
+        closing(results_of(scoring, enumerate(_batches(opened(file, options))), jobs_of(options))) as scored,
     ):
         if suffix == ".csv":
             write(",".join(scoring.names))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from adbench_text.calibration import p_values_within
 from adbench_text.checks import Number, Whole, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
-from adbench_text.documents.chunks import Mapper, in_chunks, mapper_of
+from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.progress import OnProgress, no_progress
@@ -59,7 +59,7 @@ def odd_documents(
     keep_copies: bool = False,
     top: int = 10,
     max_copies: int | None = None,
-    jobs: int | Mapper = 1,
+    jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
     """Rank documents against each other; each is scored by what was learned from the others.
@@ -102,8 +102,8 @@ def odd_documents(
         Number of documents that a list has at least: what makes them odd is looked up, as for odd documents.
     max_copies : int, optional
         Documents with more copies are in no list.
-    jobs : int or Mapper
-        Number of processes that read and score documents, or where else that is done.
+    jobs : int or str
+        Number of processes that read and score documents; or the address of the scheduler of a Dask cluster.
     progress : callable
         Is called with what is done, and the numbers of documents done and of all.
 
@@ -132,9 +132,9 @@ def odd_documents(
     own = own_detector(detector, preset, settings, language, seed)
     form = _form_beside(own, by, language, seed)
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts, mapper = _checked(texts), mapper_of(jobs)
+    texts = _checked(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = _surveyed(texts, look, sample, mapper, progress, "to rank them")
+    found = _surveyed(texts, look, sample, jobs, progress, "to rank them")
     progress("learning", 0, None)
     rest = found.rest if form else found.rest[found.rest < found.n_with_words]
     if len(rest) and own.detector.regime == TEST_BATCH:
@@ -147,7 +147,7 @@ def odd_documents(
     scores = {"words": _spread(of_words, found.sample, found.n_with_words)}
     if of_form:
         scores["form"] = _spread(of_form, found.sample, len(found.place_of))
-    _score(texts, _Judge(cleaner, own, form), rest, found, scores, mapper, progress)
+    _score(texts, _Judge(cleaner, own, form), rest, found, scores, jobs, progress)
     table = in_order(table_of(found, scores), by or "words", alpha)
     orders = [by or "words"] if by or not form else ["words", "form"]
     lists = {each: listed(in_order(table, each, alpha), top, max_copies) for each in orders}
@@ -188,11 +188,11 @@ def _checked(texts: Sequence[str] | FileTexts) -> Sequence[str] | FileTexts:
 
 
 def _surveyed(
-    texts: Iterable[str], look: Look, sample: int, mapper: Mapper, progress: OnProgress, purpose: str
+    texts: Iterable[str], look: Look, sample: int, jobs: int | str, progress: OnProgress, purpose: str
 ) -> Survey:
     """Look at documents once; raise InvalidValueError if there are too few."""
     Whole(2).check("sample", sample)
-    found = survey(texts, look, sample, mapper, progress)
+    found = survey(texts, look, sample, jobs, progress)
     if found.n_with_words < 2:
         raise InvalidValueError(
             f"At least 2 different documents with words are needed {purpose}, got {found.n_with_words}."
@@ -251,7 +251,7 @@ def _score(
     rows: NDArray[np.int64],
     found: Survey,
     scores: Mapping[str, Array],
-    mapper: Mapper,
+    jobs: int | str,
     progress: OnProgress,
 ) -> None:
     """Fill in the scores of rows that the detectors have not learned from; they are in order of place."""
@@ -264,7 +264,7 @@ def _score(
             begin += len(chunk)
 
     n_done = 0
-    with closing(mapper.map(judge, chunks() if len(rows) else ())) as scored:
+    with closing(results_of(judge, chunks() if len(rows) else (), jobs)) as scored:
         for by_words, by_form in scored:
             done = slice(n_done, n_done + len(by_form))
             scores["words"][rows[done][has_words[done]]] = by_words
@@ -318,7 +318,7 @@ def fit_model(
     seed: int = 0,
     sample: int = SAMPLE,
     source: str = "",
-    jobs: int | Mapper = 1,
+    jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> Model:
     """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
@@ -365,7 +365,7 @@ def fit_model(
             written.extend(keys([text]))
             yield text
 
-    found = _surveyed(noted(), look, sample, mapper_of(jobs), progress, "for a model")
+    found = _surveyed(noted(), look, sample, jobs, progress, "for a model")
     progress("learning", 0, None)
     learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
     is_single = _are_single(found)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.documents.chunks import Mapper, in_chunks
+from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.copies import N_HASHES, families, sketches
 from adbench_text.documents.progress import OnProgress
 from adbench_text.plugins.cleaner import Cleaner
@@ -99,12 +99,12 @@ class Survey:
         return positions
 
 
-def survey(texts: Iterable[str], look: Look, n_sample: int, mapper: Mapper, progress: OnProgress) -> Survey:
+def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, progress: OnProgress) -> Survey:
     """Look at documents once."""
     sample = _Sample(n_sample)
     keys, has_words, of_texts = bytearray(), bytearray(), bytearray()
     chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
-    with closing(mapper.map(look, chunks)) as looked:
+    with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
             keys += seen.keys.tobytes()
             has_words += seen.has_words.tobytes()

@@ -1,9 +1,9 @@
 """Finds plug-ins by file name or entry point, and loads only the one that is asked for.
 
-A plug-in is a file or a folder in ``detectors/``, ``datasets/`` or ``adbench_text/run/engines/`` whose name
-does not begin with an underscore, or an entry point of another package in the group
-``adbench_text.detectors`` or ``adbench_text.datasets``. Its name is the ``name`` that its class declares,
-otherwise the file's name. Finding and listing import nothing: the files are parsed.
+A plug-in is a file or a folder in ``detectors/`` or ``datasets/`` whose name does not begin with an
+underscore, or an entry point of another package in the group ``adbench_text.detectors`` or
+``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name.
+Finding and listing import nothing: the files are parsed.
 
 A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
 for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
@@ -34,14 +34,7 @@ from adbench_text.places import FAILURES, as_plugin_error, described, place_of_e
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-# The folders of each kind, below the package.
-_FOLDERS = {
-    "detectors": "detectors",
-    "datasets": "datasets",
-    "engines": "run.engines",
-}
-KINDS = tuple(_FOLDERS)
-_OF_OTHERS = ("detectors", "datasets")  # kinds that other packages may bring
+KINDS = ("detectors", "datasets")  # each is a folder
 _NEEDED = {
     "detectors": ("__call__", "fit", "decision_function"),
     "datasets": ("name", "classes", "edition", "read"),
@@ -84,14 +77,13 @@ class Plugin:
 @cache
 def plugins(kind: str) -> dict[str, Plugin]:
     """Find all plug-ins of a kind, such as ``"detectors"``, by name."""
-    package = importlib.import_module(f"adbench_text.{_FOLDERS[kind]}")
+    package = importlib.import_module(f"adbench_text.{kind}")
     candidates = [
         _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
     ]
-    if kind in _OF_OTHERS:
-        candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
+    candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
     by_name: dict[str, Plugin] = {}
     for plugin in candidates:
         claimants = sorted(each.place for each in candidates if each.claims(plugin.name))
@@ -106,7 +98,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
 
 
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
-    module = f"adbench_text.{_FOLDERS[kind]}.{name}"
+    module = f"adbench_text.{kind}.{name}"
     place = f"{module} (adbench-text)"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
     load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731

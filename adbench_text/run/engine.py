@@ -1,47 +1,40 @@
-"""What an engine is: it runs cells, somewhere, and yields their results."""
+"""Where the cells of a sweep run: in this process, in processes of this machine, or on a Dask cluster."""
 
-from collections import deque
-from collections.abc import Callable, Generator, Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import groupby
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
+from adbench_text import provenance
+from adbench_text.checks import Whole
 from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.processes import Limits, Processes, Workers, tell, threads
+from adbench_text.run.evaluate import scored
+from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
-SECONDS = 0.2  # between two looks at limits, and at cells that another run holds
-_LONG = 10.0  # seconds; values that cells of a split share take less than this
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a cell may use; None for no limit."""
-
-    seconds: float | None = None  # wall time of training and scoring together
-    # resident memory of the cell's process, with libraries and corpus, in 10^6 bytes
-    megabytes: float | None = None
+_STEP_SECONDS = 0.1  # minimum time between two messages about a training
+_LOOK_SECONDS = 1.0  # in a worker of a cluster, between two looks whether the client still waits
 
 
 @dataclass(frozen=True)
 class Work:
-    """Cells to run, and what an engine calls meanwhile."""
+    """Cells to run, and what is needed to run them."""
 
-    # cells of one split should be neighbours: one process runs them, so they share values
-    cells: Sequence[Cell]
+    cells: Sequence[Cell]  # those of one split should be neighbours: they share values
     corpora: Mapping[str, Corpus]  # by dataset
+    # see `construct.definition`; the workers of a cluster compare them with their own
+    definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
     progress: Progress = field(default_factory=Progress)
     limits: Limits = field(default_factory=Limits)
     trace_every: int = 0  # see `scored`
-    # see `construct.definition`; other machines compare them with their own
-    definitions: Mapping[Cell, Mapping[str, str]] = field(default_factory=dict)
-    # how long similar cells took; not needed to run one cell after the other
-    seconds: Callable[[], Mapping[Cell, float]] = dict
-    # called before a cell begins: may it run? None while another run holds it
-    claim: Callable[[Cell], bool | None] = lambda cell: True
-    # called with each result, before its process begins with another cell; returns it with its metrics
-    keep: Callable[[Result], Result] = lambda result: result
 
     def is_oracle(self, cell: Cell) -> bool | None:
         """Return whether the detector is an oracle, as it said before all cells; None if it was not asked."""
@@ -52,75 +45,207 @@ class Work:
         """Return whether the detector of a cell computes on a GPU where there is one."""
         return self.definitions.get(cell, {}).get("detector.device", "cpu") != "cpu"
 
-    def longest_first(self) -> list[Cell]:
-        """Return the cells so that several processes end soonest: long cells, then splits, longest first."""
-        expected = self.seconds()
 
-        def seconds(cells: Sequence[Cell]) -> float:
-            return sum(expected.get(cell, 0.0) for cell in cells)
+class Started(NamedTuple):
+    """Workers that are ready for the cells of some work."""
 
-        long = [[cell] for cell in self.cells if seconds([cell]) >= _LONG]
-        short = [cell for cell in self.cells if seconds([cell]) < _LONG]
-        of_splits = [list(group) for _, group in groupby(short, key=lambda cell: cell.split)]
-        groups = sorted(long, key=seconds, reverse=True) + sorted(of_splits, key=seconds, reverse=True)
-        return [cell for group in groups for cell in group]
+    # lets a worker score a cell; see `Processes.submit` for the errors of the future
+    submit: Callable[[Cell], "Future[Result]"]
+    # returns how many cells can run at the same time now, and how many of them may use a GPU
+    sizes: Callable[[], tuple[int, int]]
 
 
-class Engine(Protocol):
-    """Runs cells. Its constructor takes the settings of ``[engine]`` in the file of a sweep as keywords."""
+def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
+    """Return what stands for each corpus among the arguments of a call."""
+    names = dict.fromkeys(cell.dataset for cell in work.cells)
+    return {name: workers.share(work.corpora[name], f"The corpus {name}") for name in names}
+
+
+# On this machine
+
+
+@dataclass(frozen=True)
+class Local:
+    """Runs cells on this machine."""
+
+    jobs: int = 1  # worker processes; 0 runs all in this one, for a debugger: without limits or isolation
+    gpu_jobs: int = 1  # cells that share a GPU
+
+    def __post_init__(self) -> None:
+        Whole(0).check("jobs", self.jobs)
+        Whole(1).check("gpu_jobs", self.gpu_jobs)
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether several cells run at the same time."""
+        return self.jobs > 1
 
     def check(self, limits: Limits) -> None:
-        """Raise an error if it cannot run cells, or not with these limits; called before all else."""
+        """Raise InvalidValueError if there are limits, but no processes that could be ended."""
+        if self.jobs == 0 and limits != Limits():
+            raise InvalidValueError(
+                "--cell-timeout and --cell-memory need a worker process: give --jobs 1 or more."
+            )
 
-    def run(self, work: Work) -> Generator[Result]:
-        """Run cells and yield each result as `keep` returns it; closing the generator ends all processes.
+    @contextmanager
+    def start(self, work: Work) -> Iterator[Started]:
+        """Yield processes for cells; they end with the block."""
+        n = min(self.jobs, len(work.cells)) or 1
+        # no two processes compete for a core
+        variables = threads(n) if n > 1 else {}
+        # with one process there is no turn to take
+        gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
+        n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
+        on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
+        options: dict[str, Any] = {"limits": work.limits}
+        if n == 1:
+            options["hear"] = lambda step: work.progress.step(*step)
+        with (
+            _processes(n, variables=[variables], **options) as processes,
+            _processes(n_on_gpu, variables=on_gpus, **options) as on_gpu,
+        ):
+            corpora = _shared_corpora(processes, work)
 
-        A cell that exceeds a limit has failed. So has one whose process ended by itself while no other
-        cell was running. Otherwise another cell may be the cause, for example by its use of memory: the
-        cell is run once more, alone, after all others.
-        """
+            def submit(cell: Cell) -> "Future[Result]":
+                workers = on_gpu if gpus and work.may_use_gpu(cell) else processes
+                arguments = _Steps(), work.trace_every, work.is_oracle(cell)
+                return workers.submit(scored, cell, corpora[cell.dataset], *arguments)
+
+            yield Started(submit, lambda: (n, n_on_gpu))
 
 
-class Queue:
-    """The cells that wait, in groups that share a split; `claim` is that of `Work`."""
+def _processes(n: int, **options: Any) -> Processes:
+    """Return processes that score cells; one that has run others' code ends with its cell."""
+    options["is_spent"] = registry.has_loaded_others
+    return Processes(n, "adbench_text.run.engine", "--jobs 0", **options)
 
-    def __init__(self, cells: Sequence[Cell], claim: Callable[[Cell], bool | None]) -> None:
-        self._groups = deque(deque(group) for _, group in groupby(cells, key=lambda cell: cell.split))
-        self._claim = claim
-        self._held: deque[Cell] = deque()  # by another run, when they were asked for
 
-    def __len__(self) -> int:
-        return sum(map(len, self._groups)) + len(self._held)
+class _Steps(Progress):
+    """Tells the steps of a training to the process that waits for it, not too often."""
 
-    def next(self, split: Any = None, may_run: Callable[[Cell], bool] = lambda cell: True) -> Cell | None:
-        """Return a cell that may run, if possible of this split; None if there is none at the moment."""
-        while cell := self._pop(split, may_run):
-            claimed = self._claim(cell)
-            if claimed:
-                return cell
-            if claimed is None:
-                self._held.append(cell)
-        for _ in range(len(self._held)):
-            cell = self._held.popleft()
-            claimed = self._claim(cell) if may_run(cell) else None
-            if claimed:
-                return cell
-            if claimed is None:
-                self._held.append(cell)
-        return None
+    def __init__(self) -> None:
+        self._last = 0.0
 
-    def _pop(self, split: Any, may_run: Callable[[Cell], bool]) -> Cell | None:
-        """Remove a cell from the group of this split; from the first group that nobody works on otherwise."""
-        for is_own in (True, False):
-            for group in self._groups:
-                if is_own and group[0].split != split:
-                    continue
-                cell = next(filter(may_run, group), None)
-                if cell is None:
-                    continue
-                self._groups.remove(group)
-                group.remove(cell)
-                if group:  # the next worker begins with another split
-                    self._groups.appendleft(group) if is_own else self._groups.append(group)
-                return cell
-        return None
+    def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
+        if time.monotonic() - self._last >= _STEP_SECONDS:
+            self._last = time.monotonic()
+            tell((cell, step, steps, dict(losses)))
+
+
+# On a cluster
+
+
+@dataclass(frozen=True)
+class Dask:
+    """Runs cells on an existing Dask cluster, one for each thread of its workers.
+
+    Each cell runs in a process of its own below a worker. Cells on a GPU go to workers that were started with
+    ``--resources GPU=1``, if there are any.
+    """
+
+    # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
+    address: str | None = None
+    gpu_jobs: int = 1  # cells that share a GPU
+
+    is_parallel = True
+
+    def __post_init__(self) -> None:
+        Whole(1).check("gpu_jobs", self.gpu_jobs)
+
+    def check(self, limits: Limits) -> None:
+        """Raise an error if no scheduler answers, or for a limit of memory."""
+        if limits.megabytes is not None:
+            raise InvalidValueError(
+                "--cell-memory is for cells on this machine; limit the memory of Dask's workers where they "
+                "are started, for example by Slurm or Kubernetes."
+            )
+        from adbench_text import cluster
+
+        cluster.check(self._found_address())
+
+    def _found_address(self) -> str:
+        import dask
+
+        address: str | None = self.address or dask.config.get("scheduler-address", None)
+        if not address:
+            raise InvalidValueError(
+                "The engine dask needs the address of a scheduler: give --address tcp://HOST:8786."
+            )
+        return address
+
+    @contextmanager
+    def start(self, work: Work) -> Iterator[Started]:
+        """Yield the workers of the cluster; their calls end with the block."""
+        from adbench_text.cluster import Cluster
+
+        with Cluster(self._found_address()) as cluster:
+            corpora = _shared_corpora(cluster, work)
+            was_empty = False
+
+            def submit(cell: Cell) -> "Future[Result]":
+                is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
+                return cluster.submit(
+                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell]),
+                    *(work.trace_every, work.limits, cluster.of_hosts),
+                    gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
+                )
+
+            def sizes() -> tuple[int, int]:
+                nonlocal was_empty
+                n = cluster.size()
+                if not n and not was_empty:
+                    work.progress.message(f"waiting for a worker of {cluster.address}")
+                was_empty = not n
+                return n, round(cluster.n_gpus * self.gpu_jobs) or n
+
+            yield Started(submit, sizes)
+
+
+def _scored_on_cluster(
+    cell: Cell,
+    corpus: Corpus,
+    definition: Mapping[str, str],
+    trace_every: int,
+    limits: Limits,
+    of_hosts: Mapping[str, int],
+) -> Result | None:
+    """Return the result of a cell, not measured; None if the client does not wait for it any more."""
+    from adbench_text.cluster import is_wanted, n_beside
+
+    _check_definition(cell, corpus, definition)
+    variables = threads(n_beside(of_hosts), is_override=True)  # Dask sets one thread
+    with _processes(1, limits=limits, variables=[variables]) as processes:
+        shared = processes.share(corpus, f"The corpus {cell.dataset}")
+        future = processes.submit(scored, cell, shared, Progress(), trace_every, "oracle" in definition)
+        while is_wanted():
+            if wait([future], _LOOK_SECONDS).done:
+                result: Result = future.result()
+                return result
+    return None
+
+
+_lock = threading.Lock()
+_checked: set[frozenset[tuple[str, str]]] = set()  # definitions, without what names a split
+
+
+def _check_definition(cell: Cell, corpus: Corpus, expected: Mapping[str, str]) -> None:
+    """Raise AdbenchTextError if this worker of a cluster would compute something else than the client."""
+    of_split = {"inlier", "contamination", "seed"}
+    key = frozenset((name, value) for name, value in expected.items() if name not in of_split)
+    with _lock:
+        if key in _checked:
+            return
+        definitions, failed = prepare([cell], {cell.dataset: corpus})
+        for result in failed:
+            raise AdbenchTextError(result.reason)
+        own = definitions[cell]
+        for name in sorted(own.keys() | expected.keys()):
+            if own.get(name) != expected.get(name):
+                raise AdbenchTextError(
+                    f"A Dask worker cannot run these cells: {cell.detector} has {name} {own.get(name)} "
+                    f"there, {expected.get(name)} here."
+                )
+        _checked.add(key)
+
+
+Engine = Local | Dask

@@ -13,7 +13,7 @@ import pytest
 
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
-from adbench_text.run.engines.local import Local
+from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
 from adbench_text.run.runner import run_sweep
 from adbench_text.store.store import Store

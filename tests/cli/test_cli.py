@@ -180,7 +180,6 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
         ("presets", "default", "of every detector: its default hyper-parameters"),
         ("presets", "paper", "of date: depends on the dataset"),
         ("sweeps", "main", "The main comparison: Table 1 of "),
-        ("engines", "local", "Worker processes on one machine"),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
         ("vectors", "fasttext-wiki-news-subwords-300", "fastText, 300 dimensions"),
@@ -603,7 +602,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
         ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
         ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
-        ("run -s tiny -d llr --engine dusk", "No engine named 'dusk'. Did you mean 'dask'?"),
+        ("run -s tiny -d llr --engine dusk", "'dusk' is not one of 'local', 'dask'."),
         ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
         ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
@@ -633,7 +632,7 @@ def test_the_engine_dask_needs_a_scheduler_that_answers_before_it_prepares_docum
     store, server, monkeypatch
 ):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("adbench_text.run.engines.dask._PATIENCE", 1)
+    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
     command = "run -s tiny -d counting --no-report --engine dask"
     nowhere = adbench(command)
     assert nowhere.exit_code == 2

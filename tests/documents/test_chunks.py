@@ -1,8 +1,6 @@
 """Chunks of documents, and the processes that work on them."""
 
 import os
-import signal
-import sys
 import tempfile
 import time
 from contextlib import closing
@@ -13,7 +11,7 @@ import pytest
 import sent_functions
 
 from adbench_text.documents import chunks
-from adbench_text.documents.chunks import Processes, in_chunks, in_order
+from adbench_text.documents.chunks import in_chunks, in_order, results_of
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 
 
@@ -38,7 +36,7 @@ def test_chunks_have_about_the_same_work():
 
 @pytest.mark.parametrize("jobs", [1, 2, 3])
 def test_any_number_of_processes_gives_the_same_results_in_their_order(at_once, jobs):
-    results = list(Processes(jobs).map(sent_functions.square, iter(range(50))))
+    results = list(results_of(sent_functions.square, iter(range(50)), jobs))
     assert [square for square, _ in results] == [number * number for number in range(50)]
     processes = {process for _, process in results}
     assert os.getpid() in processes
@@ -49,20 +47,20 @@ def test_processes_start_where_the_folder_of_temporary_files_has_a_long_path(at_
     folder = tmp_path / ("long" * 20)  # too long for the socket of a forkserver
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    results = list(Processes(2).map(sent_functions.square, range(50)))
+    results = list(results_of(sent_functions.square, range(50), 2))
     assert len({process for _, process in results}) == 2
     assert list(folder.iterdir()) == []
 
 
 def test_the_first_seconds_of_work_need_no_other_process(monkeypatch):
     monkeypatch.setattr(chunks, "_PATIENCE", 60)
-    assert list(Processes(2).map(lambda chunk: -chunk, range(3))) == [0, -1, -2]
+    assert list(results_of(lambda chunk: -chunk, range(3), 2)) == [0, -1, -2]
 
 
 @pytest.mark.parametrize("jobs", [0, -1, 1.5])
 def test_the_number_of_processes_is_positive(jobs):
     with pytest.raises(InvalidValueError, match="jobs"):
-        Processes(jobs)
+        list(results_of(abs, range(3), jobs))
 
 
 @pytest.mark.parametrize(
@@ -77,7 +75,7 @@ def test_the_number_of_processes_is_positive(jobs):
 )
 def test_what_fails_elsewhere_is_one_error_of_one_line(at_once, function, kind, message):
     with pytest.raises(kind, match=message) as error:
-        list(Processes(2).map(function, range(9)))
+        list(results_of(function, range(9), 2))
     assert "\n" not in str(error.value)
 
 
@@ -86,12 +84,12 @@ def test_processes_that_cannot_be_started_are_one_line(at_once, monkeypatch):
     with pytest.raises(
         AdbenchTextError, match=r"^Cannot start other processes: No such file or d.* --jobs 1 "
     ):
-        list(Processes(2).map(abs, range(9)))
+        list(results_of(abs, range(9), 2))
 
 
 def test_the_end_of_the_results_is_the_end_of_the_processes(at_once):
     begin = time.monotonic()
-    with closing(Processes(3).map(sent_functions.hang, count())) as results:
+    with closing(results_of(sent_functions.hang, count(), 3)) as results:
         assert next(results) == 0
         busy = active_children()
         assert len(busy) == 2
@@ -105,22 +103,7 @@ def test_an_error_among_the_chunks_ends_the_processes(at_once):
         raise DataError("line 10 is damaged")
 
     with pytest.raises(DataError, match="line 10"):
-        list(Processes(2).map(abs, read()))
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere processes start at once, and it is ignored")
-def test_ctrl_c_waits_until_a_process_has_started():
-    done = []
-
-    def start():
-        with chunks._starting():
-            os.kill(os.getpid(), signal.SIGINT)
-            done.append("started")
-        done.append("not reached")
-
-    with pytest.raises(KeyboardInterrupt):
-        start()
-    assert done == ["started"]
+        list(results_of(abs, read(), 2))
 
 
 class Elsewhere:

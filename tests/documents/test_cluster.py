@@ -3,8 +3,7 @@
 import pytest
 import sent_functions
 
-from adbench_text.cli.own_text import mapper_of
-from adbench_text.documents.cluster import Cluster
+from adbench_text.documents.chunks import results_of
 from adbench_text.errors import AdbenchTextError, DataError
 
 distributed = pytest.importorskip("distributed")
@@ -19,13 +18,13 @@ def address():
 
 
 def test_the_results_come_in_the_order_of_the_chunks(address):
-    results = Cluster(address).map(sent_functions.square, iter(range(20)))
+    results = results_of(sent_functions.square, iter(range(20)), address)
     assert [square for square, _ in results] == [number * number for number in range(20)]
 
 
 def test_closing_the_results_ends_the_work(address):
     numbers = iter(range(1000))
-    results = Cluster(address).map(abs, numbers)
+    results = results_of(abs, numbers, address)
     assert next(results) == 0
     results.close()
     assert next(numbers) < 100
@@ -37,18 +36,18 @@ def test_closing_the_results_ends_the_work(address):
     [
         (sent_functions.dislike, DataError, "^1 is odd$"),
         (sent_functions.divide, AdbenchTextError, "^The Dask cluster failed at tcp:.*: ZeroDivisionError: "),
-        (sent_functions.lose, AdbenchTextError, "^The Dask cluster at tcp:.* has lost its scheduler"),
+        (sent_functions.lose, AdbenchTextError, "^The Dask scheduler at tcp:.* does not answer any more"),
         (lambda chunk: chunk, AdbenchTextError, "^The detector cannot be sent .*pickle.* and no --address"),
     ],
 )
 def test_what_fails_there_is_one_error_of_one_line(address, function, kind, message):
     with pytest.raises(kind, match=message) as error:
-        list(Cluster(address).map(function, range(9)))
+        list(results_of(function, range(9), address))
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("address", ["nonsense", "tcp://127.0.0.1:9"])
 def test_an_address_without_a_scheduler_is_one_line(address, monkeypatch):
-    monkeypatch.setattr("adbench_text.run.engines.dask._PATIENCE", 1)
+    monkeypatch.setattr("adbench_text.cluster._PATIENCE", 1)
     with pytest.raises(AdbenchTextError, match=f"^No Dask scheduler answers at {address}: "):
-        mapper_of({"address": address, "jobs": 1})
+        list(results_of(abs, range(3), address))

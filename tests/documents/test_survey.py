@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from adbench_text.documents import chunks
-from adbench_text.documents.chunks import Processes
 from adbench_text.documents.progress import no_progress
 from adbench_text.documents.survey import FileTexts, Look, survey
 from adbench_text.plugins.cleaner import Cleaner
@@ -18,7 +17,7 @@ def different(n: int, seed: int = 0) -> list[str]:
 
 
 def surveyed(texts, n_sample=20, seed=0, near=True):
-    return survey(texts, Look(Cleaner(), seed, near), n_sample, Processes(), no_progress)
+    return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress)
 
 
 def test_rows_are_the_different_documents_those_with_words_first():

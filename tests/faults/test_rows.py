@@ -310,11 +310,14 @@ def on_cluster(cluster, folder, rows):
     return lambda: odd(folder, rows, "--address", cluster.address)
 
 
-def test_work_of_a_killed_worker_is_done_by_another_and_gives_the_same(cluster, on_cluster, folder, rows):
+@pytest.mark.parametrize("n_workers", [1, 2])  # one alone is started again by its nanny
+def test_work_of_a_killed_worker_is_done_again_and_gives_the_same(
+    cluster, on_cluster, folder, rows, n_workers
+):
     assert odd(folder, rows).wait() == 0
     expected = (folder / "odd.csv").read_text()
     (folder / "done").unlink()
-    first, _ = (cluster.add_worker() for _ in range(2))
+    first, *_ = (cluster.add_worker() for _ in range(n_workers))
     process = on_cluster()
     wait_until_done(folder, "scoring 10000", process)
     worker_process(first).kill()
@@ -322,17 +325,14 @@ def test_work_of_a_killed_worker_is_done_by_another_and_gives_the_same(cluster, 
     assert (folder / "odd.csv").read_text() == expected
 
 
-@pytest.mark.parametrize("lost", ["worker", "scheduler"])
-def test_a_lost_cluster_is_one_line(cluster, on_cluster, folder, lost):
-    worker = cluster.add_worker()
+def test_a_lost_scheduler_is_one_line(cluster, on_cluster, folder):
+    cluster.add_worker()
     process = on_cluster()
     wait_until_done(folder, "scoring 10000", process)
-    (cluster.scheduler if lost == "scheduler" else worker_process(worker)).kill()
+    cluster.scheduler.kill()
     assert process.wait() == 1
-    assert errors(folder) == [
-        f"Error: The Dask cluster at {cluster.address} has lost its scheduler, or all workers that had the "
-        "detector, perhaps for lack of memory."
-    ]
+    (line,) = errors(folder)
+    assert line.startswith(f"Error: The Dask scheduler at {cluster.address} does not answer any more. ")
 
 
 def test_a_worker_with_another_version_is_one_line(cluster, on_cluster, folder, tmp_path_factory):

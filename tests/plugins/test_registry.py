@@ -364,11 +364,6 @@ def test_two_packages_or_two_files_of_ours_that_claim_one_name_are_both_named(in
         registry.dataset("agnews")
 
 
-def test_another_package_brings_no_engine(install):
-    install("other", "[adbench_text.engines]\nlate = mine\n", mine="")
-    assert "late" not in registry.names("engines")
-
-
 def test_code_of_a_detector_that_is_in_no_release_counts_as_code_of_others(monkeypatch):
     monkeypatch.setattr(registry, "_loaded_from_others", set())
     registry.load("detectors", "llr")

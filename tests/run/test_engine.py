@@ -17,11 +17,11 @@ from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.plugins.foreign import adapted
-from adbench_text.run.engine import Limits, Work
-from adbench_text.run.engines.local import Local
+from adbench_text.processes import Limits, _Process
+from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
 from adbench_text.run.progress import Progress
-from adbench_text.run.worker import Worker
+from adbench_text.run.running import finished, longest_first
 from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import Sweep
 
@@ -48,8 +48,8 @@ class Begun(Progress):
 
 
 def run(todo, corpora, jobs=0, progress=None, **options):
-    options = {"keep": lambda result: measured(result, corpora["tiny"]), **options}
-    return Local(jobs).run(Work(todo, corpora, progress or Progress(), **options))
+    keep = options.pop("keep", lambda result: measured(result, corpora["tiny"]))
+    return finished(Local(jobs), Work(todo, corpora, progress=progress or Progress(), **options), keep)
 
 
 def cells(*detectors: str | DetectorChoice, **options):
@@ -128,9 +128,9 @@ import pickle
 from pathlib import Path
 from adbench_text.corpora import corpus
 from adbench_text.plugins import registry
-from adbench_text.run.engine import Work
-from adbench_text.run.engines.local import Local
+from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
+from adbench_text.run.running import finished
 from adbench_text.sweep.construct import definition
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.sweep.sweep import Sweep
@@ -142,7 +142,7 @@ todo = Sweep(choices, ["tiny"], contamination=[0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
-    results = Local({jobs}).run(Work(todo, corpora, keep=lambda result: measured(result, corpora["tiny"])))
+    results = finished(Local({jobs}), Work(todo, corpora), lambda result: measured(result, corpora["tiny"]))
     Path("{file}").write_bytes(pickle.dumps(list(results)))
 """
 
@@ -157,19 +157,19 @@ def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, le
     own = {(r.status, r.reason) for r in results if r.cell.detector == "forking"}
     assert own == {("killed", "it ended its process (exit code 7)") if left == "dies" else ("ok", "")}
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
-    assert len(children) >= 3  # a suspect runs again
+    assert len(children) == 3
     wait_until(lambda: not any(is_running(pid) for pid in children))
 
 
 def test_a_worker_that_is_stopped_before_its_first_cell_ends_the_sweep_with_a_line(corpora, monkeypatch):
-    monkeypatch.setattr("adbench_text.run.worker._START_SECONDS", 1)
-    started = Worker.__init__
+    monkeypatch.setattr("adbench_text.processes._START_SECONDS", 1)
+    started = _Process.__init__
 
     def stopped(self, *arguments):
         started(self, *arguments)
         os.kill(self._process.pid, signal.SIGSTOP)
 
-    monkeypatch.setattr(Worker, "__init__", stopped)
+    monkeypatch.setattr(_Process, "__init__", stopped)
     with pytest.raises(AdbenchTextError, match="A worker process did not start: no answer for 1 s"):
         list(run(cells("llr"), corpora, 1))
     assert workers() == []
@@ -240,16 +240,14 @@ def gate(tmp_path, monkeypatch):
     return folder
 
 
-def test_a_cell_is_blamed_only_after_its_worker_died_alone(corpora, gate):
-    """The death of a process beside another may have another cause: its cell is run once more."""
-    todo = cells("llr", faulty("dies"), contamination=[0], inliers=["sea", "law"])  # llr waits at no gate
-    progress = Begun()
-    results, begun = list(run(todo, corpora, 2, progress)), progress.cells
-    assert sorted(result.status for result in results) == ["killed", "killed", "ok", "ok"]
-    dying = [cell for cell in todo if cell.detector == "faulty"]
-    assert [begun.count(cell) for cell in todo if cell not in dying] == [1, 1]
-    assert set(begun[-2:]) <= set(dying)
-    assert max(begun.count(cell) for cell in dying) == 2
+def test_a_process_that_dies_costs_its_cell_alone(corpora):
+    todo = cells("llr", faulty("leaves"), contamination=[0], inliers=["sea", "law"])
+    begun = Begun()
+    results = list(run(todo, corpora, 2, begun))
+    assert sorted(map(str, begun.cells)) == sorted(map(str, todo))
+    killed = {result.cell.detector: result.reason for result in results if result.status == "killed"}
+    assert killed == {"faulty": "it ended its process (exit code 0)"}
+    assert sum(result.status == "ok" for result in results) == 2
 
 
 def test_a_cell_over_its_memory_is_stopped_and_named(corpora):
@@ -284,23 +282,6 @@ def test_a_result_is_kept_before_its_process_begins_with_another_cell(corpora):
     ]
 
 
-@pytest.mark.parametrize("jobs", [0, 1])
-def test_cells_of_another_run_are_left_to_it(corpora, jobs):
-    first, second, third = todo = cells("counting", contamination=[0])
-    answers = {first: [False], second: [None, None, True], third: [True]}
-    results = list(run(todo, corpora, jobs, claim=lambda cell: answers[cell].pop(0)))
-    assert [result.cell for result in results] == [third, second]
-
-
-def test_cells_that_another_run_has_ended_are_not_waited_for(corpora):
-    """The last answer comes when no worker is busy any more."""
-    first, second, _ = todo = cells("counting", contamination=[0])
-    answers = {first: [True], second: [None] * 5 + [False]}
-    claim = lambda cell: answers[cell].pop(0) if cell in answers else False  # noqa: E731
-    results = list(run(todo, corpora, 2, claim=claim))
-    assert [result.cell for result in results] == [first]
-
-
 @pytest.mark.parametrize("jobs", [0, 1, 2])
 def test_nothing_to_run_is_no_error(corpora, jobs):
     assert list(run([], corpora, jobs)) == []
@@ -333,14 +314,14 @@ def test_cells_on_a_gpu_take_turns_and_the_others_do_not_wait(corpora, gate, mon
         running.discard(result.cell)
         return result
 
-    work = Work(todo, corpora, Begun(started), definitions=definitions, keep=keep)
-    assert [result.status for result in Local(2).run(work)] == ["ok"] * 6
+    work = Work(todo, corpora, definitions, Begun(started))
+    assert [result.status for result in finished(Local(2), work, keep)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] not in at_once
     assert ["counting", "on-gpu"] in at_once
     at_once.clear()
     for file in gate.iterdir():
         file.unlink()
-    assert [result.status for result in Local(2, gpu_jobs=2).run(work)] == ["ok"] * 6
+    assert [result.status for result in finished(Local(2, gpu_jobs=2), work, keep)] == ["ok"] * 6
     assert ["on-gpu", "on-gpu"] in at_once
 
 
@@ -348,13 +329,13 @@ def test_each_worker_sees_one_gpu(corpora, monkeypatch):
     monkeypatch.setenv("TOY_SECONDS", "0.5")
     monkeypatch.setattr(provenance, "visible_gpus", lambda: ["3", "5"])
     todo = cells("on-gpu", contamination=[0, 0.1])
-    work = Work(todo, corpora, definitions={cell: definition(cell, corpora["tiny"]) for cell in todo})
-    assert {result.ran_on["gpu"] for result in Local(2).run(work)} == {"3", "5"}
+    work = Work(todo, corpora, {cell: definition(cell, corpora["tiny"]) for cell in todo})
+    assert {result.ran_on["gpu"] for result in finished(Local(2), work)} == {"3", "5"}
 
 
 def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    monkeypatch.setattr("adbench_text.run.engines.local.cpu_count", lambda: 6)
+    monkeypatch.setattr("adbench_text.processes.cpu_count", lambda: 6)
     todo = cells("on-gpu", contamination=[0])
     assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"3"}
     assert {result.ran_on["threads"] for result in run(todo, corpora, 8)} == {"2"}  # three cells
@@ -363,13 +344,12 @@ def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
     assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"5"}
 
 
-def test_long_cells_come_first_and_the_others_stay_with_their_split(corpora):
+def test_long_cells_come_first_and_the_others_stay_with_their_split():
     todo = cells("llr", "counting", "on-gpu", contamination=[0], inliers=["sea", "law"])
-    assert Work(todo, corpora).longest_first() == todo
+    assert longest_first(todo, {}) == todo
     sea, law = todo[:3], todo[3:]
     seconds = dict(zip(todo, [1, 60, 2, 1, 90, 3], strict=True))
-    order = Work(todo, corpora, seconds=lambda: seconds).longest_first()
-    assert order == [law[1], sea[1], law[0], law[2], sea[0], sea[2]]
+    assert longest_first(todo, seconds) == [law[1], sea[1], law[0], law[2], sea[0], sea[2]]
 
 
 def test_limits_need_a_process_that_can_be_ended():

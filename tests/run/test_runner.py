@@ -14,8 +14,8 @@ from adbench_text.errors import TrackingError
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
 from adbench_text.plugins.foreign import TURNED, adapted
-from adbench_text.run import runner
-from adbench_text.run.engines.local import Local
+from adbench_text.run import preparation, runner
+from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
 from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.sweep import Sweep, choose
@@ -172,11 +172,11 @@ def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, m
             return np.arange(len(texts))
 
     listener = Listener()
-    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener)
+    preparation.prepare(sweep.expand(), {"pydocs": corpus}, listener)
     assert listener.messages == []
-    monkeypatch.setattr(runner, "_PATIENCE", 0.01)
-    monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Slow)())
-    runner.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener)
+    monkeypatch.setattr(preparation, "_PATIENCE", 0.01)
+    monkeypatch.setattr(preparation, "build_detector", lambda cell: adapted(Slow)())
+    preparation.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener)
     expected = "preparing the documents of pydocs for llr background=uniform, once; this may take minutes"
     assert listener.messages == [expected]
 
@@ -188,9 +188,9 @@ def test_a_turned_sign_is_announced_once_for_each_detector(corpus, sweep, monkey
         def decision_function(self, texts): ...
 
     listener = Listener()
-    monkeypatch.setattr(runner, "build_detector", lambda cell: adapted(Normality)())
+    monkeypatch.setattr(preparation, "build_detector", lambda cell: adapted(Normality)())
     two = choose(["llr"], None, {"background": "uniform"}) + choose(["llr"], None, {})
-    runner.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener)
+    preparation.prepare(replace(sweep, detectors=two).expand(), {"pydocs": corpus}, listener)
     assert listener.messages == [f"llr: {TURNED}"]
 
 
@@ -198,8 +198,8 @@ def test_the_turned_sign_of_a_member_is_announced(corpus, sweep, monkeypatch):
     listener = Listener()
     turned = registry.detector("llr")()
     monkeypatch.setattr(turned, "resources", lambda: {"member2.sign": TURNED})
-    monkeypatch.setattr(runner, "build_detector", lambda cell: turned)
-    runner.prepare(sweep.expand(), {"pydocs": corpus}, listener)
+    monkeypatch.setattr(preparation, "build_detector", lambda cell: turned)
+    preparation.prepare(sweep.expand(), {"pydocs": corpus}, listener)
     assert f"llr: {TURNED}" in listener.messages
 
 

@@ -1,0 +1,220 @@
+"""Calls functions on the workers of a Dask cluster, with the interface of `concurrent.futures`.
+
+Dask chooses the worker of each call, and repeats a call whose worker was lost.
+"""
+
+import asyncio
+import logging
+import pickle
+from collections import Counter
+from collections.abc import Callable, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import suppress
+from functools import cached_property
+from importlib.metadata import version
+from multiprocessing import current_process
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any
+
+import dask
+from distributed import Client, get_worker
+from distributed.comm.addressing import get_address_host
+from distributed.comm.core import CommClosedError, connect
+from distributed.scheduler import KilledWorker
+from distributed.security import Security
+
+from adbench_text.errors import AdbenchTextError
+from adbench_text.escaping import without_password
+from adbench_text.places import described
+from adbench_text.processes import Workers, WorkersLostError, pickled, unpickled
+
+_PATIENCE = 10.0  # seconds to wait for the scheduler, which may be starting
+_WORKER_PATIENCE = 30  # seconds to wait for a first worker
+_NO_SCHEDULER = "what answers is no scheduler."
+_PACKAGE = "adbench-text"
+
+
+class Cluster(Workers):
+    """The workers of a Dask cluster; each of their threads makes one call at a time.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler, such as ``"tcp://10.0.0.1:8786"``.
+
+    Raises
+    ------
+    AdbenchTextError
+        If no scheduler answers; a call raises it if the scheduler is lost, or a worker has another version.
+    """
+
+    def __init__(self, address: str) -> None:
+        self.address = without_password(address)
+        self.of_hosts: Mapping[str, int] = {}  # threads of all workers on each machine; `size` looks at them
+        self.n_gpus = 0.0  # that workers declared, ``--resources GPU=1``, when there were any
+        self._there: dict[Future[Any], Any] = {}  # the futures of Dask, which ends a task without one
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # errors are one line here
+        check(address)
+        try:
+            self._client = Client(address, set_as_default=False)  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, pickle.PickleError) as error:
+            reason = without_password(f"No Dask scheduler answers at {address}: {error}")
+            raise AdbenchTextError(reason) from error
+
+    def size(self) -> int:
+        """Return the number of threads of all workers; 0 if there is none now."""
+        try:
+            workers: dict[str, Any] = self._client.scheduler_info(n_workers=-1)["workers"]
+        except Exception as error:  # of many kinds, none of which names the scheduler
+            raise self._lost() from error
+        of_hosts = Counter[str]()
+        for worker in workers.values():
+            of_hosts[worker["host"]] += worker["nthreads"]
+        self.of_hosts = dict(of_hosts)
+        self.n_gpus = sum(worker["resources"].get("GPU", 0) for worker in workers.values()) or self.n_gpus
+        return of_hosts.total()
+
+    def wait_for_a_worker(self) -> None:
+        """Return when there is a worker; raise AdbenchTextError if none comes in some time."""
+        try:
+            self._client.wait_for_workers(1, timeout=_WORKER_PATIENCE)
+        except Exception as error:  # of many kinds
+            raise self._failed(error) from error
+
+    def share(self, value: Any, name: str) -> Any:
+        """Send a value to the scheduler, which hands it to each worker that needs it."""
+        shared = _Shared(pickled(value, name, for_here=False), name)
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
+            # not `scatter`: what is scattered is lost with the last worker that has it
+            return self._client.submit(_kept, shared, pure=False)
+
+    def submit(  # type: ignore[override]
+        self, function: Callable[..., Any], /, *arguments: Any, gpus: float = 0
+    ) -> "Future[Any]":
+        """Let a worker call a function; with `gpus`, one that declares as much of a GPU.
+
+        The future raises WorkersLostError if worker after worker was lost that ran it.
+        """
+        there = self._client.submit(
+            *(_called, version(_PACKAGE), function, *arguments),
+            resources={"GPU": gpus} if gpus else None,
+            pure=False,
+        )
+        future: Future[Any] = Future()
+        self._there[future] = there
+        there.add_done_callback(lambda _: self._pass_on(future))  # type: ignore[no-untyped-call]
+        return future
+
+    def _pass_on(self, future: "Future[Any]") -> None:
+        """Pass on what became of a task of Dask."""
+        try:
+            result = self._there.pop(future).result()
+        except AdbenchTextError as error:
+            future.set_exception(error)
+        except KilledWorker as error:
+            n_lost = error.allowed_failures + 1  # by Dask's configuration
+            future.set_exception(WorkersLostError(f"all {n_lost} workers were lost that ran it", "killed"))
+        except (CancelledError, CommClosedError):
+            future.set_exception(self._lost())
+        except Exception as error:
+            future.set_exception(self._failed(error))
+        else:
+            future.set_result(result)
+
+    def _failed(self, error: Exception) -> AdbenchTextError:
+        return AdbenchTextError(f"The Dask cluster failed at {self.address}: {described(error)}")
+
+    def _lost(self) -> AdbenchTextError:
+        return AdbenchTextError(
+            f"The Dask scheduler at {self.address} does not answer any more. When it does, run the same "
+            "command again; finished cells of a sweep are kept."
+        )
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Cancel all calls, and leave the cluster."""
+        ending = Thread(target=self._end, daemon=True)
+        ending.start()
+        ending.join(10)  # a scheduler that is lost never answers
+
+    def _end(self) -> None:
+        with suppress(Exception):  # a lost scheduler raises many kinds
+            self._client.cancel(list(self._there.values()))  # type: ignore[no-untyped-call]
+            self._client.close()  # type: ignore[no-untyped-call]
+
+
+def check(address: str) -> None:
+    """Raise AdbenchTextError if no scheduler answers in some seconds."""
+    answer: SimpleQueue[str] = SimpleQueue()
+    # a thread: `connect` waits for ever for a server that speaks another protocol
+    Thread(target=lambda: answer.put(_refusal(address)), daemon=True).start()
+    try:
+        refusal = answer.get(timeout=_PATIENCE + 1)
+    except Empty:
+        refusal = _NO_SCHEDULER
+    if refusal:
+        raise AdbenchTextError(without_password(f"No Dask scheduler answers at {address}: {refusal}"))
+
+
+def _refusal(address: str) -> str:
+    """Return why no connection to a scheduler can be made; an empty string if it can."""
+
+    async def greet() -> None:
+        arguments = Security().get_connection_args("client")  # type: ignore[no-untyped-call]
+        comm = await connect(address, timeout=_PATIENCE, **arguments)  # type: ignore[no-untyped-call]
+        await comm.close()
+
+    try:
+        asyncio.run(greet())
+    except (OSError, ValueError) as error:  # a wrong address, nobody there, or a certificate
+        return str(error)
+    except Exception:  # of any kind, even a lack of memory: it took another protocol for its own
+        return _NO_SCHEDULER
+    return ""
+
+
+# What follows runs in the workers of the cluster.
+
+
+class _Shared:
+    """A shared value; it is unpickled once in each worker, and only there."""
+
+    def __init__(self, content: bytes, name: str) -> None:
+        self._content, self._name = content, name
+
+    def __reduce__(self) -> Any:
+        return _Shared, (self._content, self._name)
+
+    @cached_property
+    def value(self) -> Any:
+        return unpickled(self._content, self._name)
+
+
+def _kept(shared: _Shared) -> _Shared:
+    return shared
+
+
+def _called(expected: str, function: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function in a worker of the cluster."""
+    worker = get_worker()
+    if (found := version(_PACKAGE)) != expected:
+        raise AdbenchTextError(
+            f"The Dask worker {without_password(worker.address)} has {_PACKAGE} {found}, this command has "
+            f"{expected}; install the same version there."
+        )
+    # a worker below a nanny is a daemon, which may have no processes of its own; ours end with it
+    current_process()._config["daemon"] = False  # type: ignore[attr-defined]
+    return function(*(each.value if isinstance(each, _Shared) else each for each in arguments))
+
+
+def is_wanted() -> bool:
+    """Return whether the client still waits for the present call."""
+    worker = get_worker()
+    task = worker.state.tasks.get(worker.get_current_task())
+    return task is not None and task.state == "executing"
+
+
+def n_beside(of_hosts: Mapping[str, int]) -> int:
+    """Return the number of calls at the same time on this machine, given `Cluster.of_hosts`."""
+    worker = get_worker()
+    return of_hosts.get(get_address_host(worker.address), worker.state.nthreads)

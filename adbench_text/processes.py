@@ -1,0 +1,481 @@
+"""Calls functions elsewhere, with the interface of `concurrent.futures`.
+
+`Processes` calls them in processes that can be killed and limited, `adbench_text.cluster.Cluster` on the
+workers of a Dask cluster.
+
+A process guards against accidents of the code that it runs: a crash, a hang, an appetite for memory, a
+library that is patched. It does not guard against malice.
+"""
+
+import gc
+import io
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import connection, get_context, parent_process
+from multiprocessing.connection import Connection
+from pathlib import Path
+from queue import SimpleQueue
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import Any
+
+import psutil
+from joblib import cpu_count
+from threadpoolctl import threadpool_limits
+
+from adbench_text import interrupts
+from adbench_text.errors import AdbenchTextError
+from adbench_text.isolation import environment_with
+from adbench_text.places import FAILURES, described
+
+_LOOK_SECONDS = 0.2  # between two looks at limits
+_START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
+_LONGEST_FOLDER = 75  # bytes: multiprocessing puts a socket two folders below, whose path has at most 107
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a call may use; None for no limit."""
+
+    seconds: float | None = None  # wall time
+    # resident memory of its process, with libraries and data, in 10^6 bytes
+    megabytes: float | None = None
+
+
+class CallError(AdbenchTextError):
+    """A call did not return.
+
+    `stopped` is ``"killed"``, ``"timed out"`` or ``"out of memory"`` if its process ended, otherwise empty.
+    """
+
+    def __init__(self, reason: str, stopped: str = "") -> None:
+        super().__init__(reason)
+        self.stopped = stopped
+
+
+class WorkersLostError(CallError):
+    """Worker after worker was lost that made a call: because of it, or of another call beside it."""
+
+
+class Workers(Executor):
+    """Calls functions somewhere; leaving its block ends what still runs."""
+
+    def share(self, value: Any, name: str) -> Any:
+        """Return what stands for a large value among the arguments of `submit`; it is sent only once.
+
+        `name` is what an error calls it. Raise AdbenchTextError if it cannot be sent.
+        """
+        raise NotImplementedError
+
+
+class Processes(Workers):
+    """Calls functions in processes of this machine.
+
+    Parameters
+    ----------
+    n : int
+        Number of processes. They start when they are needed, and one that has ended is replaced.
+    preload : str
+        A module that the functions need; on Linux, the processes are forked from one that has loaded it.
+    without : str
+        The option of the command that does without processes, for messages.
+    limits : Limits
+        Of each call; a process that exceeds them is killed.
+    variables : sequence of mapping
+        Environment variables of each process in turn, such as those of `threads`.
+    hear : callable
+        Is called with what the functions `tell`, in another thread.
+    is_spent : callable or None
+        Is called in a process after each call; the process ends if it returns true.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        preload: str,
+        without: str,
+        *,
+        limits: Limits = Limits(),
+        variables: Sequence[Mapping[str, str]] = ({},),
+        hear: Callable[[Any], object] = lambda value: None,
+        is_spent: Callable[[], bool] | None = None,
+    ) -> None:
+        self._n, self._preload, self._without = n, preload, without
+        self._limits, self._variables, self._hear, self._is_spent = limits, variables, hear, is_spent
+        self._files = ExitStack()
+        self._threads = ThreadPoolExecutor(n)  # each waits for a process
+        self._processes: dict[int, _Process] = {}
+        self._idle: SimpleQueue[int] = SimpleQueue()
+
+    def share(self, value: Any, name: str) -> Any:
+        """Write a value to a temporary file, from which each process reads it once."""
+        content = pickled(value, name)
+        with self._starting():
+            folder = self._files.enter_context(TemporaryDirectory())
+            file = _File(str(Path(folder) / "value.pickle"), name)
+            Path(file.path).write_bytes(content)
+        return file
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> "Future[Any]":  # type: ignore[override]
+        """Let a process call a function; starts one in this thread, if there are too few.
+
+        The future raises CallError if the process ends, and AdbenchTextError if it does not start. What the
+        function raises is an AdbenchTextError too.
+        """
+        free = set(range(self._n)) - self._processes.keys()
+        if free:
+            number = min(free)
+            variables = self._variables[number % len(self._variables)]
+            # what has begun is one of those that `shutdown` ends
+            with self._starting(), interrupts.held_back():
+                self._processes[number] = _Process(self._preload, variables, self._is_spent)
+            self._idle.put(number)
+        return self._threads.submit(self._call, pickle.dumps((function, arguments)))
+
+    def _call(self, payload: bytes) -> Any:
+        """Let the next process that is idle make a call; return what the function returns."""
+        number = self._idle.get()
+        process = self._processes.get(number)
+        if process is None:  # of `shutdown`
+            raise CallError("the processes have ended", "killed")
+        try:
+            process.wait_for_start(self._without)  # it is not part of the time of the call
+            begin = time.monotonic()
+            process.send(payload)
+            while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
+                if message is not None:
+                    self._hear(message.value)
+                self._enforce_limits(process, time.monotonic() - begin)
+            if message.error is not None:
+                raise message.error
+            return message.value
+        finally:
+            if process.is_over:
+                del self._processes[number]
+            else:
+                self._idle.put(number)
+
+    def _enforce_limits(self, process: "_Process", seconds: float) -> None:
+        """Kill a process and raise CallError if its call exceeds a limit."""
+        limits = self._limits
+        if limits.seconds is not None and seconds > limits.seconds:
+            process.kill()
+            raise CallError(f"stopped after {limits.seconds:g} s (--cell-timeout)", "timed out")
+        if limits.megabytes is not None and process.megabytes() > limits.megabytes:
+            process.kill()
+            reason = f"stopped at more than {limits.megabytes:g} MB (--cell-memory)"
+            raise CallError(reason, "out of memory")
+
+    @contextmanager
+    def _starting(self) -> Iterator[None]:
+        """Turn errors of the system in the block into one line."""
+        try:
+            yield
+        except (OSError, EOFError) as error:
+            reason = getattr(error, "strerror", None) or described(error)
+            raise AdbenchTextError(
+                f"Cannot start other processes: {reason}. With {self._without} there are none."
+            ) from error
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End all processes, whatever they do."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for process in list(self._processes.values()):
+            process.kill()
+        for _ in range(self._n):  # for threads that wait for a process
+            self._idle.put(-1)
+        self._threads.shutdown()
+        self._files.close()
+
+
+def n_threads(n_processes: int) -> int:
+    """Return the number of threads of each of some processes that share the cores."""
+    return max(1, int(cpu_count()) // n_processes)
+
+
+def threads(n_processes: int, is_override: bool = False) -> dict[str, str]:
+    """Return environment variables that let processes share the cores; those that are set stay, or not."""
+    n = str(n_threads(n_processes))
+    return {name: n for name in _THREADS if is_override or name not in os.environ}
+
+
+# Processes, seen from the one that starts them
+
+_lock = threading.RLock()  # a start changes the environment, and also looks how other processes ended
+
+
+class _Process:
+    """A process that makes one call after the other."""
+
+    def __init__(
+        self, preload: str, variables: Mapping[str, str], is_spent: Callable[[], bool] | None
+    ) -> None:
+        with _lock, _context(preload) as context:
+            self._pipe, far = context.Pipe()
+            environment = {**os.environ, **variables}
+            self._process = context.Process(target=_work, args=(far, environment, is_spent))
+            self._process.start()
+        far.close()  # so that the end of the process is the end of what it sends
+        self._is_ready = self.is_over = False
+
+    def wait_for_start(self, without: str) -> None:
+        """Return when the process is ready; raise AdbenchTextError if it has not started."""
+        if self._is_ready:
+            return
+        reason = f"no answer for {_START_SECONDS:g} s. Was it stopped, or is the machine overloaded?"
+        try:
+            self._is_ready = self.received(_START_SECONDS) is not None
+        except CallError as error:
+            reason = f"{error}. Its message is above."
+        if not self._is_ready:
+            self.kill()
+            advice = f"Run the same command again, or with {without}."
+            raise AdbenchTextError(f"A worker process did not start: {reason} {advice}")
+
+    def send(self, payload: bytes) -> None:
+        """Send a pickled function with its arguments."""
+        with suppress(BrokenPipeError):  # it has just ended, which `received` notices
+            self._pipe.send_bytes(payload)
+
+    def received(self, timeout: float) -> "_Message | None":
+        """Return the next message, None if none comes in time; raise CallError if the process has ended."""
+        connection.wait([self._pipe, self._process.sentinel], timeout)
+        with _lock:
+            has_ended = not self._process.is_alive()  # before its last message is read
+        try:
+            if self._pipe.poll():
+                message: _Message = pickle.loads(self._pipe.recv_bytes())
+                if message.is_last:
+                    self.kill()
+                return message
+        except (EOFError, OSError):
+            has_ended = True
+        except Exception as error:  # its result holds an object of a class that is not here
+            self.kill()
+            raise CallError(f"its result cannot be read: {described(error)}") from error
+        if has_ended:  # a process that it left behind may hold the pipe open
+            raise CallError(self._how_it_ended(), "killed")
+        return None
+
+    def megabytes(self) -> float:
+        """Return the resident memory of the process and its children, in 10^6 bytes."""
+        total = 0.0
+        with suppress(psutil.Error):  # it has ended
+            process = psutil.Process(self._process.pid)
+            for each in (process, *process.children(recursive=True)):
+                with suppress(psutil.Error):
+                    total += each.memory_info().rss / 1e6
+        return total
+
+    def _how_it_ended(self) -> str:
+        with _lock:
+            self._process.join(10)
+            code = self._process.exitcode
+        self.kill()
+        if code is None or code < 0:
+            return f"its process was killed (signal {-(code or -9)}), perhaps for lack of memory"
+        return f"it ended its process (exit code {code})"
+
+    def kill(self) -> None:
+        """End the process, its children, and what these left behind, at once."""
+        with _lock:
+            if self.is_over:
+                return
+            self.is_over = True
+            children = []
+            with suppress(psutil.Error, ValueError):
+                children = psutil.Process(self._process.pid).children(recursive=True)
+            self._process.kill()
+            for child in children:
+                with suppress(psutil.Error):
+                    child.kill()
+            if hasattr(os, "killpg") and self._process.pid is not None:
+                with suppress(OSError):  # no process is left in its group
+                    os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.join()
+
+
+@contextmanager
+def _context(preload: str) -> Iterator[Any]:
+    """Yield the context of `multiprocessing` to start processes with, which all need a module.
+
+    On Linux they are forked from one that has loaded it: they start at once and share its memory. On other
+    systems, and if the path of the folder of temporary files is too long for that, each loads it by itself.
+    They ignore Ctrl-C. This process ignores it only while one begins, not while it loads the module.
+    """
+    is_forked = sys.platform == "linux" and len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER
+    context: Any = get_context("forkserver" if is_forked else "spawn")
+    # no adbench_text of the working directory, and not the script of the user once more
+    with environment_with({"PYTHONSAFEPATH": "1"}), _without_main(), ExitStack() as stack:
+        stack.enter_context(interrupts.ignored())
+        if is_forked:
+            from multiprocessing import forkserver  # not on Windows
+
+            context.set_forkserver_preload([preload])
+            forkserver.ensure_running()
+            stack.close()
+        yield context
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """Hide the script of the user: a process that is started in the block does not run it once more."""
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
+
+
+# Shared values
+
+
+class _Pickler(pickle.Pickler):
+    """Pickles an array that is mapped from a file as the place in this file, for the same machine."""
+
+    def reducer_override(self, value: Any) -> Any:
+        numpy = sys.modules.get("numpy")
+        if numpy is None or not isinstance(value, numpy.memmap):
+            return NotImplemented
+        mapping = str(value.filename), value.dtype, value.offset, value.shape
+        try:
+            is_same = numpy.array_equal(_mapped(*mapping), value)  # the file may have changed or gone
+        except (OSError, ValueError):
+            is_same = False
+        return (_mapped, mapping) if is_same else NotImplemented
+
+
+def _mapped(path: str, dtype: Any, offset: int, shape: tuple[int, ...]) -> Any:
+    import numpy
+
+    return numpy.memmap(path, dtype, "r", offset, shape)
+
+
+def pickled(value: Any, name: str, *, for_here: bool = True) -> bytes:
+    """Return a value for another process, perhaps of this machine; `name` is what an error calls it."""
+    buffer = io.BytesIO()
+    try:
+        (_Pickler if for_here else pickle.Pickler)(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
+    except Exception as error:  # of many kinds, also those of plug-ins
+        raise _not_sent(name, error) from error
+    return buffer.getvalue()
+
+
+def unpickled(content: bytes, name: str) -> Any:
+    """Return a value that was `pickled`."""
+    try:
+        return pickle.loads(content)
+    except Exception as error:  # of many kinds, also those of plug-ins
+        raise _not_sent(name, error) from error
+
+
+def _not_sent(name: str, error: Exception) -> AdbenchTextError:
+    return AdbenchTextError(
+        f"{name} cannot be sent to another process: {described(error)}. Give --jobs 1 and no --address."
+    )
+
+
+@dataclass(frozen=True)
+class _File:
+    """A shared value."""
+
+    path: str
+    name: str
+
+
+@cache
+def _read(file: _File) -> Any:
+    return unpickled(Path(file.path).read_bytes(), file.name)
+
+
+# What follows runs in the processes.
+
+
+@dataclass(frozen=True)
+class _Message:
+    """What a process sends: that it is ready, what a call tells, or the answer to a call."""
+
+    value: Any = None
+    error: AdbenchTextError | None = None
+    is_answer: bool = False
+    is_last: bool = False  # the process is killed after this answer
+
+
+_pipes: dict[int, Connection] = {}  # by process: one that a call forked has none
+
+
+def tell(value: Any) -> None:
+    """Send a value to the process that waits for the present call, if there is one."""
+    if os.getpid() in _pipes:
+        _pipes[os.getpid()].send_bytes(pickle.dumps(_Message(value)))
+
+
+def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[], bool] | None) -> None:
+    """Make the calls that arrive until the pipe is closed."""
+    _prepare(environment)
+    _pipes[os.getpid()] = pipe
+    tell(None)
+    with suppress(EOFError, OSError):  # the process that waits has ended
+        while True:
+            payload = pipe.recv_bytes()
+            value, error = None, None
+            try:
+                function, arguments = pickle.loads(payload)
+                value = function(*(_read(each) if isinstance(each, _File) else each for each in arguments))
+            except AdbenchTextError as raised:
+                error = raised
+            except FAILURES as raised:  # a plug-in's own exception may not survive the way
+                error = AdbenchTextError(f"Another process failed: {described(raised)}")
+            if os.getpid() not in _pipes:  # the function forked
+                os._exit(0)
+            is_last = is_spent is not None and is_spent()
+            try:
+                answer = pickle.dumps(_Message(value, error, True, is_last), pickle.HIGHEST_PROTOCOL)
+            except Exception as raised:  # a result that holds something that cannot be sent
+                error = CallError(f"its result cannot be passed on: {described(raised)}")
+                answer = pickle.dumps(_Message(None, error, True, is_last))
+            pipe.send_bytes(answer)
+
+
+def _prepare(environment: Mapping[str, str]) -> None:
+    """Make this process one that ends with the process that started it, and has an environment."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started it decides
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own, which ends with it
+    os.environ.clear()  # a forked process has the environment of the server
+    os.environ.update(environment)
+    gc.freeze()  # a collection would copy the memory that it shares with what it was forked from
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threadpool_limits(_limits(environment))  # libraries that are loaded already have read other values
+
+
+def _limits(environment: Mapping[str, str]) -> dict[str, int]:
+    """Return the numbers of threads that environment variables set, by kinds of libraries."""
+    openmp = environment.get("OMP_NUM_THREADS", "")  # perhaps a list: a number for each level
+    given = {"openmp": openmp, "blas": environment.get("OPENBLAS_NUM_THREADS", openmp)}
+    first = {kind: text.partition(",")[0].strip() for kind, text in given.items()}
+    return {kind: int(text) for kind, text in first.items() if text.isdecimal() and int(text)}
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it ends, even in the middle of a call."""
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        for child in psutil.Process().children(recursive=True):
+            child.kill()
+        if hasattr(os, "killpg"):
+            os.killpg(0, signal.SIGKILL)
+        os._exit(1)

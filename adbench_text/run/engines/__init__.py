@@ -1,1 +1,0 @@
-"""Engines: where and how cells run; each file is a plug-in."""

@@ -1,0 +1,76 @@
+"""Lets detectors look up what they need of a corpus, and identifies what determines their results."""
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from threading import Timer
+
+from adbench_text.corpora.corpus import Corpus
+from adbench_text.errors import PluginError
+from adbench_text.isolation import preserved
+from adbench_text.places import as_plugin_error
+from adbench_text.plugins.detector import TextDetector
+from adbench_text.plugins.foreign import SIGN, TURNED
+from adbench_text.run.progress import Progress
+from adbench_text.run.result import Result
+from adbench_text.sweep.cell import Cell
+from adbench_text.sweep.construct import build_detector, definition, identified
+from adbench_text.text.pretrained import caching
+
+_PATIENCE = 2.0  # seconds until a user gets a notice of a slow preparation
+_SILENT = Progress()
+
+
+@preserved()
+def prepare(
+    cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress = _SILENT
+) -> tuple[dict[Cell, dict[str, str]], list[Result]]:
+    """Let each configuration look up vectors or word pieces of complete corpora, before anything is run.
+
+    Return the definition of each cell, and failed results of the cells whose detector cannot be identified:
+    they are not run, because the store could not distinguish them.
+    """
+    configured: dict[tuple[str, str], list[Cell]] = defaultdict(list)
+    for cell in cells:
+        configured[cell.detector, cell.configuration].append(cell)
+    definitions: dict[Cell, dict[str, str]] = {}
+    reasons: dict[Cell, str] = {}
+    turned: set[str] = set()
+    for of_configuration in configured.values():
+        first = of_configuration[0]
+        try:
+            built = build_detector(first)
+            for name in dict.fromkeys(cell.dataset for cell in of_configuration):
+                _prepare(built, first.name, corpora[name], progress)
+            identity = identified(built, first)
+        except PluginError as error:
+            if str(error) not in reasons.values():
+                progress.message(f"failed: {first} and its other splits: {error}", "error")
+            reasons |= dict.fromkeys(of_configuration, str(error))
+            continue
+        # of a member, the name of the resource follows its number
+        is_turned = any(name.startswith("resource.") and name.endswith(f".{SIGN}") for name in identity)
+        if is_turned and first.detector not in turned:
+            turned.add(first.detector)
+            progress.message(f"{first.detector}: {TURNED}")
+        definitions |= {cell: definition(cell, corpora[cell.dataset], identity) for cell in of_configuration}
+    failed = [Result(cell, time.time(), {}, reason=reasons[cell]) for cell in cells if cell in reasons]
+    return {cell: definitions[cell] for cell in cells if cell in definitions}, failed
+
+
+def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress) -> None:
+    """Let a detector look up resources of a corpus; it may do without, otherwise its cells fail."""
+    notice = f"preparing the documents of {corpus.name} for {name}, once; this may take minutes"
+    timer = Timer(_PATIENCE, progress.message, [notice])
+    timer.start()
+    try:
+        with (
+            caching(),
+            as_plugin_error(f"{name} cannot be prepared", built.implementation.__module__),
+        ):
+            documents = corpus.read_by(built)
+            built.prepare([*documents.train.texts, *documents.test.texts])
+    except PluginError as error:
+        progress.message(f"{error}", "error")
+    finally:
+        timer.cancel()
