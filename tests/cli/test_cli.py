@@ -1,5 +1,6 @@
 import csv
 import errno
+import hashlib
 import io
 import json
 import os
@@ -13,6 +14,7 @@ import sys
 import threading
 import time
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -20,7 +22,7 @@ import pytest
 from click.testing import Result
 from commands import adbench, dry_run
 
-from adbench_text.text import vectors
+from adbench_text.text import vectors, wordpiece
 
 pytestmark = pytest.mark.usefixtures("toy_path")
 
@@ -131,6 +133,11 @@ def test_the_vocabulary_is_fetched_by_its_name(here, monkeypatch, tmp_path):
     path.parent.mkdir(parents=True)
     path.write_text("[PAD]\n")
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
+    refused = adbench("fetch bert-base-uncased-vocab")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert f"{path} is not the published file" in refused.stderr
+    digest = hashlib.md5(path.read_bytes()).hexdigest()
+    monkeypatch.setattr(wordpiece, "BERT_FILE", replace(wordpiece.BERT_FILE, md5=digest))
     result = adbench("fetch bert-base-uncased-vocab")
     assert (result.exit_code, result.stdout) == (0, f"bert-base-uncased-vocab: {path}\n")
 
