@@ -456,7 +456,7 @@ def test_a_sample_has_two_documents_at_least(sample):
         odd_documents(SEA, sample=sample)
 
 
-@pytest.mark.parametrize("jobs", [0, -1, "2", None])
+@pytest.mark.parametrize("jobs", [0, -1, 1.5, None])  # a text is an address
 def test_jobs_are_a_number_of_processes(jobs):
     with pytest.raises(InvalidValueError, match="jobs must be"):
         odd_documents(SEA, jobs=jobs)

@@ -63,7 +63,7 @@ def own_files(tmp_path, monkeypatch):
         folder.mkdir(exist_ok=True)
         for name, code in files.items():
             (folder / f"{name}.py").write_text(code)
-        package = importlib.import_module(f"adbench_text.{registry._FOLDERS[kind]}")
+        package = importlib.import_module(f"adbench_text.{kind}")
         monkeypatch.setattr(package, "__path__", [*package.__path__, str(folder)])
         registry.plugins.cache_clear()
 
