@@ -83,7 +83,7 @@ def single(height: float = 1.9) -> tuple[Figure, Axes]:
 def panels(
     names: Sequence[str], size: tuple[float, float], most: int, gap: float, **shared: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Make a figure with a plot of this size for each name, at most so many in a row; `gap` is below each."""
+    """Make a figure with a plot of this size for each name, at most `most` in a row; `gap` is below each."""
     n_columns = min(most, len(names))
     n_rows = math.ceil(len(names) / n_columns)
     figure = Figure(figsize=(size[0] * n_columns, (size[1] + gap) * n_rows - gap))
