@@ -86,6 +86,10 @@ def own_detector(
             made.set_params(random_state=seed)
         return OwnDetector(name, name, made, {})
     chosen = DetectorChoice.parse(name)
+    if preset and chosen.preset:
+        raise InvalidValueError(
+            f"{name!r} has a preset already; leave out preset (--preset), got {preset!r}."
+        )
     name, preset = chosen.name, preset or chosen.preset
     given = {**chosen.settings, **(settings or {})}
     offered: Mapping[str, Any]

@@ -456,6 +456,11 @@ def test_a_sample_has_two_documents_at_least(sample):
         odd_documents(SEA, sample=sample)
 
 
+def test_a_detector_has_one_preset():
+    with pytest.raises(InvalidValueError, match="'llr:robust' has a preset already; leave out preset"):
+        odd_documents(SEA, "llr:robust", preset="topics")
+
+
 @pytest.mark.parametrize("jobs", [0, -1, 1.5, None])  # a text is an address
 def test_jobs_are_a_number_of_processes(jobs):
     with pytest.raises(InvalidValueError, match="jobs must be"):
