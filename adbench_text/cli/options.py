@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import ENGINES, PROTOCOLS, Name, names_of_splits, seeds, shares
-from adbench_text.errors import UnknownNameError
+from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
 
@@ -222,6 +222,10 @@ def _use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> s
         for key, values in file.options.items():
             if key not in params:
                 raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
+            if not values:
+                raise InvalidValueError(
+                    f"{file.path}: {key} must have at least one entry, got an empty list."
+                )
             ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
     return name
 
@@ -303,13 +307,20 @@ def _chosen(
     message: Callable[[str], object],
 ) -> "list[DetectorChoice]":
     """Return the detectors of a sweep that are named, and those that it lacks as they are given."""
-    from adbench_text.plugins.configure import DEFAULT
+    from adbench_text.plugins.configure import DEFAULT, text_of_settings
 
     chosen: list[DetectorChoice] = []
     for each in named:
-        found = [c for c in of_sweep if c.name == each.name and each.preset in (None, c.preset or DEFAULT)]
+        found = [
+            choice
+            for choice in of_sweep
+            if choice.name == each.name
+            and each.preset in (None, choice.preset or DEFAULT)
+            and (not each.settings or each.settings == choice.settings)
+        ]
         if of_sweep and not found:
-            message(f"{each.name} {each.label} is not in the sweep; it is run as well.")
+            given = each.preset or ("" if each.settings else DEFAULT), text_of_settings(each.settings)
+            message(f"{' '.join(filter(None, (each.name, *given)))} is not in the sweep; it is run as well.")
         chosen += found or [each]
     return chosen
 

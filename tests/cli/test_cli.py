@@ -377,6 +377,12 @@ set.counting.weight = 5
             ["counting on tiny/sea at 10%, seed 3"],
             "counting default is not",
         ),
+        ("-d llr(smoothing=2)", ["llr smoothing=2 on tiny/sea at 10%, seed 3"], ""),
+        (
+            "-d llr(smoothing=7)",
+            ["llr smoothing=7 on tiny/sea at 10%, seed 3"],
+            "llr smoothing=7 is not in the sweep; it is run as well",
+        ),
         ("-d counting --preset grid", ["counting grid weight=5 on tiny/sea at 10%, seed 3"], ""),
         ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
     ],

@@ -81,6 +81,7 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
         ("contamination = 'high'", "expected numbers such as 0.05 or 0,0.1, got 'high'"),
         ("seed = 1.0", "Expected a seed, a list such as 0,2,5 or a range such as 0-4, got '1.0'"),
         ("seed = 4294967296", "ends at 4294967295, got '4294967296'"),
+        ("limit = []", "sweep.toml: limit must have at least one entry, got an empty list"),
         ("limit = 0", "0 is not in the range x>=1"),
         ("set = 'nu=1'", "sweep.toml: Expected a table, got 'nu=1'"),
         ('detector = "llr"\n[only]\nlrr = { seed = 1 }', "named 'lrr'. Did you mean 'llr'"),
