@@ -102,7 +102,7 @@ def test_what_cannot_be_a_bank_is_refused(make, bank):
     [
         ("bank.txt", b"", r"bank\.txt has no documents"),
         ("bank.txt", b"It is 12.\n\n", r"bank\.txt has no words; give a file of texts in English"),
-        ("bank.txt", b"cr\xe9w\n", r"text in UTF-8.*is not in utf-8"),
+        ("bank.txt", b"cr\xe9w\n", r"text in UTF-8.*is not in utf-8, after line 0"),
         ("bank.csv", b"id,body\n1,crew\n", r"with a column 'text'.*Known: body, id"),
         ("bank.txt", None, r"There is no file .*bank\.txt"),
     ],
