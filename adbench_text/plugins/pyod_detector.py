@@ -1,4 +1,4 @@
-"""Adapters around detectors of other packages that score document vectors, such as those of PyOD."""
+"""Adapters around detectors of other packages that score document vectors: those of PyOD and PyTextAD."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -19,11 +19,12 @@ from adbench_text.plugins.scores import TEST_BATCH, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
-#: Modules of PyOD whose detectors score a vector by the vectors that are scored together with it. PyOD does
-#: not declare it; `tests/plugins/test_pyod_detector.py` finds them by experiment.
-SCORED_BY_BATCH = frozenset(
-    f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
-)
+#: Modules whose detectors score a vector by the vectors that are scored together with it. They do not
+#: declare it; `tests/plugins/test_pyod_detector.py` and those of PyTextAD find them by experiment.
+SCORED_BY_BATCH = {
+    "pytextad.models.embedding.aderh",
+    *(f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()),
+}
 
 _KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
 
@@ -64,7 +65,7 @@ _TRUSTED = frozenset(
 class WrappedDetector(TextDetector):
     """Base of adapters: the hyper-parameters of a class of another package, `wrapped`, beside ours.
 
-    The hyper-parameters in `fixed` are not offered.
+    The hyper-parameters in `fixed` are not offered, nor one that has the name of one of ours.
     """
 
     wrapped: type[Any]
@@ -86,9 +87,8 @@ class WrappedDetector(TextDetector):
 
     def __init__(self, **params: Any) -> None:
         own = self._own_defaults()
-        shared = self._get_param_names()
         for name in params:
-            check_choice(f"parameter of {type(self).__name__}", name, [*own, *shared])
+            check_choice(f"parameter of {type(self).__name__}", name, [*own, *self._get_param_names()])
         super().__init__(**{name: value for name, value in params.items() if name not in own})
         self._params = {name: value for name, value in params.items() if name in own}
 
@@ -97,7 +97,8 @@ class WrappedDetector(TextDetector):
         """Return the hyper-parameters of `wrapped` that are offered, and their default values."""
         parameters = signature(cls.wrapped).parameters.values()
         variable = (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
-        return {p.name: p.default for p in parameters if p.name not in cls.fixed and p.kind not in variable}
+        left_out = {*cls.fixed, *cls._get_param_names()}
+        return {p.name: p.default for p in parameters if p.name not in left_out and p.kind not in variable}
 
     @classmethod
     def parameter_ranges(cls) -> dict[str, Range]:
@@ -128,16 +129,16 @@ class WrappedDetector(TextDetector):
 
 
 class PyODDetector(WrappedDetector, VectorDetector):
-    """A detector of PyOD on document vectors.
+    """A detector of PyOD or PyTextAD on document vectors.
 
     Parameters
     ----------
     encoder, vectors, normalize, svd_components
         See `VectorDetector`.
     contamination, random_state
-        See `TextDetector`; passed on to PyOD's detector where it takes them.
+        See `TextDetector`; passed on to the wrapped detector where it takes them.
     **params
-        PyOD's own hyper-parameters, by PyOD's names.
+        The hyper-parameters of the wrapped detector, by its names.
 
     Examples
     --------
@@ -149,8 +150,8 @@ class PyODDetector(WrappedDetector, VectorDetector):
     True
     """
 
-    fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features"})
-    _versions = VectorDetector._versions | {"pyod"}
+    fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features", "verbose"})
+    _versions = VectorDetector._versions | {"pyod", "pytextad"}
 
     @property
     def regime(self) -> str:
@@ -162,17 +163,20 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return TEST_BATCH if uses_batch else super().regime
 
     def resources(self) -> dict[str, str]:
-        """Return the version of PyOD, and the digest of the file of word vectors if one is read."""
-        return {**super().resources(), "pyod": version("pyod")}
+        """Return the version of the library, and the digest of the file of word vectors if one is read."""
+        library = "pytextad" if self.wrapped.__module__.startswith("pytextad.") else "pyod"
+        return {**super().resources(), library: version(library)}
 
     def _fit_vectors(self, X: Matrix) -> None:
         self._n_features = int(X.shape[1])
         with self._called():
             self._detector = self._wrapped(self._n_features)
             self._detector.fit(np.asarray(X, dtype=np.float64))
+        if device := getattr(self._detector, "device", None):
+            self.ran_on_ = {"device": str(device)}
 
     def _wrapped(self, n_features: int) -> Any:
-        """Return PyOD's detector, not fitted."""
+        """Return the wrapped detector, not fitted."""
         accepted = signature(self.wrapped).parameters
         shared: Mapping[str, Any] = {
             "contamination": self.contamination,
@@ -183,7 +187,9 @@ class PyODDetector(WrappedDetector, VectorDetector):
         return self.wrapped(**given, **self._params)
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
-        return np.asarray(self._detector.decision_function(np.asarray(X, dtype=np.float64)), dtype=np.float64)
+        with self._called():
+            scores = self._detector.decision_function(np.asarray(X, dtype=np.float64))
+        return np.asarray(scores, dtype=np.float64)
 
     def _score_training(self, texts: list[str]) -> Scores:
         # neighbours and the like leave a training text itself out

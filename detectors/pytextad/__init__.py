@@ -13,20 +13,19 @@ import sys
 from contextlib import redirect_stdout
 from typing import Any
 
-_VECTORS, _BATCH = "PyTextADVectorDetector", "PyTextADBatchDetector"
-#: Module, class, and our class that adapts it.
+#: Module and class of each.
 _MEMBERS = {
-    "aderh": ("embedding.aderh", "ADERH", _BATCH),
-    "cvdd": ("cvdd", "CVDD", "PyTextADCVDD"),
-    "date": ("date", "DATE", "PyTextADDATE"),
-    "ddae": ("embedding.ddae", "DDAE", _VECTORS),
-    "drl": ("embedding.drl", "DRL", _VECTORS),
-    "dte-categorical": ("embedding.dte", "DTECategorical", _VECTORS),
-    "dte-gaussian": ("embedding.dte", "DTEGaussian", _VECTORS),
-    "dte-non-parametric": ("embedding.dte", "DTENonParametric", _VECTORS),
-    "rsrae": ("embedding.rsrae", "RSRAE", _VECTORS),
-    "sik": ("embedding.sik", "SIK", _VECTORS),
-    "tokencore": ("embedding.tokencore", "TokenCore", _VECTORS),
+    "aderh": ("embedding.aderh", "ADERH"),
+    "cvdd": ("cvdd", "CVDD"),
+    "date": ("date", "DATE"),
+    "ddae": ("embedding.ddae", "DDAE"),
+    "drl": ("embedding.drl", "DRL"),
+    "dte-categorical": ("embedding.dte", "DTECategorical"),
+    "dte-gaussian": ("embedding.dte", "DTEGaussian"),
+    "dte-non-parametric": ("embedding.dte", "DTENonParametric"),
+    "rsrae": ("embedding.rsrae", "RSRAE"),
+    "sik": ("embedding.sik", "SIK"),
+    "tokencore": ("embedding.tokencore", "TokenCore"),
 }
 
 
@@ -37,9 +36,11 @@ def members() -> list[str]:
 
 def member(name: str) -> Any:
     """Return the text detector around PyTextAD's detector of this name."""
-    module, class_name, adapter = _MEMBERS[name]
+    module, class_name = _MEMBERS[name]
     with redirect_stdout(sys.stderr):
         wrapped = getattr(importlib.import_module(f"pytextad.models.{module}"), class_name)
-    from adbench_text.detectors.pytextad import wrapper  # not above: listing names imports no library
+    from adbench_text.detectors.pytextad import texts  # not above: listing names imports no library
+    from adbench_text.plugins.pyod_detector import PyODDetector
 
-    return getattr(wrapper, adapter).around(wrapped, __name__)
+    adapter = {"cvdd": texts.PyTextADCVDD, "date": texts.PyTextADDATE}.get(name, PyODDetector)
+    return adapter.around(wrapped, __name__)

@@ -69,3 +69,36 @@ def test_a_detector_of_another_package_inherits_or_declares_its_regime():
 @pytest.mark.parametrize("name", ["auto-encoder", "alad", "lunar", "mo-gaal", "vae"])
 def test_a_network_cannot_be_saved(name):
     assert registry.detector(f"pyod-{name}")().trusted_types is None
+
+
+class Drawing:
+    """Prints, and scores by random numbers of NumPy's global generator."""
+
+    def __init__(self, size=3, normalize=False, contamination=0.1, random_state=0, verbose=True):
+        self.size, self.normalize, self.random_state, self.verbose = size, normalize, random_state, verbose
+
+    def fit(self, X):
+        print("epoch 1")
+
+    def decision_function(self, X):
+        return np.random.rand(len(X))  # noqa: NPY002
+
+
+def test_what_a_detector_draws_while_it_scores_repeats_with_a_seed_and_not_without(capsys):
+    kind = type("Adapted", (PyODDetector,), {"wrapped": Drawing})
+    seeded, again, unseeded = (
+        kind(encoder="svd", random_state=seed).fit(["ship crew", "crew sail"]) for seed in (1, 1, None)
+    )
+    texts = ["ship", "sail"]
+    np.testing.assert_array_equal(seeded.decision_function(texts), seeded.decision_function(texts))
+    np.testing.assert_array_equal(seeded.decision_function(texts), again.decision_function(texts))
+    assert (unseeded.decision_function(texts) != unseeded.decision_function(texts)).any()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_parameter_with_the_name_of_one_of_ours_is_ours():
+    detector = type("Adapted", (PyODDetector,), {"wrapped": Drawing})(encoder="svd", size=5)
+    assert {"size": 5, "normalize": True}.items() <= detector.get_params().items()
+    assert "verbose" not in detector.get_params()
+    wrapped = detector.fit(["ship crew", "crew sail"])._detector
+    assert (wrapped.size, wrapped.normalize) == (5, False)

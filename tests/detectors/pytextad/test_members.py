@@ -96,5 +96,5 @@ def test_it_has_pyods_attributes_and_names_the_version(fitted, name):
     detector = fitted(name)
     assert detector.decision_scores_.shape == (80,)
     assert np.isfinite(detector.decision_scores_).all()
-    assert detector.ran_on_["precision"] == "float32"
+    assert detector.ran_on_.keys() <= {"device"}
     assert detector.resources()["pytextad"]

@@ -1,99 +1,57 @@
-"""The adapters that put detectors of PyTextAD behind the interface for documents."""
+"""The detectors of PyTextAD that read texts: DATE and CVDD, with the vocabulary and the vectors of ours."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.checks import Range, Whole
-from adbench_text.detectors._devices import DEVICE, describe, find_device
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.plugins.detector import Scores
 from adbench_text.plugins.pyod_detector import WrappedDetector
-from adbench_text.plugins.scores import TEST_BATCH, WORDS
-from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.plugins.scores import WORDS
 from adbench_text.text import vectors, wordpiece
-from adbench_text.text.encoders import Matrix
 from adbench_text.text.words import count_words
 from adbench_text.text.words import words as words_of
 
 
-class PyTextADDetector(WrappedDetector):
-    """Base of the adapters of `wrapped`, a class of PyTextAD.
+class _PyTextADDetector(WrappedDetector):
+    """Base of the two adapters: hyper-parameters have the names and defaults of PyTextAD, except for `fixed`.
 
-    Hyper-parameters have PyTextAD's names and defaults, except for those in `fixed`, and those that have the
-    name of one of ours (RSRAE's ``normalize``). ``device`` is ``"auto"``, ``"cpu"`` or ``"cuda"``. With a
-    ``random_state`` a detector also scores with this seed: `ddae` draws noise.
+    With a ``random_state`` a detector also scores with this seed.
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"device": DEVICE}  # of those that have one
     fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "verbose"})
-
-    @classmethod
-    def _own_defaults(cls) -> dict[str, Any]:
-        shared = cls._get_param_names()  # RSRAE has one of the name of ours
-        own = {name: value for name, value in super()._own_defaults().items() if name not in shared}
-        # None is a GPU where there is one
-        return own | {"device": "auto"} if own.get("device", "") is None else own
 
     def resources(self) -> dict[str, str]:
         """Return the version of PyTextAD, and digests of the files that are read."""
         return {**super().resources(), "pytextad": version("pytextad")}
 
-    def _own(self) -> dict[str, Any]:
-        return self._own_defaults() | self._params
-
     def _fit_wrapped(self, X: Any, **fixed: Any) -> None:
-        own = self._own()
-        if "device" in own:
-            own["device"] = str(find_device(own["device"]))
         with self._called():
             # contamination is not passed on: the threshold is ours
-            self._detector = self.wrapped(**own, **fixed, random_state=self.random_state)
+            self._detector = self.wrapped(**self._params, **fixed, random_state=self.random_state)
             self._detector.fit(X)
-        self.ran_on_ = {"device": describe(torch.device(self._detector.device)), "precision": "float32"}
+        self.ran_on_ = {"device": str(self._detector.device)}
 
     def _score_wrapped(self, X: Any) -> Scores:
         with self._called():
             return np.asarray(self._detector.decision_function(X), dtype=np.float64)
 
 
-class PyTextADVectorDetector(PyTextADDetector, VectorDetector):
-    """A detector of PyTextAD on document vectors."""
-
-    def _fit_vectors(self, X: Matrix) -> None:
-        self._fit_wrapped(np.asarray(X, dtype=np.float64))
-
-    def _score_vectors(self, X: Matrix) -> Scores:
-        return self._score_wrapped(np.asarray(X, dtype=np.float64))
-
-    def _score_training(self, texts: list[str]) -> Scores:
-        # its fit has already scored them
-        return np.asarray(self._detector.decision_scores_, dtype=np.float64)
-
-
-class PyTextADBatchDetector(PyTextADVectorDetector):
-    """ADERH: its density weights count the vectors that are scored together."""
-
-    @property
-    def regime(self) -> str:
-        """It uses the unlabelled test batch."""
-        return TEST_BATCH
-
-
-class PyTextADDATE(PyTextADDetector):
+class PyTextADDATE(_PyTextADDetector):
     """PyTextAD's DATE, with the file of BERT's vocabulary that our DATE reads.
 
     A document without a word piece, for which PyTextAD has no score, gets the median of the training scores.
     ``tokenizer`` and ``cache_dir`` cannot be set, which download files, nor ``masks``, which reads a pickle.
     """
 
-    fixed = PyTextADDetector.fixed | {"tokenizer", "cache_dir", "masks"}
+    fixed = _PyTextADDetector.fixed | {"tokenizer", "cache_dir", "masks"}
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Raise DataError if the file of BERT's vocabulary is missing."""
@@ -113,7 +71,7 @@ class PyTextADDATE(PyTextADDetector):
         return np.where(np.isnan(scores), self._median, scores)
 
 
-def _vocabulary() -> Any:
+def _vocabulary() -> Path:
     path = wordpiece.BERT_FILE.local
     if not wordpiece.BERT_FILE.is_here:
         raise DataError(
@@ -122,7 +80,7 @@ def _vocabulary() -> Any:
     return path
 
 
-class PyTextADCVDD(PyTextADDetector):
+class PyTextADCVDD(_PyTextADDetector):
     """PyTextAD's CVDD on word vectors; the words of a document are those of our CVDD.
 
     A document without a known word has a distance of 1/2 from every context. In training it is left out.
@@ -136,10 +94,7 @@ class PyTextADCVDD(PyTextADDetector):
         vector.
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {
-        "vectors": vectors.VECTORS,
-        "min_count": Whole(0),
-    }
+    ranges: ClassVar[Mapping[str, Range]] = {"vectors": vectors.VECTORS, "min_count": Whole(0)}
 
     def __init__(self, *, vectors: str = "glove-wiki-gigaword-50", min_count: int = 3, **params: Any) -> None:
         super().__init__(**params)
@@ -165,7 +120,7 @@ class PyTextADCVDD(PyTextADDetector):
         # None: every word with a vector is known
         self._known = frozenset(vocabulary[often]) if self.min_count else None
         documents = [matrix for matrix in self._matrices(texts) if len(matrix)]
-        n_heads = self._own()["n_heads"]
+        n_heads = self.get_params()["n_heads"]
         if len(documents) < n_heads:
             raise InvalidValueError(
                 f"n_heads={n_heads} needs as many training texts with a known word, got {len(documents)}; "
@@ -183,12 +138,10 @@ class PyTextADCVDD(PyTextADDetector):
 
     def _matrices(self, texts: list[str]) -> list[NDArray[np.float32]]:
         """Return the vectors of the known words of each document, in their order."""
-        vocabulary = count_words(texts).vocabulary
         loaded = vectors.load(self.vectors)
-        row_of: Mapping[str, int] = {
-            word: row
-            for word, row in zip(vocabulary, loaded.rows(vocabulary).tolist(), strict=True)
-            if row >= 0 and (self._known is None or word in self._known)
-        }
-        rows = [[row_of[word] for word in words_of(text) if word in row_of] for text in texts]
-        return [loaded.matrix[np.array(each, dtype=np.int64)] for each in rows]
+        known = [[word for word in words_of(text) if self._is_known(word)] for text in texts]
+        rows = [loaded.rows(words) for words in known]
+        return [loaded.matrix[each[each >= 0]] for each in rows]
+
+    def _is_known(self, word: str) -> bool:
+        return self._known is None or word in self._known

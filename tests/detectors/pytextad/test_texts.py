@@ -1,16 +1,14 @@
-"""The adapters of PyTextAD's detectors, around stand-ins: the package need not be installed."""
+"""The adapters of PyTextAD's detectors of texts, around stand-ins: the package need not be installed."""
 
 import sys
 
 import numpy as np
 import pytest
-import torch
-from sklearn.base import clone
 
 from adbench_text import storage
 from adbench_text.detectors import pytextad
-from adbench_text.detectors.pytextad import wrapper
-from adbench_text.errors import DataError, DetectorError, InvalidValueError, PluginError
+from adbench_text.detectors.pytextad import texts
+from adbench_text.errors import DataError, InvalidValueError, PluginError
 from adbench_text.plugins import registry
 from adbench_text.testing.topics import texts_about, write_vectors
 from adbench_text.text import wordpiece
@@ -19,21 +17,15 @@ TRAIN = texts_about("sea", 30, seed=0)
 
 
 class StandIn:
-    """Keeps what it was given; scores are random numbers from torch's global generator."""
+    """Keeps what it was given."""
 
-    def __init__(
-        self, size=3, normalize=False, contamination=0.1, random_state=0, device=None, verbose=False
-    ):
-        self.size, self.normalize, self.contamination = size, normalize, contamination
-        self.random_state, self.device, self.verbose = random_state, device or "cpu", verbose
+    def __init__(self, contamination=0.1, random_state=0, device=None, verbose=False):
+        self.contamination, self.random_state = contamination, random_state
+        self.device, self.verbose = device or "cpu", verbose
 
     def fit(self, X):
         print("epoch 1")
         self.X = X
-        self.decision_scores_ = np.arange(len(X), dtype=float)
-
-    def decision_function(self, X):
-        return torch.rand(len(X)).numpy()
 
 
 class OfTexts(StandIn):
@@ -59,14 +51,7 @@ class OfMatrices(StandIn):
 
 
 def adapted(adapter: str, wrapped: type) -> type:
-    return type("Adapted", (getattr(wrapper, adapter),), {"wrapped": wrapped})
-
-
-Vectors = adapted("PyTextADVectorDetector", StandIn)
-
-
-def fitted(**params):
-    return Vectors(encoder="svd", **params).fit(TRAIN)
+    return type("Adapted", (getattr(texts, adapter),), {"wrapped": wrapped})
 
 
 # The names
@@ -89,74 +74,6 @@ def test_detectors_under_other_licences_are_no_members():
     assert set(registry.names("detectors")) >= {f"pytextad-{name}" for name in names}
 
 
-# Hyper-parameters
-
-
-def test_its_own_parameters_are_passed_on_and_ours_are_not():
-    detector = fitted(size=5, contamination=0.2, random_state=7, normalize=True)
-    assert detector._detector.size == 5
-    assert detector._detector.random_state == 7
-    assert detector._detector.contamination == 0.1
-    assert detector._detector.normalize is False
-    assert detector._detector.verbose is False
-
-
-def test_parameters_are_listed_and_cloned():
-    detector = Vectors(size=5, encoder="svd")
-    assert {"size": 5, "device": "auto", "encoder": "svd"}.items() <= detector.get_params().items()
-    assert not {"verbose"} & detector.get_params().keys()
-    assert clone(detector).get_params() == detector.get_params()
-    assert detector.set_params(size=6).get_params()["size"] == 6
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [({"sise": 1}, "Did you mean 'size'"), ({"device": "gpu"}, "No device named 'gpu'")],
-)
-def test_a_wrong_parameter_is_refused(params, message):
-    with pytest.raises(InvalidValueError, match=message):
-        fitted(**params)
-
-
-def test_the_device_is_passed_on_as_torch_names_it():
-    detector = fitted(device="cpu")
-    assert detector._detector.device == "cpu"
-    assert detector.ran_on_["device"].startswith("cpu")
-
-
-# Fit and scores
-
-
-def test_random_scores_repeat_with_a_seed_and_not_without(capsys):
-    first, again = (fitted(random_state=1) for _ in range(2))
-    np.testing.assert_array_equal(first.decision_function(TRAIN), again.decision_function(TRAIN))
-    np.testing.assert_array_equal(first.decision_function(TRAIN), first.decision_function(TRAIN))
-    unseeded = fitted()
-    assert (unseeded.decision_function(TRAIN) != unseeded.decision_function(TRAIN)).any()
-    assert capsys.readouterr().out == ""
-
-
-def test_training_scores_are_those_of_its_fit():
-    np.testing.assert_array_equal(fitted().decision_scores_, np.arange(30))
-
-
-def test_a_missing_package_is_reported():
-    class Needy(StandIn):
-        def fit(self, X):
-            raise ImportError("no plots")
-
-    with pytest.raises(DetectorError, match="Needy needs a package that is not installed: no plots"):
-        adapted("PyTextADVectorDetector", Needy)(encoder="svd").fit(TRAIN)
-
-
-@pytest.mark.parametrize(
-    ("adapter", "regime"),
-    [("PyTextADVectorDetector", "from scratch"), ("PyTextADBatchDetector", "unlabelled test batch")],
-)
-def test_the_regime_names_the_batch_or_the_knowledge_of_the_encoder(adapter, regime):
-    assert adapted(adapter, StandIn)(encoder="svd").regime == regime
-
-
 # DATE
 
 Date = adapted("PyTextADDATE", OfTexts)
@@ -171,9 +88,12 @@ def vocabulary(tmp_path, monkeypatch):
     return path
 
 
-def test_date_gets_our_file_of_the_vocabulary(vocabulary, monkeypatch):
-    monkeypatch.setattr(wrapper, "version", lambda name: "0.4.0")
-    detector = Date().fit(TRAIN[:4])
+def test_date_gets_our_file_of_the_vocabulary(vocabulary, monkeypatch, capsys):
+    monkeypatch.setattr(texts, "version", lambda name: "0.4.0")
+    detector = Date(contamination=0.2, random_state=7).fit(TRAIN[:4])
+    assert (detector._detector.random_state, detector._detector.contamination) == (7, 0.1)
+    assert detector.ran_on_ == {"device": "cpu"}
+    assert capsys.readouterr().out == ""
     assert detector._detector.tokenizer == str(vocabulary)
     assert detector.resources() == {
         "pytextad": "0.4.0",
@@ -225,7 +145,7 @@ def test_cvdd_needs_documents_for_its_heads(path):
 
 
 def test_cvdd_states_its_word_vectors(path, monkeypatch):
-    monkeypatch.setattr(wrapper, "version", lambda name: "0.4.0")
+    monkeypatch.setattr(texts, "version", lambda name: "0.4.0")
     detector = Cvdd(vectors=path)
     detector.prepare(TRAIN)
     assert detector.resources().keys() == {"pytextad", "vectors"}
