@@ -1,7 +1,6 @@
 """The public names and their modules: read by type checkers and editors, and by ``__init__.py``."""
 
 from adbench_text.calibration import p_values as p_values
-from adbench_text.detectors.contrast import Contrast as Contrast
 from adbench_text.detectors.cvdd import CVDD as CVDD
 from adbench_text.detectors.date import DATE as DATE
 from adbench_text.detectors.form import Form as Form

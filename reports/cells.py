@@ -13,7 +13,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
-from adbench_text.plugins.scores import BANK, REGIMES, TEST_BATCH
+from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import ORACLE
 from adbench_text.store.record import Record
@@ -21,8 +21,6 @@ from adbench_text.sweep.cell import Cell, of_splits
 
 _UNDECLARED, _ORACLES = "not declared", "chosen on the test labels"
 OLDER_CODE, OTHER_LIBRARIES = "older code", "other libraries"
-#: Regimes whose columns compete among themselves and are never ranked.
-APART = (TEST_BATCH, BANK)
 #: What is measured of a cell besides its metrics.
 MEASURED = ("fit_seconds", "score_seconds", "n_train", "n_test", "n_test_outliers", "peak_memory_mb")
 
@@ -48,9 +46,9 @@ class Column:
         return self.is_oracle, _ORACLES if self.is_oracle else self.regime_title
 
     @property
-    def apart(self) -> str | None:
-        """Its regime, if that is one of `APART`."""
-        return self.regime if self.regime in APART else None
+    def is_apart(self) -> bool:
+        """Whether it uses the test batch: such columns compete among themselves and are never ranked."""
+        return self.regime == TEST_BATCH
 
     @property
     def regime_title(self) -> str:

@@ -218,13 +218,13 @@ class Comparison:
         """Return figures of all columns with the best complete ones marked, as printed.
 
         None that was chosen on the test labels is marked. Detectors that use the unlabelled test batch have a
-        best one of their own, and so have those with a bank of other texts.
+        best one of their own.
         """
         marked = list(entries)
-        printed: dict[str | None, dict[int, float]] = {}
+        printed: dict[bool, dict[int, float]] = {}
         for place, (column, entry) in enumerate(zip(self.columns, entries, strict=True)):
             if entry.complete_value is not None and not column.is_oracle:
-                printed.setdefault(column.apart, {})[place] = round(entry.complete_value, 1)
+                printed.setdefault(column.is_apart, {})[place] = round(entry.complete_value, 1)
         for candidates in printed.values():
             best = self.metric.best(candidates.values())
             for place, value in candidates.items():

@@ -22,10 +22,9 @@ _Key = TypeVar("_Key", bound=Hashable)
 class Ranking:
     """Detectors ranked over splits that all of them have, at the lowest contamination level.
 
-    Columns chosen on the test labels, scored by the test batch or with a bank of other texts are left out,
-    and so are columns that lack splits, where they would leave fewer figures for the others. Only one edition
-    of a dataset counts: the published one, otherwise the one with most figures; thinned test sets only if
-    there are no others.
+    Columns chosen on the test labels or scored by the test batch are left out, and so are columns that lack
+    splits, where they would leave fewer figures for the others. Only one edition of a dataset counts: the
+    published one, otherwise the one with most figures; thinned test sets only if there are no others.
 
     `figures` and `merits` have the shape (n_splits, n_columns): in percent, the mean over the seeds; merits
     are negative if lower figures are better. `splits` are pairs of the label of a corpus and an inlier class.
@@ -34,7 +33,7 @@ class Ranking:
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
-        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.apart}
+        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.is_apart}
         counted = _one_edition_each(comparison, figures)
         self.other_editions = [c.label for c in comparison.corpora if c.label not in counted]
         figures = {

@@ -24,7 +24,7 @@ def headlines(comparison: Comparison) -> list[str]:
 
 def _over_all(comparison: Comparison) -> Iterator[str]:
     corpora = shared(comparison)
-    ranked = [item for item in comparison.best_first(*corpora) if not item[0].apart] if corpora else []
+    ranked = [item for item in comparison.best_first(*corpora) if not item[0].is_apart] if corpora else []
     if len(ranked) > 1:
         (best, value), (next_best, next_value), *_ = ranked
         labels = [corpus.label for corpus in corpora]
@@ -48,8 +48,8 @@ def _headline(comparison: Comparison, corpus: Corpus) -> str:
 
     def ranked_at(level: float) -> list[tuple[Column, float]]:
         ranked = comparison.best_first(corpus, inliers=inliers, level=level)
-        # those that use the test batch or a bank count only if there are no others
-        return [(column, value) for column, value in ranked if not column.apart] or ranked
+        # those that use the test batch count only if there are no others
+        return [(column, value) for column, value in ranked if not column.is_apart] or ranked
 
     ranked, highest = ranked_at(corpus.lowest), corpus.levels[-1]
     if not ranked:

@@ -11,7 +11,7 @@ The folder:
 
 The training documents are not saved. A digest of 64 bits of each is, by which copies are known, and its
 words, where a detector needs them. Some detectors also need the word counts of each document
-(``knn-words``) or its vector (``form``, ``contrast`` and those of PyOD that look for neighbours).
+(``knn-words``) or its vector (``form`` and those of PyOD that look for neighbours).
 
 Resources outside the folder are not copied. They are found again as in training, and must have the
 digest that they had then.

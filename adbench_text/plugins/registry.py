@@ -41,7 +41,7 @@ _NEEDED = {
 }
 _OURS = "adbench-text"
 #: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
-_RELEASED = frozenset("contrast cvdd date form iforest knn_words llr mean ocsvm pyod pytextad".split())
+_RELEASED = frozenset("cvdd date form iforest knn_words llr mean ocsvm pyod pytextad".split())
 
 #: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
 OWN = "files:"

@@ -20,11 +20,9 @@ Scores = NDArray[np.float64]
 FROM_SCRATCH = "from scratch"
 WORDS = "word frequencies or vectors"
 PRE_TRAINED = "pre-trained"
-#: A file of other texts that the user gives: compare it with this kind only.
-BANK = "bank of other texts"
 #: The scores of a text depend on the other texts of the test set: compare it with this kind only.
 TEST_BATCH = "unlabelled test batch"
-REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, BANK, TEST_BATCH
+REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED, TEST_BATCH
 
 #: Why a detector whose `trusted_types` are None cannot be saved.
 UNSAVED = "it declares no trusted_types, or is a network of PyOD"

@@ -32,9 +32,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+from sklearn.neighbors import NearestNeighbors
 
 from adbench_text.checks import Range, Whole
-from adbench_text.detectors._neighbours import drawn, nearest
 from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
 from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
@@ -133,7 +133,7 @@ class Form(TextDetector):
         self._n, self._mean = len(texts), standard.mean(axis=0)
         centred = standard - self._mean
         self._inverse = np.linalg.inv(centred.T @ centred + _RIDGE * self._n * np.eye(len(FACTS)))
-        places = drawn(self._n, self.random_state)[:_MOST_REFERENCES]
+        places = np.random.default_rng(self.random_state).permutation(self._n)[:_MOST_REFERENCES]
         self._references = standard[places]
         distances = self._left_out(standard, places)
         self._scales = [_Scale.fit(of_training) for of_training in distances]
@@ -142,7 +142,7 @@ class Form(TextDetector):
     def _score(self, texts: list[str]) -> Scores:
         standard = self._standard(numbers(texts, self.language))
         mahalanobis = np.sqrt(self._n * self._quadratic(standard))
-        return self._joined([mahalanobis, nearest(standard, self._references, self.neighbours).mean(axis=1)])
+        return self._joined([mahalanobis, _nearest(standard, self._references, self.neighbours).mean(axis=1)])
 
     def _score_training(self, texts: list[str]) -> Scores:
         return self._scores_of_training
@@ -161,7 +161,7 @@ class Form(TextDetector):
         """Return both distances of the training documents, each from the others."""
         n_others = max(self._n - 1, 1)
         c, q = self._n / n_others, self._quadratic(standard)
-        distances = nearest(standard, self._references, self.neighbours, places)
+        distances = _nearest(standard, self._references, self.neighbours, places)
         # a single training document has no neighbours
         mean = distances.mean(axis=1) if distances.shape[1] else np.zeros(self._n)
         return [c * np.sqrt(n_others * q / (1 - c * q)), mean]
@@ -207,3 +207,21 @@ class _Scale(NamedTuple):
         """Return the normal quantile of the place of each distance; beyond the last it goes on growing."""
         beyond = np.maximum(distances - self.distances[-1], 0) / self.deviation
         return np.asarray(np.interp(distances, self.distances, self.normal) + beyond)
+
+
+def _nearest(
+    rows: Numbers, references: Numbers, k: int, own: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Return the distances of rows to their k nearest references, in order, of shape (n_rows, k).
+
+    There are fewer columns if there are fewer references. With `own`, the references are the rows at these
+    places, and each leaves itself out.
+    """
+    n = min(k + (own is not None), len(references))
+    search = NearestNeighbors(n_neighbors=n, algorithm="brute").fit(references)
+    distances = np.asarray(search.kneighbors(rows)[0])
+    if own is None:
+        return distances
+    # a reference is the nearest to itself; the others leave out the one too many
+    is_reference = np.isin(np.arange(len(rows)), own)
+    return np.where(is_reference[:, None], distances[:, 1:], distances[:, :-1])

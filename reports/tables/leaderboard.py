@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 
-from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
@@ -17,7 +17,6 @@ _SHORT = {
     FROM_SCRATCH: benchmarks.NONE,
     WORDS: "words",
     PRE_TRAINED: benchmarks.ENCODER,
-    BANK: "bank",
     TEST_BATCH: "test batch",
 }
 
@@ -46,7 +45,7 @@ def leaders(comparison: Comparison) -> Table | None:
     ranked = [column for column, _ in comparison.best_first(*(of_mean or corpora[:1]))]
 
     def group(column: Column) -> tuple[bool, bool]:
-        return column.is_oracle, bool(column.apart)
+        return column.is_oracle, column.is_apart
 
     order = [*ranked, *(column for column in comparison.columns if column not in ranked)]
     board = _board(comparison, sorted(order, key=group), group).without_empty()

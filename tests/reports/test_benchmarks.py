@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cells import build, compare, main_table, only_table, record, texts
 
-from adbench_text.plugins.scores import BANK, FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
+from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import report_format
@@ -16,7 +16,7 @@ from adbench_text.reports.tables import leaderboard
 NLPAD, TEXTAD = ("nlpad-bbc", "nlpad-email", "nlpad-sms"), ("20news", "reuters", "sms", "sst2")
 ROOT = Path(__file__).parents[2]
 TAD = ("email", "sms", "covid", "liar2", "hate", "olid")
-REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "contrast": BANK, "ecod": TEST_BATCH}
+REGIMES = {"date": FROM_SCRATCH, "llr": WORDS, "knn": PRE_TRAINED, "ecod": TEST_BATCH}
 
 
 def cell(detector="llr", figure=0.9, dataset="nlpad-bbc", **changes):
@@ -180,7 +180,6 @@ def test_what_we_have_no_detector_for_stays_in_the_table():
 TWO = [
     *(cell("llr", figure, name) for name, figure in (("nlpad-bbc", 0.95), ("textad-sst2", 0.99))),
     *(cell("knn", figure, name) for name, figure in (("nlpad-bbc", 0.97), ("textad-sst2", 0.90))),
-    *(cell("contrast", 0.97, name) for name in ("nlpad-bbc", "textad-sst2")),
     *(cell("ecod", 0.98, name) for name in ("nlpad-bbc", "textad-sst2")),
 ]
 
@@ -191,7 +190,6 @@ def test_a_report_of_several_corpora_opens_with_detectors_by_corpora():
     assert texts(table) == [
         ["llr", "words", "95.0", "*99.0", "*97.0"],
         ["knn", "encoder", "*97.0", "90.0", "93.5"],
-        ["contrast", "bank", "97.0", "97.0", "97.0"],
         ["ecod", "test batch", "98.0", "98.0", "98.0"],
         ["best published", "none", "90.3", "–", "–"],
         ["best published", "word vectors", "72.2", "58.7", "65.5"],
@@ -203,7 +201,7 @@ def test_a_report_of_several_corpora_opens_with_detectors_by_corpora():
         ["CVDD (NLP-ADBench)", "word vectors", "72.2", "–", "–"],
         ["CVDD (MCA2)", "word vectors", "61.5", "–", "–"],
     ]
-    assert table.group_starts == {0, 1, 2, 3, 4, 9}
+    assert table.group_starts == {0, 1, 2, 3, 8}
     assert build(TWO[:1] + TWO[2:3]).tables[0].title == main_table(compare(TWO[:1])).title
 
 
@@ -216,14 +214,13 @@ def test_the_page_opens_with_the_best_detector():
         assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
         assert page.index("textad-sst2 (rebuilt)</th>") < page.index('id="table-1"')
     assert report.leaders.header == ["detector", "mean", *report.leaders.header[2:4], "knows"]
-    assert [row[0].text for row in report.leaders.rows][:5] == [
+    assert [row[0].text for row in report.leaders.rows][:4] == [
         "llr",
         "knn",
         "ecod",
-        "contrast",
         "best published",
     ]
-    assert report.leaders.group_starts == {0, 2, 4, 9}
+    assert report.leaders.group_starts == {0, 2, 3, 8}
     assert report.leaders.bars_from == 50
 
 
@@ -285,6 +282,4 @@ def test_other_corpora_have_a_leaderboard_without_published_rows():
 
 def test_a_metric_without_published_figures_has_none():
     report = build(TWO, ["leaderboard", "benchmarks"], "fpr95")
-    assert [[row[0].text for row in table.rows] for table in report.tables] == [
-        ["llr", "knn", "contrast", "ecod"]
-    ]
+    assert [[row[0].text for row in table.rows] for table in report.tables] == [["llr", "knn", "ecod"]]

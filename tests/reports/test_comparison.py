@@ -618,16 +618,6 @@ def test_detectors_that_use_the_test_batch_have_a_block_and_a_best_of_their_own(
     assert texts(table)[0][2:] == ["*90.0", "*97.0", "95.0", "80.0"]
 
 
-def test_detectors_with_a_bank_have_a_block_and_a_best_of_their_own():
-    bank = "bank of other texts"
-    records = [record("contrast", figure=0.97, regime=bank), record("other", figure=0.95, regime=bank)]
-    records += [record("date", figure=0.9, regime="pre-trained"), record("x", figure=0.8)]
-    records += [record("ecod", figure=0.99, regime=BATCH)]
-    table = main_table(compare(records))
-    assert table.blocks == [("pre-trained", 1), (bank, 2), (BATCH, 1), ("not declared", 1)]
-    assert texts(table)[0][2:] == ["*90.0", "*97.0", "95.0", "99.0", "80.0"]
-
-
 def test_a_single_detector_that_uses_the_test_batch_is_never_the_best():
     records = [record("ecod", figure=0.97, regime=BATCH), record("x", figure=0.8), record("y", figure=0.7)]
     assert split_texts(*records)[0][2:] == ["97.0", "*80.0", "70.0"]
