@@ -13,15 +13,14 @@ detector ``scores:DIR`` then returns these scores for the same texts, in whateve
 texts, the first gets the score of the lowest id.
 """
 
-import csv
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number
@@ -106,42 +105,37 @@ def _splits(folder: Path) -> Iterator[_Split]:
 @lru_cache(maxsize=1024)
 def _scores(path: Path, labels: Path, digests: tuple[str, ...]) -> dict[str, list[float]]:
     """Return the scores of each text by its digest; each id of the labels must be in the file once."""
-    score_of: dict[str, float] = {}
-    for place, row in _rows(path, "id", "score"):
-        if row["id"] in score_of:
-            raise InvalidValueError(f"{place}: the id {row['id']!r:.40} is there twice.")
-        try:
-            score_of[row["id"]] = float(row["score"])
-        except ValueError:
-            raise InvalidValueError(f"{place}: {row['score']!r:.40} is no number.") from None
-        if not math.isfinite(score_of[row["id"]]):
-            raise InvalidValueError(f"{place}: the score must be finite, got {row['score']}.")
-    text_of = {row["id"]: row["text"] for _, row in _rows(labels, "id", "text")}
+    given, known = _table(path, "id", "score"), _table(labels, "id", "text")
     for problem, wrong in (
-        ("has no score for", text_of.keys() - score_of.keys()),
-        ("has scores of unknown documents:", score_of.keys() - text_of.keys()),
+        ("has several scores for", given["id"][given["id"].duplicated()]),
+        ("has no score for", known["id"][~known["id"].isin(given["id"])]),
+        ("has scores of unknown documents:", given["id"][~given["id"].isin(known["id"])]),
     ):
-        if wrong:
-            listed = ", ".join(sorted(wrong)[:_MOST]) + (", ..." if len(wrong) > _MOST else "")
-            raise InvalidValueError(f"{path} {problem} {len(wrong):,} of {len(text_of):,} ids ({listed}).")
-    scores: dict[str, list[float]] = {}
-    for id, text in text_of.items():
-        scores.setdefault(text, []).append(score_of[id])
-    return scores
-
-
-def _rows(path: Path, *columns: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each row of a CSV that has these columns, with its place for messages."""
+        if len(wrong):
+            listed = ", ".join(map(str, wrong[:_MOST])) + (", ..." if len(wrong) > _MOST else "")
+            raise InvalidValueError(f"{path} {problem} {len(wrong):,} of {len(known):,} ids ({listed}).")
     try:
-        with path.open(newline="", encoding="utf-8-sig") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            for row in rows:
-                place = f"{path}, line {rows.line_num}"
-                if any(row.get(column) is None for column in columns):
-                    raise InvalidValueError(f"{place}: expected the columns {' and '.join(columns)}.")
-                yield place, row
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        scores = given["score"].to_numpy(dtype=np.float64)
+    except ValueError as error:
+        raise InvalidValueError(f"{path}: {error}.") from None
+    for text in given["score"][~np.isfinite(scores)]:
+        raise InvalidValueError(f"{path}: a score must be finite, got {text}.")
+    score_of = dict(zip(given["id"], scores.tolist(), strict=True))
+    of_texts: dict[str, list[float]] = {}
+    for id, text in zip(known["id"], known["text"], strict=True):
+        of_texts.setdefault(text, []).append(score_of[id])
+    return of_texts
+
+
+def _table(path: Path, *columns: str) -> pd.DataFrame:
+    """Return columns of a CSV as they are written."""
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False, index_col=False, encoding="utf-8-sig")
+    except (OSError, ValueError) as error:  # ValueError: of encoding and form too
         raise InvalidValueError(f"Cannot read {path}: {message_of(error)}.") from error
+    if not {*columns} <= {*table}:
+        raise InvalidValueError(f"{path}: expected the columns {' and '.join(columns)}.")
+    return table
 
 
 class GivenScores(TextDetector):

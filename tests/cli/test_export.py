@@ -163,10 +163,10 @@ def test_other_scores_are_another_cell(exported):
     ("change", "message"),
     [
         (lambda rows: rows[:-1], r"has no score for 1 of"),
-        (lambda rows: [*rows, rows[-1]], "is there twice"),
+        (lambda rows: [*rows, rows[-1]], "has several scores for 1 of"),
         (lambda rows: [*rows, "9999,1"], "has scores of unknown documents: 1 of"),
-        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "the score must be finite, got NaN"),
-        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "'high' is no number"),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",NaN"], "a score must be finite, got NaN"),
+        (lambda rows: [*rows[:-1], rows[-1].partition(",")[0] + ",high"], "to float: 'high'"),
         (lambda rows: ["number,score", *rows[1:]], "expected the columns id and score"),
         (lambda rows: ["id,score"], "has no score for"),
     ],
