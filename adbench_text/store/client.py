@@ -267,9 +267,9 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     if database is not None and "database or disk is full" in text:
         full = database.absolute()
     elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        # MLflow's copy of an artifact does not name its target
+        # MLflow copies an artifact from a temporary file; its error may name both, or none
         folder = database.absolute().parent / "mlruns" if database is not None else gettempdir()
-        full = error.filename or folder
+        full = error.filename2 or error.filename or folder
     if full:
         return TrackingError(
             f"Cannot write to {full}: No space left on device. Make room, then run the same command again."
