@@ -1,4 +1,4 @@
-"""Conformal p-values: how unusual a score is among those of normal documents.
+"""Conformal p-values: how unusual a score is among the scores of normal documents.
 
 A conformal p-value (Vovk, Gammerman and Shafer, 2005; for outliers: Bates et al., Annals of Statistics 2023)
 is the share of normal documents that score at least as high. Of new normal documents, a share of at most
@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-#: New documents differ if one of the two p of `drift` is below this: by chance, those of 1 % of files.
+#: New documents differ if one of the two p of `drift` is below this: by chance, 1 % of files do.
 LEAST_P = 0.005
 
-_FORM_WEIGHT = 0.5  # of the p-value of form, where that of words has 1
+_FORM_WEIGHT = 0.5  # of the p-value of form; the p-value of words has weight 1
 
 
 def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -112,9 +112,9 @@ class Drift(NamedTuple):
 
 
 def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, with_distance: bool) -> Drift:
-    """Compare the p-values of new documents with those of the calibration.
+    """Compare the p-values of new documents with the p-values of the calibration.
 
-    All p-values depend on the same calibration, so that those of a file are not quite uniform even without
+    All p-values depend on the same calibration, so that they are not quite uniform even without
     drift. Both tests are of two samples, which takes that into account: how many new documents score higher
     than the k-th highest normal one (hypergeometric), and Kolmogorov-Smirnov.
 
@@ -127,7 +127,7 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     alpha : float
         Documents with at most this p are called odd.
     with_distance : bool
-        Whether all scores can be compared with those of the calibration, and not only the highest.
+        Whether all scores can be compared with the calibration, and not only the highest.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def drift(p: Sequence[float], calibration: NDArray[np.float64], alpha: float, wi
     new, n = np.asarray(p, dtype=np.float64), len(calibration)
     n_odd = int((new <= alpha).sum())
     k = int((np.arange(1, n + 1) / (n + 1) <= alpha).sum())
-    # among the highest n_odd + k - 1 scores of both, fewer than k are those of normal documents
+    # among the highest n_odd + k - 1 scores of both, fewer than k belong to normal documents
     p_odd = float(hypergeom.cdf(k - 1, n + len(new), n, n_odd + k - 1)) if n_odd else 1.0
     found = Drift(len(new), n_odd, len(new) * k / (n + 1), p_odd, None, None)
     if not (len(new) and with_distance):

@@ -93,7 +93,7 @@ class Processes(Workers):
     limits : Limits
         Of each call; a process that exceeds them is killed.
     variables : sequence of mapping
-        Environment variables of each process in turn, such as those of `threads`.
+        Environment variables of each process in turn, such as `threads` returns.
     hear : callable
         Is called with what the functions `tell`, in another thread.
     is_spent : callable or None
@@ -368,7 +368,7 @@ def pickled(value: Any, name: str, *, for_here: bool = True) -> bytes:
     buffer = io.BytesIO()
     try:
         (_Pickler if for_here else pickle.Pickler)(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
-    except Exception as error:  # of many kinds, also those of plug-ins
+    except Exception as error:  # of many kinds, also of plug-ins
         raise _not_sent(name, error) from error
     return buffer.getvalue()
 
@@ -377,7 +377,7 @@ def unpickled(content: bytes, name: str) -> Any:
     """Return a value that was `pickled`."""
     try:
         return pickle.loads(content)
-    except Exception as error:  # of many kinds, also those of plug-ins
+    except Exception as error:  # of many kinds, also of plug-ins
         raise _not_sent(name, error) from error
 
 

@@ -63,7 +63,7 @@ def load_weights(network: nn.Module, weights: Mapping[str, NDArray[Any]]) -> Non
     parameters = dict(network.named_parameters())
     shapes, saved = ({name: tuple(w.shape) for name, w in each.items()} for each in (parameters, weights))
     if shapes != saved:
-        raise ValueError("the saved weights are not those of this network")
+        raise ValueError("the saved weights belong to another network")
     for name, weight in parameters.items():
         weight.copy_(torch.from_numpy(weights[name]))
 

@@ -39,7 +39,7 @@ class KNNWords(TextDetector):
         Number of neighbours; all training documents if there are fewer.
     references : int or None, default None
         Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
-        The time grows with their number times that of the documents to be scored.
+        The time grows with their number times the number of documents to be scored.
     contamination, random_state
         See `TextDetector`; only the references are random.
 
@@ -47,7 +47,7 @@ class KNNWords(TextDetector):
     ----------
     decision_scores_ : float64 array of shape (n_train,)
         Scores of the training documents; each leaves itself out, also of the numbers of documents that
-        weight its words. The weights of its neighbours are those of all documents.
+        weight its words. The weights of its neighbours count all documents.
 
     Examples
     --------
@@ -86,7 +86,7 @@ class KNNWords(TextDetector):
         return self._mean_distances(self._vectors(texts, self._idf))
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as those of a new document
+        # N - 1 documents, N_w - 1 of them with the word: its own words are as rare as in a new document
         n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
         return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 

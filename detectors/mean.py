@@ -4,7 +4,7 @@ The score of a document is the mean over the members of
 
     (score - median) / (1.4826 * MAD)
 
-where median and MAD (median absolute deviation) are those of the scores that the member gives its own
+where median and MAD (median absolute deviation) come from the scores that the member gives its own
 training documents: leave-one-out, if it has them. No label is used, and all members have equal weight.
 A member whose MAD is 0 is divided by the standard deviation of these scores, and adds nothing if that is
 0 as well. If the first member sets training documents aside (``kept_``), the others learn from the rest.
@@ -73,7 +73,7 @@ class Mean(TextDetector):
         if it keeps all, their order does not change a score. The first one that scores words explains the
         documents. A detector that is named twice counts twice.
     contamination, random_state
-        See `TextDetector`; the seed is that of all members.
+        See `TextDetector`; all members have the same seed.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class Mean(TextDetector):
         return member
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range, those of the members included."""
+        """Raise InvalidValueError if a hyper-parameter is out of range, also of a member."""
         super().check_params()
         self.build_members()
 
@@ -162,7 +162,7 @@ class Mean(TextDetector):
 
     @property
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
-        """The classes that the members trust, and that of the scales; None if one cannot be saved."""
+        """The classes that the members trust, and the scales; None if one cannot be saved."""
         trusted = frozenset({"adbench_text.detectors._robust_scale.RobustScale"})
         for member in self.build_members():
             if member.trusted_types is None:

@@ -1,4 +1,4 @@
-"""The published figures of other benchmarks for those of our corpora that are made of theirs."""
+"""The published figures of other benchmarks, for our corpora that are made of theirs."""
 
 import json
 from collections.abc import Iterable
@@ -39,7 +39,7 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "textad-sms": (REBUILT, ONE_VS_REST, {_TEXTAD: "sms_spam"}),
     "textad-sst2": (REBUILT, ONE_VS_REST, {_TEXTAD: "sst2"}),
 }
-# Ours: theirs. Their AUPR is that of the outliers and by trapezoids, as ours. Where all scores are equal, it
+# Ours: theirs. Their AUPR is for the outliers and by trapezoids, as ours. Where all scores are equal, it
 # is (1 + share of outliers) / 2: on 20 Newsgroups that is higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
@@ -80,7 +80,7 @@ class Row:
 
 @cache
 def published_figures() -> dict[str, Any]:
-    """Return the figures of the sources as printed: fractions, those of Text-ADBench in percent."""
+    """Return the figures of the sources as printed: fractions, for Text-ADBench percent."""
     text = files("adbench_text.reports").joinpath("outside.json").read_text(encoding="utf-8")
     return dict(json.loads(text))
 

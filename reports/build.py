@@ -49,7 +49,7 @@ def of_sweep(
     if not of_cells:
         raise TrackingError(
             f"{store_name} holds no result of the sweep {name}; begin with adbench-text run --sweep {name}. "
-            "Cells that were run with other options than those of its file, such as --limit, do not count."
+            "Cells that were run with options that its file does not have, such as --limit, do not count."
         )
     return of_cells
 
@@ -57,9 +57,9 @@ def of_sweep(
 class Builder:
     """Builds reports from records, which are arranged once; each figure is drawn once.
 
-    `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. `metric` is that of
-    the tables and figures. `store` keeps scores, curves and examples.
-    `cells` are those of the sweep that the records belong to: a note names what was not run.
+    `records` come from `Store.cells`, oldest first, `notes` on them from `held_records`. Tables and figures
+    show `metric`. `store` keeps scores, curves and examples.
+    `cells` are all cells of the sweep: a note names what was not run.
     """
 
     def __init__(

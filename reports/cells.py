@@ -137,7 +137,7 @@ def _corpora(records: Sequence[Record], editions: dict[tuple[str, str], str]) ->
 def known_splits(records: Sequence[Record]) -> list[str]:
     """Return the names of all splits of the corpus of these records in its order; empty if unknown."""
     names = next((list(record.classes) for record in records if record.classes), [])
-    if not names:  # older cells, and those of a CSV
+    if not names:  # older cells, and cells of a CSV
         with suppress(AdbenchTextError):  # own documents, or a plug-in that is no longer installed
             names = list(splits(registry.dataset(records[0].dataset), records[0].protocol))
     return names

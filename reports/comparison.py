@@ -1,4 +1,4 @@
-"""The figures of one metric: means over seeds and splits, beside those of the paper."""
+"""The figures of one metric: means over seeds and splits, beside the figures of the paper."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +34,7 @@ class Corpus:
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set. `relation` is that of `benchmarks.relation` and a part of the label;
+    protocol or of a thinned test set. `relation` comes from `benchmarks.relation` and is a part of the label;
     `benchmark_rows` are the figures of other benchmarks.
     """
 
@@ -76,7 +76,7 @@ class Corpus:
     def entry(self, column: Column, inlier: str | None = None, level: float | None = None) -> Entry:
         """Return mean and spread over the seeds in percent, of one split or the mean over all splits.
 
-        The spread of a mean is that of the seeds' means. The default level is the lowest.
+        The spread of a mean is the spread of the seeds' means. The default level is the lowest.
         """
         of_all = self._comparison
         level = self.lowest if level is None else level
@@ -236,7 +236,7 @@ class Comparison:
     ) -> list[tuple[Column, float]]:
         """Return the fair columns that have all figures, and their means, the best first.
 
-        The figures are those of the splits `inliers`, or the mean over all splits. The default level is the
+        The figures are of the splits `inliers`, or the mean over all splits. The default level is the
         lowest.
         """
         figures = {

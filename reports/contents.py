@@ -34,7 +34,7 @@ class Format:
     has_all_tables: bool = False  #: whether it shows all tables unless some are named
 
     def render(self, report: "Report", width: int | None = None) -> str:
-        """Return the text of a report; `width` is that of the terminal, None without one."""
+        """Return the text of a report; `width` is the width of the terminal, None without one."""
         return str(import_module(f"adbench_text.reports.formats.{self.module}").render(report, width))
 
 

@@ -122,7 +122,7 @@ def _scores(text: str, n_test: int, is_complete: bool, is_drawn: bool) -> pd.Dat
     last = places.max(initial=-1) + 1 if is_drawn else n_test
     is_ascending = (np.diff(places, prepend=-1, append=last) > 0).all()
     if not is_ascending or (is_complete and len(places) != n_test):
-        raise ValueError("the documents are not those of the test set")
+        raise ValueError("the documents are not the test documents")
     if not (len(table) and table["outlier"].isin((0, 1)).all() and np.isfinite(table["score"]).all()):
         raise ValueError("these are no labels and scores")
     return table

@@ -1,6 +1,6 @@
 """How sure a comparison is: tests over splits, and intervals over test documents.
 
-Figures of tests are finite float arrays of shape (n_splits, n_detectors); those of `mean_ranks` are higher
+Figures of tests are finite float arrays of shape (n_splits, n_detectors); for `mean_ranks` they are higher
 for better ones.
 
 Intervals come from a paired bootstrap. Every resample draws documents of the test part of a corpus with
@@ -48,7 +48,7 @@ _SIZE = 2**16  # documents of a block of resamples: its arrays fit into the cach
 class Pair(NamedTuple):
     """Two detectors compared over the same splits."""
 
-    first: int  #: its column, before that of the second
+    first: int  #: its column, before the column of the second
     second: int
     difference: float  #: median over the splits of the first's figure minus the second's
     p: float  #: of Wilcoxon's two-sided signed-rank test

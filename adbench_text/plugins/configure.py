@@ -36,7 +36,7 @@ class DetectorChoice:
     name: str
     preset: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
-    seeds: Sequence[int] = ()  # of those of a sweep, the only ones for this detector; empty for all
+    seeds: Sequence[int] = ()  # the only seeds of a sweep for this detector; empty for all
     datasets: Sequence[str] = ()  # likewise
 
     @classmethod

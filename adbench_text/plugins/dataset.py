@@ -60,7 +60,7 @@ class Edition:
     digest : str
         Of its sources.
     is_published : bool, default False
-        Whether the sources are those of the published corpus.
+        Whether the sources are the published ones.
     """
 
     name: str

@@ -195,7 +195,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         dataset : str, optional
             Name of the dataset that the preset is for, if it differs between datasets.
         **settings
-            Hyper-parameters that override those of the preset.
+            Hyper-parameters that override the preset.
 
         Raises
         ------
@@ -251,7 +251,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return {}
 
     def needed_resources(self) -> dict[str, str]:
-        """Return those of its `resources` that a saved detector must find unchanged.
+        """Return the `resources` that a saved detector must find unchanged.
 
         By default all of them. Versions of libraries are no part of it: another version is only a warning.
         """

@@ -72,7 +72,7 @@ class _Split(NamedTuple):
     costs: dict[str, float]
 
     def scores(self) -> dict[str, list[float]]:
-        """Return the scores of each text by its digest; those of its copies in the order of their ids."""
+        """Return the scores of each text by its digest; copies have several, in the order of their ids."""
         files = self.folder / _SCORES, self.folder / _LABELS
         return _scores(*files, tuple(map(file_digest, files)))
 
@@ -173,7 +173,7 @@ class GivenScores(TextDetector):
         self._splits = [split for split in _splits(Path(self.folder)) if split.train == of_training]
         if not self._splits:
             raise DetectorError(
-                f"{self.folder} has no scores of this split: the training texts are those of no split there. "
+                f"{self.folder} has no scores of this split: no split there has these training texts. "
                 "Export it with the same dataset, protocol, contamination, seed and limit."
             )
 
@@ -182,7 +182,7 @@ class GivenScores(TextDetector):
         same = [split for split in self._splits if split.test == of_test]
         same = [split for split in same if split.seed == str(self.random_state)] or same
         if not same:
-            raise DetectorError(f"{self.folder} has scores of other test documents than those of this split.")
+            raise DetectorError(f"{self.folder} has scores of other test documents than this split has.")
         first, *others = (split.scores_of(texts) for split in same)
         if any(not np.array_equal(first, other) for other in others):
             folders = ", ".join(str(split.folder) for split in same)

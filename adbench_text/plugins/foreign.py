@@ -99,7 +99,7 @@ def _attribute(read: Callable[[Any], Any]) -> Any:
 
 
 def _method(name: str) -> Any:
-    """Return a method that calls that of the wrapped detector, or of `TextDetector` if it has none."""
+    """Return a method that calls the wrapped detector, or `TextDetector` if that has no such method."""
     inherited = getattr(TextDetector, name)
 
     @wraps(inherited)
@@ -144,7 +144,7 @@ class Foreign(TextDetector):
 
     @property
     def is_turned(self) -> bool:
-        """Whether the sign of its scores is turned: those of scikit-learn's detectors measure normality."""
+        """Whether the sign of its scores is turned: scikit-learn's detectors measure normality."""
         detector = self.wrapped
         try:
             is_of_sklearn = is_outlier_detector(detector)

@@ -1,4 +1,4 @@
-"""Adapters around detectors of other packages that score document vectors: those of PyOD and PyTextAD."""
+"""Adapters around detectors of other packages that score document vectors, such as PyOD and PyTextAD."""
 
 import sys
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
 #: Modules whose detectors score a vector by the vectors that are scored together with it. They do not
-#: declare it; `tests/plugins/test_pyod_detector.py` and those of PyTextAD find them by experiment.
+#: declare it; `tests/plugins/test_pyod_detector.py` and `tests/detectors/pytextad` find them by experiment.
 SCORED_BY_BATCH = {
     "pytextad.models.embedding.aderh",
     *(f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()),
@@ -106,11 +106,11 @@ class WrappedDetector(TextDetector):
         return super().parameter_ranges() | declared_ranges(cls.wrapped)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return all hyper-parameters, those of `wrapped` among them."""
+        """Return all hyper-parameters, also those of `wrapped`."""
         return {**super().get_params(deep), **self._own_defaults(), **self._params}
 
     def set_params(self, **params: Any) -> Self:
-        """Set hyper-parameters, those of `wrapped` among them."""
+        """Set hyper-parameters, also those of `wrapped`."""
         type(self).__init__(self, **(self.get_params() | params))
         return self
 
@@ -155,7 +155,7 @@ class PyODDetector(WrappedDetector, VectorDetector):
 
     @property
     def regime(self) -> str:
-        """The regime that its class declares; otherwise the test batch if known, or that of its encoder."""
+        """The regime that its class declares; otherwise the test batch if known, or its encoder's."""
         declared = getattr(self.wrapped, "regime", None)
         if isinstance(declared, str):
             return declared
@@ -197,7 +197,7 @@ class PyODDetector(WrappedDetector, VectorDetector):
 
     @property
     def trusted_types(self) -> frozenset[str] | None:  # type: ignore[override]
-        """Its class and those of scikit-learn that PyOD's detectors use; None for a network of torch."""
+        """Its class and the classes of scikit-learn that PyOD uses; None for a network of torch."""
         if _uses_torch(self.wrapped) or self.wrapped.__module__ == _KEEPS_A_FUNCTION:
             return None
         return _TRUSTED | {f"{self.wrapped.__module__}.{self.wrapped.__qualname__}"}

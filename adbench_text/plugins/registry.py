@@ -9,7 +9,7 @@ A file of detectors or datasets may define a family: ``members() -> list[str]``,
 for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
 
 If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works. A name
-that begins like those of a family belongs to the family.
+that begins with the name of a family belongs to the family.
 """
 
 import ast
@@ -70,7 +70,7 @@ class Plugin:
         return self.package != _OURS
 
     def claims(self, name: str) -> bool:
-        """Return whether this name is its own, or that of a member of its family."""
+        """Return whether this is its own name, or the name of a member of its family."""
         return name == self.name or (self.is_family and name.startswith(f"{self.name}-"))
 
 
@@ -165,14 +165,14 @@ def module_of(kind: str, name: str) -> str:
 
 
 def name_of(detector: type) -> str:
-    """Return the name of a detector's class: that of its plug-in, or its own if no plug-in is this class."""
+    """Return the name of the plug-in that a detector's class belongs to, or else the name of the class."""
     place = detector.__module__, detector.__name__
     found = (p.name for p in plugins("detectors").values() if (p.module, p.class_name) == place)
     return next(found, detector.__name__)
 
 
 def names(kind: str) -> list[str]:
-    """Return all names of a kind; those of a family are its members, none if it cannot be loaded."""
+    """Return all names of a kind; a family has the names of its members, none if it cannot be loaded."""
     names_of_kind: list[str] = []
     for plugin in plugins(kind).values():
         if plugin.is_family:
@@ -192,7 +192,7 @@ class Listed(NamedTuple):
 
 
 def listing(kind: str) -> list[Listed]:
-    """Return name, summary and problem of every plug-in; those of other packages are loaded, as a check."""
+    """Return name, summary and problem of every plug-in; foreign ones are loaded, as a check."""
     rows: dict[str, Listed] = {}
     for plugin in plugins(kind).values():
         summary, problem = plugin.summary, plugin.problem

@@ -37,7 +37,7 @@ class Scale:
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
-        """Return the scale of the words of documents; without a given centre it is that of these words."""
+        """Return the scale of the words of documents; without a given centre these words decide it."""
         finite = [[word for word in words if math.isfinite(word.score)] for words in documents]
         if middle is None:
             middle = centre(finite)

@@ -90,7 +90,7 @@ class VectorDetector(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return the defaults, whose word vectors are English; the user gives those of other languages."""
+        """Return the defaults, whose word vectors are English; for other languages the user gives vectors."""
         if language != "en" and not settings.keys() & {"vectors", "encoder"}:
             raise InvalidValueError(
                 f"The default word vectors of this detector are English, and the language is {language!r}. "

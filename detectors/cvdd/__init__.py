@@ -7,7 +7,7 @@ from the heads' context vectors. Word vectors are frozen; attention and contexts
 
 Differences from the paper (P), its released code (C) or both:
 
-- The vocabulary is that of the training documents: words that occur there fewer than `min_count` times,
+- The vocabulary comes from the training documents: words that occur there fewer than `min_count` times,
   or have no vector, are left out of every document. C uses the words of the test documents too.
   ``min_count=0`` keeps every word that has a vector, independently of the training documents.
 - A word without a vector is a zero vector in C, as is a pad. It takes attention, but moves no sum, and
@@ -69,7 +69,7 @@ class CVDD(TextDetector):
     alpha_schedule : {"logarithmic", "linear", "soft", "hard"}, default "logarithmic"
         How the weights of a document's heads come to prefer its nearest context.
     score : {"context_mean", "context_best"}, default "context_mean"
-        Mean distance over the heads, or that of the one head whose AUROC on the test labels is
+        Mean distance over the heads, or the distance of the one head whose AUROC on the test labels is
         best. The latter is an oracle that reproduces published columns; only the benchmark can
         compute it, and marks it.
     vectors : str, default "glove-wiki-gigaword-50"
@@ -87,7 +87,7 @@ class CVDD(TextDetector):
         Inner width of the attention.
     tolerance : float, default 0.001
         A stage of the training (equal alpha and learning rate) ends early when the mean loss of the
-        last five epochs is within this share of that of the five before; 0 for never.
+        last five epochs is within this share of the five before; 0 for never.
     device : {"auto", "cpu", "cuda"}, default "auto"
         ``auto`` takes a GPU where there is one.
     contamination, random_state

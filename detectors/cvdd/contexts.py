@@ -22,7 +22,7 @@ from adbench_text.detectors._batches import training_batches
 from adbench_text.errors import DetectorError
 from adbench_text.plugins.detector import Observer
 
-_SETTLED = 5  # epochs whose mean loss is compared with that of as many before
+_SETTLED = 5  # epochs whose mean loss is compared with the mean of as many before
 
 
 class Bags:
@@ -85,7 +85,7 @@ class ContextNetwork(nn.Module):
     def forward(self, vectors: Tensor, log_counts: Tensor) -> Attended:
         """Attend to words with vectors (B, L, d) and log counts (B, L), -inf for pads."""
         logits = torch.tanh(vectors @ self.inner.T) @ self.outer.T  # (B, L, R)
-        # log c added to a logit multiplies its weight by c; -inf makes that of a pad exactly 0.
+        # log c added to a logit multiplies its weight by c; -inf makes the weight of a pad exactly 0.
         attention = (logits.transpose(1, 2) + log_counts[:, None]).softmax(-1)  # eq. 2
         attended = attention @ vectors  # (B, R, d), eq. 1
         distances = (1 - F.cosine_similarity(attended, self.contexts, dim=-1)) / 2  # eq. 4
@@ -125,7 +125,7 @@ def losses_of(distances: Tensor, contexts: Tensor, alpha: float, weight: float) 
     """Return CVDD's losses of distances (B, R) from contexts (R, d); see eq. 5 to 8.
 
     A document's distance is the mean over its heads, weighted by the softmax of -alpha times their
-    distances; the penalty is that of contexts that are not orthonormal, times `weight`.
+    distances; the penalty is for contexts that are not orthonormal, times `weight`.
     """
     # alpha 0 is the plain mean, a large alpha only the nearest context. Gradients flow through the
     # weights too.
@@ -229,7 +229,7 @@ def _report(observer: Observer | None, step: int, steps: int, means: Tensor) -> 
 
 
 def _has_settled(losses: Sequence[float], tolerance: float) -> bool:
-    """Return whether the mean of the last losses is hardly below that of those before."""
+    """Return whether the mean of the last losses is hardly below the mean of the losses before."""
     if not tolerance or len(losses) < 2 * _SETTLED:
         return False
     before, last = sum(losses[-2 * _SETTLED : -_SETTLED]), sum(losses[-_SETTLED:])

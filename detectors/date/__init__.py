@@ -19,8 +19,8 @@ the paper, and the effect of the code where the paper is silent:
 - Pads are not attended to, and RTD is averaged over the tokens after [CLS] only. C has no
   attention mask, and averages over pads (77 % of a batch of AG News), [CLS] and [SEP].
 - The first word piece is masked if its pattern masks it. C masks it always.
-- As in C, [SEP] of a window that is not full may be masked and counts as a token; that of a full
-  window counts in the RTD loss only.
+- As in C, [SEP] of a window that is not full may be masked and counts as a token; in a full
+  window it counts in the RTD loss only.
 - Where masks are drawn for each batch (``n_patterns=0``), each token is masked by a draw of its own, as in C.
 - All weights are decayed alike. C decays biases and LayerNorm weights by 0.01, where it meant 0:
   at a learning rate of 1e-5 neither moves anything.
@@ -30,7 +30,7 @@ the paper, and the effect of the code where the paper is silent:
   so that its last window may hold only pieces of the window before, and weighs as much as the others.
 - Batches hold windows of similar length, and are computed in bfloat16 where the hardware has it;
   scores are computed in fp32, so that they depend only on the document.
-- The result is that of the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
+- The result is taken after the last step: after 5,000 steps, where P reports convergence, or 30 epochs,
   whichever is first. C scores the test set every 500 steps of 20 epochs of AG News, which are 37,500
   steps; P names no rule, and C has no script for 20 Newsgroups, whose smallest class has 577 documents.
 """
@@ -388,8 +388,8 @@ class DATE(TextDetector):
     def token_scores(self, texts: Sequence[str]) -> list[list[TokenScore]]:
         """Return the abnormality of each word of each document: the mean of its word pieces.
 
-        A document's score is the mean over its pieces and [SEP]; that of a document of several windows the
-        mean of theirs, each over its pieces. ``pl_rmd`` judges complete documents: it has no scores of words.
+        A document's score is the mean over its pieces and [SEP]; a document of several windows has the mean
+        of theirs, each over its pieces. ``pl_rmd`` judges complete documents: it has no scores of words.
         """
         texts = self._check_fitted(texts)
         if self.score == _PL_RMD:

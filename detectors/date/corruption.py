@@ -70,7 +70,7 @@ class LearnedGenerator(nn.Module):
         # A draw has no derivative. As in ELECTRA, the generator learns from MLM only, not from fooling
         # the discriminator.
         with torch.no_grad():
-            # Inverse transform sampling: the draw is a function of `noise`, as that of the random generator.
+            # Inverse transform sampling: the draw is a function of `noise`, as in the random generator.
             cumulative = logits.softmax(-1).cumsum(-1)  # (n, V)
             # The last sum is 1 only up to rounding: hence the scale, and the clamp for a rounded threshold.
             threshold = noise.flatten()[place][:, None] * cumulative[:, -1:]

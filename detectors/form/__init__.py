@@ -1,6 +1,6 @@
 """Form of raw documents: length, characters and kinds of words, whatever they are about.
 
-A document is abnormal when its length, its characters or its kinds of words are unlike those of the training
+A document is abnormal when its length, its characters or its kinds of words differ from the training
 documents: spam among messages, program text or tables of numbers among prose, another language. Cleaning
 removes most of this, so the detector reads raw documents. Each becomes a few facts, natural logarithms of
 numbers. With L characters, W words, and x of them of some kind (see `facts`), these are
@@ -22,7 +22,7 @@ The score is the sum of the normal quantiles of two shares: of the training docu
 those with a lower B (Stouffer's way to join p-values). Above the highest of them, a quantile grows with the
 distance, by 1 for each standard deviation, so that very odd documents are ranked among each other.
 
-Median and variance of a fact are those of all training documents: a document has a part in its own units.
+Median and variance of a fact come from all training documents: a document has a part in its own units.
 """
 
 from collections.abc import Mapping, Sequence
@@ -64,7 +64,7 @@ class _Language(Range):
 
 
 class Form(TextDetector):
-    """How far the form of a document lies from that of the others; see the head of the module.
+    """How far the form of a document lies from the others; see the head of the module.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ class Form(TextDetector):
         return joined
 
     def reasons(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the facts that lie farthest from those of the training documents.
+        """Return the facts that lie farthest from the training documents.
 
         A fact is one if it lies at least a standard deviation from the median, and adds to the Mahalanobis
         distance: others may be all that is to be expected of, for example, so long a document.

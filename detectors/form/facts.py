@@ -88,7 +88,7 @@ def shown(counted: Numbers) -> Numbers:
 
 
 def written(name: str, own: float, of_others: float) -> str:
-    """Return a fact of a document beside that of others; empty if both are written alike.
+    """Return a fact of a document and of the others; empty if both are written alike.
 
     >>> written("digits", 0.41, 0.011)
     '41 % digits (others 1 %)'

@@ -43,7 +43,7 @@ def zipf(name: str, words: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
 
 
 def frequencies(background: str, language: str, name: str, words: NDArray[Any]) -> NDArray[np.float64]:
-    """Return the background frequency of each word, positive; `name` is that of the word vectors."""
+    """Return the background frequency of each word, positive; `name` names the word vectors."""
     if background == "uniform":
         return np.full(len(words), 1 / _N_WORDS)
     found = []

@@ -100,11 +100,11 @@ class Mixture:
         return np.asarray(np.minimum(np.log(p / b), self.cap), dtype=np.float64)
 
     def sums(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the evidence of documents; the parameters are those of `evidence_left_out`."""
+        """Return the evidence of documents; the parameters are as for `evidence_left_out`."""
         return counts.sums(self.evidence_left_out(counts, of_inliers, of_aside))
 
     def scores(self, counts: Counts, of_inliers: Mask, of_aside: Mask) -> Array:
-        """Return the scores of documents; the parameters are those of `sums`."""
+        """Return the scores of documents; the parameters are as for `sums`."""
         return -self.sums(counts, of_inliers, of_aside) / np.maximum(counts.lengths + self.shrinkage, 1)
 
     def _left_out(self, counts: Counts, side: Side, contains: Mask) -> Array:
@@ -119,7 +119,7 @@ class Mixture:
 def cap_of(evidence: Array, counts: Array, capped: float) -> float:
     """Return the evidence that the share `capped` of all words of documents have at least.
 
-    `evidence` and `counts` are those of the different words, of the same shape. Without words it is infinite.
+    `evidence` and `counts` have one entry for each different word. Without words it is infinite.
     """
     if not evidence.size:
         return np.inf

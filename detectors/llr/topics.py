@@ -32,7 +32,7 @@ _FEW = 0.001  # of the documents: if fewer move, the groups are found
 
 
 class Judged(NamedTuple):
-    """The evidence of documents, (n_texts,), and that of the word of each entry of their counts."""
+    """The evidence of documents, (n_texts,), and of the word of each entry of their counts."""
 
     sums: Array
     entries: Array
@@ -106,7 +106,7 @@ class Topics:
     def judged(self, counts: Counts, rows: NDArray[np.int64], background: Array) -> Judged:
         """Judge documents by the topics.
 
-        `rows` are those of the words of `counts` among the training words, -1 for an unknown one;
+        `rows` are the rows of the words of `counts` among the training words, -1 for an unknown one;
         `background` holds the frequencies of these words.
         """
         known = np.zeros((len(self._totals), len(rows)))

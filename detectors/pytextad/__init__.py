@@ -1,9 +1,10 @@
 """Detectors of PyTextAD, if ``pip install pytextad`` was run: pytextad-date, pytextad-cvdd, pytextad-sik, ...
 
 Implementations by other people: ``date`` and ``cvdd`` score texts, the others score document vectors.
-Members are those of PyTextAD 0.4.0 under a permissive licence (BSD or MIT, see its THIRD_PARTY_NOTICES.md)
-that score single texts without downloads; docs/detectors.md lists those that are left out, and why. A new
-release may add detectors under other licences, so the members are named here and not searched for.
+Members are the detectors of PyTextAD 0.4.0 under a permissive licence (BSD or MIT, see its
+THIRD_PARTY_NOTICES.md) that score single texts without downloads; docs/detectors.md lists the others, and why
+they are left out. A new release may add detectors under other licences, so the members are named here and
+not searched for.
 
 ``dte-categorical`` and ``dte-gaussian`` cannot be pickled after their fit.
 """

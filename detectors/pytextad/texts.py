@@ -81,7 +81,7 @@ def _vocabulary() -> Path:
 
 
 class PyTextADCVDD(_PyTextADDetector):
-    """PyTextAD's CVDD on word vectors; the words of a document are those of our CVDD.
+    """PyTextAD's CVDD on word vectors; a document has the words of our CVDD.
 
     A document without a known word has a distance of 1/2 from every context. In training it is left out.
 

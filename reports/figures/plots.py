@@ -33,7 +33,7 @@ from adbench_text.reports.figures.style import (
 Array = NDArray[np.float64]
 Scored = tuple[NDArray[np.bool_], Array]  # outliers and scores of test documents
 _BY_CHANCE: dict[str, Any] = {"color": "black", "alpha": 0.4, "linewidth": 0.8, "zorder": 1}
-_FIRST_RECALL = 0.05  # before it a precision is that of a few documents
+_FIRST_RECALL = 0.05  # before it a precision counts a few documents only
 _MOST_BINS = 30
 _KINDS: dict[str, tuple[str, Any]] = {"inliers": (INLIERS, "solid"), "outliers": (OUTLIERS, (0, (3, 1)))}
 

@@ -14,8 +14,8 @@ from adbench_text.reports.report import Entry, Report, Table
 def render(report: Report, width: int | None = None) -> str:
     """Return the report as text.
 
-    `width` is that of the terminal in columns: a wider table is cut into parts, one below the other. Without
-    a terminal it is None: tables are as wide as needed, and nothing is bold.
+    `width` is the width of the terminal in columns: a wider table is cut into parts, one below the other.
+    Without a terminal it is None: tables are as wide as needed, and nothing is bold.
     """
     stream = StringIO()
     bold = width is not None

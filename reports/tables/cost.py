@@ -10,7 +10,7 @@ from adbench_text.sweep.cell import percent
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
-    """Yield the cost of each detector on each corpus; that of a grid is the sum over its configurations."""
+    """Yield the cost of each detector on each corpus; a grid costs the sum over its configurations."""
     cells = comparison.cells.table
     cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
     of_columns = dict(iter(cells.groupby(["corpus", "column"])))

@@ -813,7 +813,7 @@ def test_a_report_of_a_sweep_without_a_limit_has_no_limited_cells(store, quick_p
     assert adbench("run --jobs 0 --sweep quick.toml --contamination 0").exit_code == 0
     nothing = adbench("report --sweep whole.toml")
     assert nothing.exit_code == 1
-    assert "with other options than those of its file, such as --limit, do not count." in nothing.stderr
+    assert "with options that its file does not have, such as --limit, do not count." in nothing.stderr
     result = adbench("report --sweep quick.toml --format markdown")
     assert "| pydocs | mlflow |" not in result.stdout  # a class that the sweep has not
     assert "3 of the 4 cells of the sweep were not run, the first: llr on pydocs/torch at 5%" in result.stdout

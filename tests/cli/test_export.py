@@ -185,13 +185,13 @@ def test_a_wrong_file_of_scores_is_one_line_and_nothing_is_counted(exported, cha
 def test_scores_of_other_texts_are_refused(exported):
     result = adbench(f"run {SPLITS} --limit 15 -d scores:out --no-report")
     assert result.exit_code == 3
-    assert "the training texts are those of no split there" in result.stderr
+    assert "no split there has these training texts" in result.stderr
     path = first(exported).with_name("split.json")
     facts = json.loads(path.read_text())
     facts["digests"]["test"] = "0" * 32
     path.write_text(json.dumps(facts))
     result = adbench(f"run {SPLITS} --inlier law -d scores:out --no-report")
-    assert "has scores of other test documents than those of this split" in result.stderr
+    assert "has scores of other test documents than this split has" in result.stderr
     path.write_text("{}")
     result = adbench(f"run {SPLITS} -d scores:out")
     assert "is no folder that adbench-text export has written" in result.stderr
