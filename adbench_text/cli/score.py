@@ -250,10 +250,10 @@ class _Scoring:
 
     def _add_words(self, found: _Found, documents: list[_Document]) -> None:
         """Add the words that make documents more odd."""
-        scored = self.scorer.words([each.text for each in documents])
-        for each, words in zip(documents, scored, strict=True):
+        explanations = self.scorer.explain([each.text for each in documents])
+        for each, explanation in zip(documents, explanations, strict=True):
             highest: dict[str, float] = {}
-            for word in words:
+            for word in explanation.words:
                 name = word.token.lower()
                 highest[name] = max(highest.get(name, 0.0), word.score - self.scorer.centre)
             for name, weight in highest.items():
@@ -299,10 +299,9 @@ def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocume
     """Return documents with the words and the facts that make them odd."""
     from adbench_text.documents.page import PageDocument
 
-    texts = [each.text for each in documents]
+    explanations = scorer.explain([each.text for each in documents])
     shown = []
-    explained = zip(documents, scorer.words(texts), *scorer.why(texts), strict=True)
-    for rank, (each, words, why, why_form) in enumerate(explained, start=1):
+    for rank, (each, (words, why, why_form)) in enumerate(zip(documents, explanations, strict=True), start=1):
         reasons = [*why_form, *why] if scorer.by == "form" else [*why, *why_form]
         shown.append(PageDocument(str(rank), each.id, numbers_of(each.scored), reasons, each.text, words))
     return shown

@@ -14,8 +14,8 @@ from mlflow import MlflowClient
 from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
 from adbench_text.cli.main import main
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.own_detector import own_detector
-from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
@@ -383,9 +383,9 @@ def test_a_detector_of_whole_documents_gives_no_words(home):
 
 def test_documents_without_cleaning(home):
     texts = [f"{text} THE" for text in SEA]
-    assert Scorer(fit_model(texts, clean=False)).words(["THE ship"])[0][0].token == "THE"
-    assert Scorer(fit_model(texts)).words(["THE ship"])[0][0].token == "ship"
+    assert Scorer(fit_model(texts, clean=False)).explain(["THE ship"])[0].words[0].token == "THE"
+    assert Scorer(fit_model(texts)).explain(["THE ship"])[0].words[0].token == "ship"
     with pytest.raises(InvalidValueError, match="At least 2 different documents"):
         fit_model(["", "..."])
-    with pytest.raises(InvalidValueError, match="with words are needed for a model, got 1"):
+    with pytest.raises(InvalidValueError, match="with words are needed, got 1"):
         fit_model(["The ship sails", "ship sails!"])

@@ -129,7 +129,9 @@ def test_the_cells_of_another_bank_are_others(tmp_path, settings, make):
 def test_a_saved_detector_needs_no_bank(tmp_path, make):
     fitted = make().fit(TRAIN)
     scores = fitted.decision_function(["ship", "rain"])
-    model = Model(fitted, "contrast", fitted.decision_scores_, "leave-one-out", Training.of(TRAIN, "sea"))
+    model = Model(
+        fitted, "contrast", {"words": fitted.decision_scores_}, "leave-one-out", Training.of(TRAIN, "sea")
+    )
     folder = save(model, tmp_path / "model")
     (tmp_path / "bank.txt").unlink()
     np.testing.assert_array_equal(load(folder).detector.decision_function(["ship", "rain"]), scores)

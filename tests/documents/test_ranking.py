@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.documents import ranking
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
 from adbench_text.documents.ranked import in_order
-from adbench_text.documents.ranking import fit_model, odd_documents
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models import load_model, save_model
@@ -338,7 +339,11 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
 
 def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
     model = fit_model([*SEA, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
-    assert (len(model.calibration), len(model.form.calibration), len(model.form.both)) == (60, 61, 61)
+    assert {by: len(scores) for by, scores in model.calibrations.items()} == {
+        "words": 60,
+        "form": 61,
+        "both": 61,
+    }
     texts = [SEA[0], ODD, "98 765 432 10", " "]
     by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))
     assert [each.is_odd for each in by_words.score(texts)] == [False, True, False, False]

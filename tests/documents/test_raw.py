@@ -1,6 +1,7 @@
 """A detector that reads raw documents gets a user's own as they were written, and shows its reasons."""
 
-from adbench_text.documents.ranking import fit_model, odd_documents
+from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
 
 NORMAL = [
@@ -34,4 +35,4 @@ def test_documents_are_scored_as_they_were_written():
     assert odd.is_odd
     assert odd.why[0] == WHY
     assert (plain.is_odd, plain.why, empty.score) == (False, [], None)
-    assert scorer.words([ODD]) == [[]]
+    assert scorer.explain([ODD])[0].words == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents.ranking import fit_model
+from adbench_text.documents.fitting import fit_model
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about
 
