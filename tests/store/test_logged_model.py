@@ -159,8 +159,7 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
     thresholds = {f"threshold_{alpha}": score for alpha, score in model.thresholds().items() if score}
     assert run.data.metrics == {"n_documents": 60, "n_calibration": 60, **thresholds}
     assert run.data.tags.keys() >= {"mlflow.source.name", "mlflow.source.git.commit", "env.numpy"}
-    (logged,) = run.outputs.model_outputs
-    assert found.source == f"models:/{logged.model_id}"
+    assert found.source == f"{run.info.artifact_uri}/model"
     assert found.description == (
         f"ocsvm, fitted on 60 documents of sea, digest {model.training.digest}, calibrated by its scores "
         "(leave-one-out)."
