@@ -71,12 +71,6 @@ class Corpus:
             state.update(documents.labels.astype("<i8").tobytes())
         return state.hexdigest()[:32]
 
-    def has_changed(self) -> bool:
-        """Return whether its content is another one than when its digest was asked for first."""
-        again = replace(self)  # which remembers no digest
-        raw = vars(self).get("raw")
-        return again.digest != self.digest or (raw is not None and again.raw.digest != raw.digest)
-
     @cached_property
     def raw(self) -> "Corpus":
         """The same documents as they were written, in the same rows; its digest is that of their texts."""

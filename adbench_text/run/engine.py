@@ -36,11 +36,6 @@ class Work:
     limits: Limits = field(default_factory=Limits)
     trace_every: int = 0  # see `scored`
 
-    def is_oracle(self, cell: Cell) -> bool | None:
-        """Return whether the detector is an oracle, as it said before all cells; None if it was not asked."""
-        known = self.definitions.get(cell)
-        return None if known is None else "oracle" in known
-
     def may_use_gpu(self, cell: Cell) -> bool:
         """Return whether the detector of a cell computes on a GPU where there is one."""
         return self.definitions.get(cell, {}).get("detector.device", "cpu") != "cpu"
@@ -75,11 +70,6 @@ class Local:
         Whole(0).check("jobs", self.jobs)
         Whole(1).check("gpu_jobs", self.gpu_jobs)
 
-    @property
-    def is_parallel(self) -> bool:
-        """Whether several cells run at the same time."""
-        return self.jobs > 1
-
     def check(self, limits: Limits) -> None:
         """Raise InvalidValueError if there are limits, but no processes that could be ended."""
         if self.jobs == 0 and limits != Limits():
@@ -108,8 +98,7 @@ class Local:
 
             def submit(cell: Cell) -> "Future[Result]":
                 workers = on_gpu if gpus and work.may_use_gpu(cell) else processes
-                arguments = _Steps(), work.trace_every, work.is_oracle(cell)
-                return workers.submit(scored, cell, corpora[cell.dataset], *arguments)
+                return workers.submit(scored, cell, corpora[cell.dataset], _Steps(), work.trace_every)
 
             yield Started(submit, lambda: (n, n_on_gpu))
 
@@ -146,8 +135,6 @@ class Dask:
     # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
     address: str | None = None
     gpu_jobs: int = 1  # cells that share a GPU
-
-    is_parallel = True
 
     def __post_init__(self) -> None:
         Whole(1).check("gpu_jobs", self.gpu_jobs)
@@ -216,7 +203,7 @@ def _scored_on_cluster(
     variables = threads(n_beside(of_hosts), is_override=True)  # Dask sets one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
         shared = processes.share(corpus, f"The corpus {cell.dataset}")
-        future = processes.submit(scored, cell, shared, Progress(), trace_every, "oracle" in definition)
+        future = processes.submit(scored, cell, shared, Progress(), trace_every)
         while is_wanted():
             if wait([future], _LOOK_SECONDS).done:
                 result: Result = future.result()

@@ -46,20 +46,14 @@ def evaluate(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_eve
 
 
 @preserved()
-def scored(
-    cell: Cell,
-    corpus: Corpus,
-    progress: Progress = _SILENT,
-    trace_every: int = 0,
-    is_oracle: bool | None = None,
-) -> Result:
+def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every: int = 0) -> Result:
     """Return the result of a cell, but without the metrics: fit its detector and score the test texts.
 
     A detector that fails gives a result with the reason. What `isolation.preserved` names is put back after
     the cell. The global random generators are seeded with the seed of the cell. `trace_every` is the number
     of training steps between two measurements of the test AUROC, 0 for none; it is a diagnostic.
 
-    Nothing that the detector is given holds a label, unless it `is_oracle`; None asks the detector.
+    Nothing that the detector is given holds a label, unless it is an oracle.
     """
     started = time.time()
     costs: dict[str, float] = {}
@@ -70,11 +64,10 @@ def scored(
         with suppress(*FAILURES):  # noted when the corpus was prepared
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
-        is_oracle = detector.is_oracle if is_oracle is None else is_oracle
-        score = _scorer(detector, split, is_oracle)
+        score = _scorer(detector, split)
         training = _Training(score, len(split.test), partial(progress.step, cell), trace_every)
         detector.observer = training
-        scores = _fit_and_score(detector, split, None if split.is_ranking and not is_oracle else score, costs)
+        scores = _fit_and_score(detector, split, score, costs)
         costs["fit_seconds"] -= training.seconds
         if detector.costs_ is not None:
             costs = dict(detector.costs_)
@@ -164,19 +157,18 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
     return tables
 
 
-def _fit_and_score(
-    detector: TextDetector, split: Split, score: "_Score | None", costs: dict[str, float]
-) -> Scores:
+def _fit_and_score(detector: TextDetector, split: Split, score: "_Score", costs: dict[str, float]) -> Scores:
     """Fit a detector on a split and return the scores of the test texts; add seconds and memory to costs.
 
-    Without `score` the test texts are the training texts, and have the scores of the fit.
+    In a ranking, the test texts are the training texts, and have the scores of the fit.
     """
+    is_fit_enough = split.is_ranking and not detector.is_oracle
     with _peak_memory() as peak:
         with Stopwatch() as watch:
             detector.fit(list(split.train))
         costs["fit_seconds"] = watch.seconds
         with Stopwatch() as watch:
-            scores = score(np.arange(len(split.test))) if score else detector.decision_scores_
+            scores = detector.decision_scores_ if is_fit_enough else score(np.arange(len(split.test)))
         costs["score_seconds"] = watch.seconds
     costs["peak_memory_mb"] = peak[0]
     return _checked(scores, len(split.test))
@@ -193,9 +185,9 @@ def _checked(scores: Any, n_texts: int) -> Scores:
 _Score = Callable[[NDArray[np.int64]], Scores]
 
 
-def _scorer(detector: TextDetector, split: Split, is_oracle: bool) -> _Score:
+def _scorer(detector: TextDetector, split: Split) -> _Score:
     """Return a function that scores some test texts, by their rows; only for an oracle it holds labels."""
-    test, outlier = split.test, split.outlier if is_oracle else None
+    test, outlier = split.test, split.outlier if detector.is_oracle else None
 
     def score(rows: NDArray[np.int64]) -> Scores:
         texts = [test[row] for row in rows]

@@ -1,11 +1,9 @@
 """Runs the cells of a sweep that are not finished yet."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
@@ -17,7 +15,7 @@ from adbench_text.run.evaluate import measured, split_of
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.run.running import finished, longest_first
+from adbench_text.run.running import finished
 from adbench_text.sweep.cell import Cell, of_splits, percent
 from adbench_text.sweep.construct import cell_id
 from adbench_text.sweep.sweep import Sweep
@@ -64,20 +62,16 @@ def run_sweep(
         store.keep(result, definitions[result.cell], corpus)
         return result
 
-    ordered = longest_first(todo, _remembered_seconds(todo, store)) if engine.is_parallel else todo
-    work = Work(ordered, corpora, definitions, progress, limits, trace_every)
+    work = Work(todo, corpora, definitions, progress, limits, trace_every)
     results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
         try:
-            try:
-                with closing(finished(engine, work, keep)) as ended:
-                    for result in ended:
-                        results.append(result.without_data())
-                        progress.done(result)
-                        due = _next_attempt(store, progress, due)
-            finally:
-                _fail_if_changed(work, results, keep)
+            with closing(finished(engine, work, keep)) as ended:
+                for result in ended:
+                    results.append(result.without_data())
+                    progress.done(result)
+                    due = _next_attempt(store, progress, due)
             store.log_kept()
             report(used)
         finally:
@@ -98,34 +92,6 @@ def _next_attempt(store: Any, progress: Progress, due: float) -> float:
             progress.message(f"{error} Until then, results are kept and logged later.", "error")
         return time.monotonic() + _RETRY_SECONDS
     return 0.0
-
-
-def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result], Result]) -> None:
-    """Let all cells of a corpus fail that has changed since the start: code can edit its cache."""
-    for name in {result.cell.dataset for result in results}:
-        if work.corpora[name].has_changed():
-            reason = f"the cached documents of {name} were edited during the sweep"
-            work.progress.message(f"all its cells failed: {reason}. Run them with --retry failed.", "error")
-            for i, result in enumerate(results):
-                if result.cell.dataset == name and not result.reason:
-                    results[i] = keep(Result(result.cell, time.time(), {}, reason=reason))
-
-
-def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
-    """Return how long similar cells took: the same configuration and dataset, else the same detector."""
-    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    try:
-        for record in store.cells({cell.dataset for cell in cells}):
-            seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
-            taken[record.detector, record.configuration, record.dataset].append(seconds)
-            taken[record.detector,].append(seconds)
-    except TrackingError:  # somebody changed the store; this is for the order of the cells only
-        return {}
-    medians = {key: median(values) for key, values in taken.items()}
-    return {
-        cell: medians.get((cell.detector, cell.configuration, cell.dataset), medians.get((cell.detector,), 0))
-        for cell in cells
-    }
 
 
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:

@@ -253,12 +253,6 @@ def test_no_label_is_reached_from_what_a_detector_is_given(run, protocol):
     assert detector.arrays == []
 
 
-def test_only_what_was_an_oracle_before_the_cells_gets_labels(corpus, monkeypatch):
-    monkeypatch.setattr(module, "build_detector", lambda cell: Oracle())
-    result = module.scored(CELL, corpus, is_oracle=False)
-    assert "an oracle was asked for scores without the labels" in result.reason
-
-
 def test_a_table_may_be_a_series(run):
     class WithSeries(Spy):
         def tables(self):
