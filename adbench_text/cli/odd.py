@@ -36,8 +36,8 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.documents import OnProgress
     from adbench_text.documents.page import PageDocument
-    from adbench_text.documents.progress import OnProgress
     from adbench_text.documents.ranked import OddDocuments
 
 _OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.left_out import N_FOLDS
 from adbench_text.documents.own_detector import own_detector
-from adbench_text.documents.progress import OnProgress, no_progress
-from adbench_text.documents.ranking import has_form, learned
+from adbench_text.documents.ranking import form_beside, learned
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
 from adbench_text.errors import InvalidValueError
-from adbench_text.models.model import FORM, WORDS, Model, Training, keys
+from adbench_text.models.model import WORDS, Model, Training, keys
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.foreign import Detector
 from adbench_text.plugins.scores import TEST_BATCH, check_texts
@@ -88,8 +87,7 @@ def fit_model(
     is_single = _are_single(found)
     scores, form = of_words.scores[is_single[: len(of_words.scores)]], None
     calibrations = {"words": np.sort(scores)}
-    if has_form(own):
-        of_form = own_detector(FORM, language=language, seed=seed)
+    if of_form := form_beside(own, None, language, seed):
         by_form = learned(of_form, found.written, for_others=True).scores[is_single]
         without_words = np.full(len(by_form) - len(scores), np.nan)  # they come last
         both = joined(p_values_within(np.append(scores, without_words)), p_values_within(by_form))

@@ -11,11 +11,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number, check_choice
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
-from adbench_text.documents.progress import OnProgress, no_progress
 from adbench_text.documents.ranked import (
     Explainer,
     OddDocuments,
@@ -128,7 +127,7 @@ def odd_documents(
     """
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
-    form = _form_beside(own, by, language, seed)
+    form = form_beside(own, by, language, seed)
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
     texts = texts if isinstance(texts, FileTexts) else check_texts(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
@@ -166,22 +165,17 @@ def odd_documents(
     )
 
 
-def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
+def form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
     """Return the detector of form for an order; None if words alone count, or the detector reads form."""
     if by is not None:
         check_choice("order", by, ORDERS)
-    if own.detector.reads_raw and by in ("form", "both"):
+    is_wanted = by in ("form", "both")
+    if own.detector.reads_raw and is_wanted:
         raise InvalidValueError(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
-    if by in ("form", "both") or (by is None and has_form(own)):
-        return own_detector(FORM, language=language, seed=seed)
-    return None
-
-
-def has_form(own: OwnDetector) -> bool:
-    """Return whether form is looked at beside a detector: not if that reads it, or form was deleted."""
-    return not own.detector.reads_raw and FORM in registry.plugins("detectors")
+    is_default = by is None and not own.detector.reads_raw and FORM in registry.plugins("detectors")
+    return own_detector(FORM, language=language, seed=seed) if is_wanted or is_default else None
 
 
 def learned(

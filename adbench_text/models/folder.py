@@ -118,11 +118,8 @@ def load_model(folder: Path | str) -> Model:
 
 
 def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    listed = description["detectors"]
-    detectors = [_unfitted(each) for each in listed]
-    for each, detector in zip(listed, detectors, strict=True):
-        _check_resources(detector, each["name"], each["resources"])
-    name = listed[0]["name"]
+    name = description["detectors"][0]["name"]
+    detectors = [_unfitted(each) for each in description["detectors"]]
     _check_libraries(name, description["libraries"], _libraries(detectors))
     trusted = _trusted(name, detectors)
     data = _content(folder / _STATE)
@@ -303,7 +300,7 @@ def _package_of(name: str) -> str:
 
 
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
-    """Return the detector of a model; raise ModelError if it is not installed."""
+    """Return the detector of a model; raise ModelError if it is not installed, or its resources changed."""
     try:
         kind = registry.detector(detector["name"])
     except UnknownNameError as error:
@@ -311,7 +308,9 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
             f"The model needs the detector {detector['name']!r} of the package {detector['package']!r}; "
             "install the version of it that saved the model."
         ) from error
-    return kind(**detector["settings"])
+    unfitted = kind(**detector["settings"])
+    _check_resources(unfitted, detector["name"], detector["resources"])
+    return unfitted
 
 
 def _libraries(detectors: Sequence[TextDetector]) -> list[str]:

@@ -3,15 +3,16 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
+from adbench_text.corpora.split import draw
 from adbench_text.errors import AdbenchTextError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
 from adbench_text.run.engine import Engine, Work
-from adbench_text.run.evaluate import measured, split_of
+from adbench_text.run.evaluate import measured
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
@@ -96,17 +97,17 @@ def _next_attempt(store: Any, progress: Progress, due: float) -> float:
 
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
     """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
-    reasons: dict[tuple[object, ...], str] = {}
-    for cell in cells:
-        key = cell.dataset, cell.inlier, cell.contamination, of_splits(cell)
-        if key not in reasons:
-            try:
-                split_of(replace(cell, seed=0), corpora[cell.dataset])
-                reasons[key] = ""
-            except AdbenchTextError as error:
-                reasons[key] = str(error)
-    by_cell = {c: reasons[c.dataset, c.inlier, c.contamination, of_splits(c)] for c in cells}
-    return {cell: reason for cell, reason in by_cell.items() if reason}
+
+    @cache
+    def reason(dataset: str, *split: Any) -> str:
+        try:
+            draw(corpora[dataset], *split)
+        except AdbenchTextError as error:
+            return str(error)
+        return ""
+
+    splits = {c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers) for c in cells}
+    return {cell: reason(*split) for cell, split in splits.items() if reason(*split)}
 
 
 def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:

@@ -2,10 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
-from typing import Any
 
 from adbench_text.processes import CallError, WorkersLostError
 from adbench_text.run.engine import Engine, Local, Work
@@ -33,15 +32,15 @@ def finished(
     running: dict[Future[Result], tuple[Cell, float]] = {}
     suspects: set[Cell] = set()  # whose workers were lost
     again: list[Cell] = []  # suspects that run once more, when no other cell does
-    split: Any = None  # that the process has worked on which is idle now
     with engine.start(work) as started:
         while waiting or running or kept or again:
             if again and not waiting and not running:
                 waiting[again.pop()] = None
             n, n_on_gpu = started.sizes()
             while len(running) < n:
-                next_cell = _next(work, waiting, [cell for cell, _ in running.values()], n_on_gpu, split)
-                if next_cell is None:
+                is_gpu_free = sum(work.may_use_gpu(cell) for cell, _ in running.values()) < n_on_gpu
+                ready = (cell for cell in waiting if is_gpu_free or not work.may_use_gpu(cell))
+                if (next_cell := next(ready, None)) is None:
                     break
                 del waiting[next_cell]
                 work.progress.started(next_cell)
@@ -53,7 +52,6 @@ def finished(
             else:
                 for future in [*wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done][:1]:
                     cell, began = running.pop(future)
-                    split = cell.split
                     try:
                         result = replace(future.result(), cell=cell)
                     except CallError as error:
@@ -63,23 +61,3 @@ def finished(
                             continue
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
                     kept.append(keep(result))
-
-
-def _next(
-    work: Work, waiting: Iterable[Cell], running: Collection[Cell], n_on_gpu: int, split: object
-) -> Cell | None:
-    """Return the cell that begins next, None if there is none.
-
-    It is one of the split that the idle process remembers, else of one that nobody works on, else any.
-    `n_on_gpu` cells may use a GPU at the same time.
-    """
-    is_gpu_free = sum(map(work.may_use_gpu, running)) < n_on_gpu
-    busy = {cell.split for cell in running}
-    rules = lambda cell: cell.split == split, lambda cell: cell.split not in busy, lambda cell: True
-    possible = (
-        cell
-        for is_preferred in rules
-        for cell in waiting
-        if is_preferred(cell) and (is_gpu_free or not work.may_use_gpu(cell))
-    )
-    return next(possible, None)

@@ -79,7 +79,6 @@ def _check_server(uri: str) -> None:
 
 def _check_file(path: Path, writes: bool) -> None:
     verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
-    tables: set[str] = set()
     if not {"?", "%"}.isdisjoint(str(path)):
         reason = "its path has a ? or %, which would begin an option"
     elif not path.parent.is_dir():
@@ -236,16 +235,12 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     shown, text, database = without_password(uri), str(error), sqlite_file(uri)
     if "database is locked" in text:
         return locked(shown)
-    full: Path | str | None = None
-    if database is not None and "database or disk is full" in text:
-        full = database.absolute()
-    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if "database or disk is full" in text or getattr(error, "errno", None) == errno.ENOSPC:
         # MLflow's copy of an artifact does not name its target
-        folder = database.absolute().parent / "mlruns" if database is not None else gettempdir()
-        full = error.filename or folder
-    if full:
+        known = f"{database} or {database.parent / 'mlruns'}" if database else gettempdir()
+        place = getattr(error, "filename", None) or known
         return TrackingError(
-            f"Cannot write to {full}: No space left on device. Make room, then run the same command again."
+            f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
     if answer := re.search(r"too many (\d+) error responses", text):
         reason = f"the server answers HTTP status {answer[1]}; its own log names the reason"

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents import chunks
-from adbench_text.documents.progress import no_progress
+from adbench_text.documents import chunks, no_progress
 from adbench_text.documents.survey import FileTexts, Look, survey
 from adbench_text.plugins.cleaner import Cleaner
 
