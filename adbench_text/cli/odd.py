@@ -292,7 +292,7 @@ def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocu
         copies = {"copies": f"{each.n_copies:,}"} if each.n_copies else {}
         by_form = order == "form" or (order == "both" and not each.p <= each.p_form)
         why = each.why_form if by_form else each.why
-        id_, numbers = rows.id(each.row), numbers_of(each) | copies
+        id_, numbers = rows.id(each.row), numbers_of(each._asdict()) | copies
         shown.append(PageDocument(str(each.rank), id_, numbers, why, each.text, each.words))
     return shown
 

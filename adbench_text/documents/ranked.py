@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -154,7 +155,7 @@ class Explainer:
 
     def _asked(self, rows: list[int]) -> tuple[list[str], list[int]]:
         """Return the texts of rows, and their positions in the sample; -1 for those outside."""
-        return [self.written[row] for row in rows], self.sample.get_indexer(rows).tolist()
+        return [self.written[row] for row in rows], self.sample.get_indexer(pd.Index(rows)).tolist()
 
 
 def with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
@@ -164,5 +165,7 @@ def with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataF
     for documents in lists:
         for name, of_rows in reasons.items():
             of_rows |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
-    columns = {name: [of_rows.get(row, ()) for row in original] for name, of_rows in reasons.items()}
+    columns: dict[str, Any] = {
+        name: [of_rows.get(row, ()) for row in original] for name, of_rows in reasons.items()
+    }
     return table.assign(**columns)

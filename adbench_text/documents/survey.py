@@ -89,7 +89,8 @@ class Survey:
     @property
     def is_original(self) -> NDArray[np.bool_]:
         """Whether each document is scored."""
-        return self.original == np.arange(len(self.original))
+        is_original: NDArray[np.bool_] = self.original == np.arange(len(self.original))
+        return is_original
 
     def rest(self, *, with_words: bool) -> NDArray[np.int64]:
         """Return the originals outside the sample, in order: all, or those with words."""

@@ -194,13 +194,21 @@ def _files(model: Model) -> dict[str, bytes]:
         },
         _KNOWN: model.known,
     }
-    data = dump(state, model.name, trusted)
+    data, plugins = dump(state, model.name, trusted), registry.plugins("detectors")
     description = {
         "format": _FORMAT,
         "version": minor(__version__),
         "protocol": PROTOCOL,
         "libraries": _libraries([*detectors.values()]),
-        "detectors": [_described(name, detector) for name, detector in detectors.items()],
+        "detectors": [
+            {
+                "name": name,
+                "package": plugins[name].package if name in plugins else _OURS,
+                "settings": _settings(name, detector),
+                "resources": detector.needed_resources(),
+            }
+            for name, detector in detectors.items()
+        ],
         "calibration": {
             "by": model.calibrated_by,
             "n": len(model.calibration),
@@ -233,15 +241,6 @@ def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
             raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
         trusted = trusted.union(detector.trusted_types)
     return trusted
-
-
-def _described(name: str, detector: TextDetector) -> dict[str, Any]:
-    return {
-        "name": name,
-        "package": _package_of(name),
-        "settings": _settings(name, detector),
-        "resources": detector.needed_resources(),
-    }
 
 
 def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:
@@ -291,12 +290,6 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
-
-
-def _package_of(name: str) -> str:
-    """Return the package that a detector comes from."""
-    plugin = registry.plugins("detectors").get(name)
-    return plugin.package if plugin else _OURS
 
 
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.calibration import Drift, drift, joined, p_values, threshold
@@ -90,23 +90,6 @@ def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
     return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
 
 
-class ScoredDocument(NamedTuple):
-    """The result of a document.
-
-    `score` and `p` are None where it has no words; `p_form` and `p_both` where it shows nothing, or the model
-    does not look at form.
-    """
-
-    score: float | None
-    p: float | None  # share of normal documents that score at least as high
-    is_odd: bool  # whether the p that decides is at most alpha
-    why: list[str]  # the words that make an odd document odd, the strongest first
-    p_form: float | None  # the same share by form
-    p_both: float | None  # by words and form together
-    why_form: list[str]  # the facts that make its form odd, the strongest first
-    key: int | None = None  # the same for copies; None for a text that the model knows
-
-
 class Scorer:
     """Scores documents as they were written.
 
@@ -127,7 +110,7 @@ class Scorer:
     >>> from adbench_text import fit_model
     >>> tickets = ["cannot log in", "login rejected", "the login fails", "password rejected"]
     >>> scorer = Scorer(fit_model(tickets, "llr", preset="default"), alpha=0.3)
-    >>> [document.is_odd for document in scorer.score(["login fails again", "a lion sleeps tonight"])]
+    >>> scorer.score(["login fails again", "a lion sleeps tonight"])["odd"].tolist()
     [False, True]
     """
 
@@ -135,6 +118,7 @@ class Scorer:
         Number("(0, 1)").check("alpha", alpha)
         self.by = by or ("words" if model.form is None else "both")
         check_choice("order", self.by, ORDERS)
+        self.p_name = P_OF_ORDER[self.by]  # the column of the p that decides
         if self.by != "words" and model.form is None:
             raise InvalidValueError(
                 f"The model has no part for form, so that nothing is odd by {by!r}. Leave out by (--by)."
@@ -145,8 +129,17 @@ class Scorer:
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
 
-    def score(self, texts: Sequence[str]) -> list[ScoredDocument]:
-        """Return the result of each document, in their order.
+    def score(self, texts: Sequence[str]) -> pd.DataFrame:
+        """Return a table with a row for each document, in their order.
+
+        - ``score``: abnormality of its words; missing without words
+        - ``p``: share of normal documents that score at least as high by words
+        - ``odd``: whether the p that decides is at most alpha
+        - ``why``: the words that make an odd document odd, the strongest first
+        - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing where a
+          document shows nothing, or the model does not look at form
+        - ``why_form``: the facts that make the form of an odd document odd, the strongest first
+        - ``key``: the same for copies; missing for a text that the model knows
 
         Raises
         ------
@@ -172,28 +165,23 @@ class Scorer:
             by_form = self._form.decision_function([texts[row] for row in rows])
             p_form[rows] = np.where(is_known[rows], 1, p_values(by_form, calibrations["form"]))
             p_both[rows] = p_values(joined(p[rows], p_form[rows]), calibrations["both"])
-        is_odd = {"words": p, "form": p_form, "both": p_both}[self.by] <= self._alpha
-        odd = np.flatnonzero(is_odd).tolist()
+        table = pd.DataFrame({"score": score, "p": p, "p_form": p_form, "p_both": p_both})
+        is_odd = table[self.p_name].to_numpy() <= self._alpha
         explanations = [Explanation([], [], [])] * len(texts)
-        for row, explanation in zip(odd, self.explain([texts[row] for row in odd]), strict=True):
+        odd_rows = np.flatnonzero(is_odd).tolist()
+        for row, explanation in zip(odd_rows, self.explain([texts[row] for row in odd_rows]), strict=True):
             explanations[row] = explanation
-        return [
-            ScoredDocument(
-                score=_number(score[row]),
-                p=_number(p[row]),
-                is_odd=bool(is_odd[row]),
-                why=explanations[row].why,
-                p_form=_number(p_form[row]),
-                p_both=_number(p_both[row]),
-                why_form=explanations[row].why_form,
-                key=None if knows_words[row] else text_keys[row],
-            )
-            for row in range(len(texts))
-        ]
+        columns: dict[str, Any] = {
+            "odd": is_odd,
+            "why": [explanation.why for explanation in explanations],
+            "why_form": [explanation.why_form for explanation in explanations],
+            "key": pd.arrays.IntegerArray(text_keys, knows_words),
+        }
+        return table.assign(**columns)
 
     def _known(
         self, written: list[str], cleaned: list[str], rows: list[int]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[int]]:
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
         """Return which texts the model knows, of which it knows the words, and the keys of all.
 
         The same words may be written in another form: only a text that was written the same is known itself.
@@ -201,25 +189,19 @@ class Scorer:
         text_keys = keys(written)
         is_known = self._are_known(text_keys)
         text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
-        return is_known, is_known | self._are_known(text_keys), text_keys.tolist()
+        return is_known, is_known | self._are_known(text_keys), text_keys
 
     def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = self._model.known
         return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
-    def p_of(self, result: ScoredDocument) -> float | None:
-        """Return the p that decides whether a document is odd."""
-        p: float | None = getattr(result, P_OF_ORDER[self.by])
-        return p
-
-    def evidence(self, results: Iterable[ScoredDocument]) -> dict[int, float]:
-        """Return the p that decides of each different new text, by its key.
+    def evidence(self, table: pd.DataFrame) -> dict[int, float]:
+        """Return the p that decides of each different new text in a table of `score`, by its key.
 
         Texts that the model was fitted on look too normal, and copies are no further evidence.
         """
-        return {
-            each.key: p for each in results if each.key is not None and (p := self.p_of(each)) is not None
-        }
+        new = table[table["key"].notna() & table[self.p_name].notna()]
+        return dict(zip(new["key"].tolist(), new[self.p_name].tolist(), strict=True))
 
     def drift(self, evidence: Mapping[int, float]) -> Drift:
         """Return whether documents, taken together, look like normal ones, given their `evidence`.
@@ -243,7 +225,3 @@ class Scorer:
             return found
         of_form = self._form.reasons(texts)
         return [each._replace(why_form=facts) for each, facts in zip(found, of_form, strict=True)]
-
-
-def _number(value: float) -> float | None:
-    return None if isnan(value) else float(value)

@@ -46,11 +46,11 @@ def test_ranked_documents_leave_no_words(choice):
 
 def test_a_model_is_fitted_and_scores_without_leaving_words(choice, reads):
     scorer = Scorer(fit_model(DOCUMENTS, **choice))
-    scores = [scorer.score([f"invoice {word}"])[0].score for word in NEW]
+    scores = [scorer.score([f"invoice {word}"]).score[0] for word in NEW]
     assert kept() == []
     assert len(reads) == 1
     reads.clear()
-    assert scores == [each.score for each in scorer.score([f"invoice {word}" for word in NEW])]
+    assert scores == scorer.score([f"invoice {word}" for word in NEW]).score.tolist()
     assert reads == []
 
 
