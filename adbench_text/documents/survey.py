@@ -103,22 +103,34 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
     """Look at documents once; raise InvalidValueError if there are too few."""
     Whole(2).check("sample", n_sample)
     sample = _Sample(n_sample)
-    keys, has_words, of_texts = bytearray(), bytearray(), bytearray()
+    of_keys, of_words, of_texts = bytearray(), bytearray(), bytearray()
     chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
     with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
-            keys += seen.keys.tobytes()
-            has_words += seen.has_words.tobytes()
+            of_keys += seen.keys.tobytes()
+            of_words += seen.has_words.tobytes()
             of_texts += seen.sketches.tobytes()
             sample.add(seen.sampled)
-            progress("reading", len(has_words), None)
-    found = _joined(
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(has_words, dtype=np.bool_),
-        np.frombuffer(of_texts, dtype=np.uint8).reshape(-1, N_HASHES),
-        sample,
+            progress("reading", len(of_words), None)
+    sample.cut()
+    keys, has_words = np.frombuffer(of_keys, dtype=np.uint64), np.frombuffer(of_words, dtype=np.bool_)
+    shapes = np.frombuffer(of_texts, dtype=np.uint8).reshape(-1, N_HASHES)
+    # In the order of their keys, so that the smallest key speaks for a family.
+    different, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    speaker = families(shapes[first]) if len(shapes) else np.arange(len(different))
+    is_sampled = (speaker == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
+    rows = first[is_sampled]
+    rows = rows[np.argsort(~has_words[rows], kind="stable")]
+    documents = [sample.documents[key] for key in keys[rows].tolist()]
+    found = Survey(
+        original=np.where(keys > 0, first[speaker[which]], -1),
+        has_words=has_words,
+        is_near=speaker[which] != which,
+        sample=rows,
+        written=[written for written, _ in documents],
+        cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
     )
-    if (n := int((found.is_original & found.has_words).sum())) < 2:
+    if (n := int((found.is_original & has_words).sum())) < 2:
         raise InvalidValueError(f"At least 2 different documents with words are needed, got {n}.")
     if len(found.cleaned_with_words) < 2:
         raise InvalidValueError(
@@ -147,25 +159,3 @@ class _Sample:
             keys = np.array(list(self.documents), dtype=np.uint64)
             self.largest = int(np.partition(keys, self._n - 1)[self._n - 1])
             self.documents = {key: pair for key, pair in self.documents.items() if key <= self.largest}
-
-
-def _joined(
-    keys: NDArray[np.uint64], has_words: NDArray[np.bool_], of_texts: NDArray[np.uint8], sample: _Sample
-) -> Survey:
-    """Return the survey, given what was kept of each document."""
-    sample.cut()
-    # In the order of their keys, so that the smallest key speaks for a family.
-    different, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    speaker = families(of_texts[first]) if len(of_texts) else np.arange(len(different))
-    is_sampled = (speaker == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
-    rows = first[is_sampled]
-    rows = rows[np.argsort(~has_words[rows], kind="stable")]
-    documents = [sample.documents[key] for key in keys[rows].tolist()]
-    return Survey(
-        original=np.where(keys > 0, first[speaker[which]], -1),
-        has_words=has_words,
-        is_near=speaker[which] != which,
-        sample=rows,
-        written=[written for written, _ in documents],
-        cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
-    )

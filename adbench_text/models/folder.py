@@ -108,29 +108,24 @@ def load_model(folder: Path | str) -> Model:
     description = read_description(folder)
     try:
         with preserved():
-            return _loaded(folder, description)
+            name = description["detectors"][0]["name"]
+            detectors = [_unfitted(each) for each in description["detectors"]]
+            _check_libraries(name, description["libraries"], _libraries(detectors))
+            data = _content(folder / _STATE)
+            if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
+                raise _damaged(folder / _STATE)
+            state = load(data, str(folder / _STATE), _trusted(name, detectors))
+            for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
+                detector.restore(learned)
+            training, by = Training(**description["training"]), description["calibration"]["by"]
+            form = detectors[1] if len(detectors) > 1 else None
+            return Model(detectors[0], name, state[_CALIBRATIONS], by, training, form, state[_KNOWN])
     except ModelError:
         raise
     except AdbenchTextError as error:
         raise ModelError(f"The model in {folder} cannot be used: {error}") from error
     except Exception as error:  # of a wrong description, or what a detector does with a wrong state
         raise _damaged(folder, f", or is of another version ({described(error):.200})") from error
-
-
-def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    name = description["detectors"][0]["name"]
-    detectors = [_unfitted(each) for each in description["detectors"]]
-    _check_libraries(name, description["libraries"], _libraries(detectors))
-    trusted = _trusted(name, detectors)
-    data = _content(folder / _STATE)
-    if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
-        raise _damaged(folder / _STATE)
-    state = load(data, str(folder / _STATE), trusted)
-    for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
-        detector.restore(learned)
-    training, by = Training(**description["training"]), description["calibration"]["by"]
-    form = detectors[1] if len(detectors) > 1 else None
-    return Model(detectors[0], name, state[_CALIBRATIONS], by, training, form, state[_KNOWN])
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -322,7 +317,7 @@ def _check_libraries(name: str, then: Sequence[str], now: Sequence[str]) -> None
         warnings.warn(
             f"The model of {name} was saved with {before or 'none'}, here is {after or 'none'}; its scores "
             "may differ.",
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

@@ -65,10 +65,19 @@ def scored(cell: Cell, corpus: Corpus, progress: Progress = _SILENT, trace_every
             detector.prepare([])  # opens files such as word vectors, not at the cost of the first cell
         seed_generators(cell.seed)
         score = _scorer(detector, split)
+        # in a ranking, the test texts are the training texts, and have the scores of the fit
+        is_fit_enough = split.is_ranking and not detector.is_oracle
         training = _Training(score, len(split.test), partial(progress.step, cell), trace_every)
         detector.observer = training
-        scores = _fit_and_score(detector, split, score, costs)
-        costs["fit_seconds"] -= training.seconds
+        with _peak_memory() as peak:
+            with Stopwatch() as watch:
+                detector.fit(list(split.train))
+            costs["fit_seconds"] = watch.seconds - training.seconds
+            with Stopwatch() as watch:
+                scores = detector.decision_scores_ if is_fit_enough else score(np.arange(len(split.test)))
+            costs["score_seconds"] = watch.seconds
+        costs["peak_memory_mb"] = peak[0]
+        scores = _checked(scores, len(split.test))
         if detector.costs_ is not None:
             costs = dict(detector.costs_)
         return Result(
@@ -155,23 +164,6 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
         except Exception as error:
             raise DetectorError(f"its table {name!r} cannot be written: {described(error)}") from error
     return tables
-
-
-def _fit_and_score(detector: TextDetector, split: Split, score: "_Score", costs: dict[str, float]) -> Scores:
-    """Fit a detector on a split and return the scores of the test texts; add seconds and memory to costs.
-
-    In a ranking, the test texts are the training texts, and have the scores of the fit.
-    """
-    is_fit_enough = split.is_ranking and not detector.is_oracle
-    with _peak_memory() as peak:
-        with Stopwatch() as watch:
-            detector.fit(list(split.train))
-        costs["fit_seconds"] = watch.seconds
-        with Stopwatch() as watch:
-            scores = detector.decision_scores_ if is_fit_enough else score(np.arange(len(split.test)))
-        costs["score_seconds"] = watch.seconds
-    costs["peak_memory_mb"] = peak[0]
-    return _checked(scores, len(split.test))
 
 
 def _checked(scores: Any, n_texts: int) -> Scores:

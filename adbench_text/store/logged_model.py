@@ -104,18 +104,16 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
     detector, calibration = description["detectors"][0], description["calibration"]
     training = Training(**description["training"])
     source = training.source or "documents"
-    counts = {key: value for key, value in training.options.items() if key.startswith("n_")}
     params = {
         "detector": detector["name"],
         "alpha": pyfunc.ALPHA,
         "calibration": calibration["by"],
-        **{key: value for key, value in training.options.items() if key not in counts},
+        **training.options,
         **{f"detector.{key}": value for key, value in detector["settings"].items()},
     }
     metrics = {
-        "n_documents": training.n_documents,
+        "n_learned": training.n_documents,
         "n_calibration": calibration["n"],
-        **counts,
         **{f"threshold_{alpha}": score for alpha, score in calibration["thresholds"].items()},
     }
     label = training.options.get("configuration", detector["name"])

@@ -157,7 +157,7 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
     assert run.data.params["calibration"] == "leave-one-out"
     model = load(folder)
     thresholds = {f"threshold_{alpha}": score for alpha, score in model.thresholds().items() if score}
-    assert run.data.metrics == {"n_documents": 60, "n_calibration": 60, **thresholds}
+    assert run.data.metrics == {"n_learned": 60, "n_calibration": 60, **thresholds}
     assert run.data.tags.keys() >= {"mlflow.source.name", "mlflow.source.git.commit", "env.numpy"}
     assert found.source == f"{run.info.artifact_uri}/model"
     assert found.description == (
