@@ -230,12 +230,9 @@ def _check_name(name: str, kind: type[TextDetector]) -> None:
 
 def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
     """Return the classes that detectors trust; raise DetectorError if one cannot be saved."""
-    trusted = frozenset[str]()
-    for detector in detectors:
-        if detector.trusted_types is None:
-            raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
-        trusted = trusted.union(detector.trusted_types)
-    return trusted
+    if any(detector.trusted_types is None for detector in detectors):
+        raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
+    return frozenset().union(*(detector.trusted_types or () for detector in detectors))
 
 
 def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:

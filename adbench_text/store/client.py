@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
@@ -242,11 +241,7 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
         return TrackingError(
             f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
-    if answer := re.search(r"too many (\d+) error responses", text):
-        reason = f"the server answers HTTP status {answer[1]}; its own log names the reason"
-    else:
-        reason = first_line(error).removesuffix(".")
-    return TrackingError(f"The store {shown} cannot be used: {reason}.")
+    return TrackingError(f"The store {shown} cannot be used: {first_line(error).removesuffix('.')}.")
 
 
 def _create(path: Path) -> None:
