@@ -234,13 +234,9 @@ def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Ma
 def newest_of(records: Iterable[Record]) -> list[Record]:
     """Return the newest of equal definitions, oldest first; each holds the others as `Record.older`."""
     of_cell: dict[str, list[Record]] = {}
-    for record in records:
+    for record in sorted(records, key=lambda record: -record.started):
         of_cell.setdefault(record.cell, []).append(record)
-    newest = []
-    for equal in of_cell.values():
-        first = max(equal, key=lambda record: record.started)
-        older = tuple(record for record in equal if record is not first)
-        newest.append(replace(first, older=older))
+    newest = [replace(first, older=tuple(older)) for first, *older in of_cell.values()]
     return sorted(newest, key=lambda record: record.started)
 
 
@@ -250,14 +246,14 @@ def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list
     Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
     what produced them is not deterministic, or somebody changed them. The list is empty if there are none.
     """
-    differences = [
-        (abs(record.metrics[metric.name] - older.metrics[metric.name]), record, older, metric)
+    apart = [
+        (difference, record, older, metric)
         for metric in metrics
         for record in records
         for older in record.older
         if metric.name in record.metrics.keys() & older.metrics.keys()
+        and (difference := abs(record.metrics[metric.name] - older.metrics[metric.name])) > ROUNDING
     ]
-    apart = [each for each in differences if each[0] > ROUNDING]
     if not apart:
         return []
     difference, record, older, metric = max(apart, key=lambda each: each[0])
