@@ -9,7 +9,7 @@ from adbench_text.detectors.knn_words import KNNWords as KNNWords
 from adbench_text.detectors.llr import LLR as LLR
 from adbench_text.detectors.mean import Mean as Mean
 from adbench_text.detectors.ocsvm import OCSVM as OCSVM
-from adbench_text.documents.ranking import fit_model as fit_model
+from adbench_text.documents.fitting import fit_model as fit_model
 from adbench_text.documents.ranking import odd_documents as odd_documents
 from adbench_text.models.folder import load_model as load_model
 from adbench_text.models.folder import save_model as save_model

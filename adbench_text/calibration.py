@@ -44,19 +44,22 @@ def p_values(scores: NDArray[np.float64], calibration: NDArray[np.float64]) -> N
 
 
 def p_values_within(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of all scores that are at least as high, for each score.
+    """Return the share of all scores that are at least as high, for each score; NaN is no score.
 
     These are ranks, uniform with and without outliers: they do not show how many documents are outliers.
 
     >>> p_values_within(np.array([1.0, 4.0, 2.0, 2.0]))
     array([1.  , 0.25, 0.75, 0.75])
     """
-    ordered = np.sort(scores)
-    return np.asarray((len(scores) - np.searchsorted(ordered, scores, side="left")) / len(scores))
+    ordered = np.sort(scores[~np.isnan(scores)])
+    shares = (len(ordered) - np.searchsorted(ordered, scores, side="left")) / max(len(ordered), 1)
+    return np.where(np.isnan(scores), np.nan, shares)
 
 
 def joined(p_words: NDArray[np.float64], p_form: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return one score of two p-values, log(1 / p_words + 0.5 / p_form): the smaller one decides.
+
+    A p_words of NaN counts as 1: no word of a document without words is odd.
 
     It is the weighted harmonic mean of p-values (Wilson, PNAS 2019), turned round so that a higher score is
     more abnormal. Only its order counts: its own p-value is computed among the scores of other documents.
@@ -64,7 +67,7 @@ def joined(p_words: NDArray[np.float64], p_form: NDArray[np.float64]) -> NDArray
     >>> joined(np.array([0.5, 0.01]), np.array([0.5, 0.5])).round(2)
     array([1.1 , 4.62])
     """
-    return np.log(1 / p_words + _FORM_WEIGHT / p_form)
+    return np.log(1 / np.nan_to_num(p_words, nan=1.0) + _FORM_WEIGHT / p_form)
 
 
 def threshold(calibration: NDArray[np.float64], alpha: float) -> float | None:

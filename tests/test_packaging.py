@@ -191,8 +191,8 @@ x: int = LLR().fit(3)
 model = fit_model(["a", "b"], KNNWords(k=3), alpha=0.1)
 odd_documents(["a", "b"], detector=3)
 model.scores
-for document in Scorer(model, alpha=0.1).score(["a"]):
-    print(document.p)
+table = Scorer(model, alpha=0.1).score(["a"])
+print(table["p"])
 adbench_text.LRR
 """ + "\n".join(f"reveal_type(adbench_text.{name})" for name in adbench_text.__all__)
 WRONG = [

@@ -56,8 +56,8 @@ def command(
     documents should be normal: odd ones among them make the model more lenient. To find the odd ones among
     documents, use the command odd.
     """
+    from adbench_text.documents.fitting import fit_model
     from adbench_text.documents.own_detector import own_detector
-    from adbench_text.documents.ranking import fit_model
     from adbench_text.documents.survey import FileTexts
     from adbench_text.models.folder import check_target, save_model
 
@@ -77,8 +77,7 @@ def command(
             jobs=jobs_of(options),
             progress=progress,
         )
-    # without leave-one-out scores, those of the training documents would cost another pass over them
-    save_model(fitted, model, overwrite=overwrite, training_scores=fitted.detector.leaves_out_self)
+    save_model(fitted, model, overwrite=overwrite)
     facts = fitted.training.options
     n_different = facts["n_documents"] - facts["n_copies"] - facts["n_empty"]
     n_learned = fitted.training.n_documents

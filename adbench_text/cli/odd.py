@@ -36,8 +36,8 @@ from adbench_text.text.reading import DocumentFile
 if TYPE_CHECKING:
     import pandas as pd
 
+    from adbench_text.documents import OnProgress
     from adbench_text.documents.page import PageDocument
-    from adbench_text.documents.progress import OnProgress
     from adbench_text.documents.ranked import OddDocuments
 
 _OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
@@ -292,7 +292,7 @@ def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocu
         copies = {"copies": f"{each.n_copies:,}"} if each.n_copies else {}
         by_form = order == "form" or (order == "both" and not each.p <= each.p_form)
         why = each.why_form if by_form else each.why
-        id_, numbers = rows.id(each.row), numbers_of(each) | copies
+        id_, numbers = rows.id(each.row), numbers_of(each._asdict()) | copies
         shown.append(PageDocument(str(each.rank), id_, numbers, why, each.text, each.words))
     return shown
 

@@ -157,15 +157,10 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
     return documents
 
 
-def numbers_of(document: Any) -> dict[str, str]:
+def numbers_of(document: Mapping[Any, Any]) -> dict[str, str]:
     """Return the p-values and the score that a ranked or scored document has, as they are shown."""
     kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
-    values = {name: getattr(document, name) for name in kinds}
-    return {
-        name: format(value, kinds[name])
-        for name, value in values.items()
-        if value is not None and not isnan(value)
-    }
+    return {name: format(document[name], kind) for name, kind in kinds.items() if not isnan(document[name])}
 
 
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:

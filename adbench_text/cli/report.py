@@ -23,7 +23,6 @@ from adbench_text.cli.ui import address_of, options_of
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import printable, utf8
 from adbench_text.metrics import MAIN, METRICS
-from adbench_text.plugins import registry
 from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
@@ -182,14 +181,11 @@ def _records(
 
 def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:
     """Return the names that texts stand for; raise an error if one of them has no results."""
-    from adbench_text.sweep.names import expand, wrong_kind
+    from adbench_text.sweep.names import expand
 
     place = f" with results in {shown}"
     names = expand(kind, texts, lambda: present, place)
-    other = "dataset" if kind == "detector" else "detector"
     for name in names:
-        if name not in present and name in registry.names(f"{other}s"):
-            raise wrong_kind(name, other)
         if name not in present:
             raise UnknownNameError(f"{kind}{place}", name, present)
     return names

@@ -1,11 +1,10 @@
 """``adbench-text score``: score documents with a model; which are most odd, do they differ from its own?"""
 
-import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from io import StringIO
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,14 +29,15 @@ from adbench_text.cli.progress import Rows, count
 from adbench_text.cli.show import link, show, table
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import no_formula
-from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.calibration import Drift
     from adbench_text.documents.page import PageDocument
-    from adbench_text.models.model import ScoredDocument, Scorer
+    from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
 _SUFFIXES = (".csv", ".jsonl")
@@ -138,7 +138,7 @@ def command(
             write(",".join(scoring.names))
         for lines, of_batch in scored:
             if lines:
-                write("\n".join(lines))
+                write(lines)
             found.add(of_batch, top)
             progress("scoring", found.n_documents, None)
     drift = scorer.drift(found.evidence)
@@ -155,7 +155,7 @@ def command(
         click.echo(f"Page: {link(str(page), page, err=True)}.", err=True)
     click.echo(last_line, err=True)
     if summary:
-        _print_summary(found, shown, top, P_OF_ORDER[scorer.by])
+        _print_summary(found, shown, top, scorer.p_name)
     if as_json:
         facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": alpha} | drift._asdict()
         click.echo(json.dumps(facts | {"is_drift": drift.is_found}))
@@ -179,7 +179,7 @@ class _Document(NamedTuple):
     order: tuple[float, ...]  # by its p, then its score, then its place
     id: str
     text: str
-    scored: "ScoredDocument"
+    scored: Mapping[Any, Any]
 
 
 class _Word(NamedTuple):
@@ -230,50 +230,47 @@ class _Scoring:
         names = ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
         return [name for name in names if self.scorer.by != "words" or name not in _OF_FORM]
 
-    def __call__(self, numbered: tuple[int, list[tuple[str, str]]]) -> tuple[list[str], _Found]:
-        """Return a line for each document, given its identifier and its text; and what is known of them."""
+    def __call__(self, numbered: tuple[int, list[tuple[str, str]]]) -> tuple[str, _Found]:
+        """Return the lines of documents, given their identifiers and texts; and what is known of them."""
         number, batch = numbered
-        results = self.scorer.score([text for _, text in batch])
-        names = [name for name, _ in batch]
-        lines = list(map(self._line, names, results)) if self.suffix else []
-        found = _Found(len(batch), self.scorer.evidence(results))
+        ids, texts = [name for name, _ in batch], [text for _, text in batch]
+        table = self.scorer.score(texts)
+        table.insert(0, "id", ids)
+        found = _Found(len(batch), self.scorer.evidence(table))
         if self.top:
+            order = zip(table[self.scorer.p_name], -table["score"].fillna(0), strict=True)
+            rows = table.to_dict("records")
             ordered = sorted(
-                _Document((p, -(result.score or 0.0), number, place), name, text, result)
-                for place, ((name, text), result) in enumerate(zip(batch, results, strict=True))
-                if (p := self.scorer.p_of(result)) is not None
+                _Document((*of, number, place), ids[place], texts[place], rows[place])
+                for place, of in enumerate(order)
+                if not isnan(of[0])
             )
             found.most_odd = ordered[: self.top]
             if self.with_words:
                 self._add_words(found, [each for each in ordered if each.order[0] <= _SHARE])
-        return lines, found
+        return self._lines(table[self.names]) if self.suffix else "", found
 
     def _add_words(self, found: _Found, documents: list[_Document]) -> None:
         """Add the words that make documents more odd."""
-        scored = self.scorer.words([each.text for each in documents])
-        for each, words in zip(documents, scored, strict=True):
+        explanations = self.scorer.explain([each.text for each in documents])
+        for each, explanation in zip(documents, explanations, strict=True):
             highest: dict[str, float] = {}
-            for word in words:
+            for word in explanation.words:
                 name = word.token.lower()
                 highest[name] = max(highest.get(name, 0.0), word.score - self.scorer.centre)
             for name, weight in highest.items():
                 if weight > 0:
                     found.add_word(name, _Word(weight, 1, (each.order, each.id)))
 
-    def _line(self, name: str, result: "ScoredDocument") -> str:
-        known = result._asdict() | {"id": name, "odd": result.is_odd}
-        values = {name: known[name] for name in self.names}
+    def _lines(self, table: "pd.DataFrame") -> str:
+        """Return a line for each document."""
         if self.suffix != ".csv":
-            return json.dumps(values)
-        stream = StringIO()
-        csv.writer(stream, lineterminator="").writerow(map(_cell, values.values()))
-        return stream.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    return no_formula(", ".join(value) if isinstance(value, list) else value)
+            records = table.astype(object).where(table.notna(), None).to_dict("records")
+            return "\n".join(map(json.dumps, records))
+        cells: dict[str, Any] = {"id": table["id"].map(no_formula), "odd": table["odd"].astype(int)}
+        for name in {"why", "why_form"}.intersection(table):
+            cells[name] = table[name].map(", ".join).map(no_formula)
+        return table.assign(**cells).to_csv(header=False, index=False, lineterminator="\n").removesuffix("\n")
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
@@ -299,10 +296,9 @@ def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocume
     """Return documents with the words and the facts that make them odd."""
     from adbench_text.documents.page import PageDocument
 
-    texts = [each.text for each in documents]
+    explanations = scorer.explain([each.text for each in documents])
     shown = []
-    explained = zip(documents, scorer.words(texts), *scorer.why(texts), strict=True)
-    for rank, (each, words, why, why_form) in enumerate(explained, start=1):
+    for rank, (each, (words, why, why_form)) in enumerate(zip(documents, explanations, strict=True), start=1):
         reasons = [*why_form, *why] if scorer.by == "form" else [*why, *why_form]
         shown.append(PageDocument(str(rank), each.id, numbers_of(each.scored), reasons, each.text, words))
     return shown

@@ -1,7 +1,17 @@
 """A user's own documents: read from files, ranked against each other, scored by a model."""
 
+from collections.abc import Callable
+
 #: The detector of the commands for own documents, and of `odd_documents`.
 DEFAULT_DETECTOR = "mean"
 
 #: Different documents that a detector learns from, unless asked for more.
 SAMPLE = 20_000
+
+#: Receives what is done ("scoring"), the number of documents done, and that of all if it is known. It may be
+#: called for each document, and with 0 where work begins that has no count.
+OnProgress = Callable[[str, int, int | None], None]
+
+
+def no_progress(what: str, n_done: int, n_total: int | None) -> None:
+    """Show nothing."""

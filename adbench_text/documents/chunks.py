@@ -7,16 +7,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import ExitStack
 from itertools import chain
 from threading import Lock
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
-from adbench_text.processes import CallError, Processes, Workers, n_threads, threads
+from adbench_text.processes import CallError, Processes, Workers, threads
 
 _SIZE = 2000  # documents of a chunk: with fewer Ctrl-C is heard sooner, with more each takes less time
 _LONGEST = 4_000_000  # characters of a chunk
@@ -49,8 +46,8 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
     chunks : iterable
         What it is called with.
     jobs : int or str
-        Number of processes, this one included, which does the first seconds of work alone; or the address of
-        the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
+        Number of processes; this one does the first seconds of work alone, before it starts them. Or the
+        address of the scheduler of a Dask cluster, such as ``"tcp://10.0.0.1:8786"``.
     """
     if isinstance(jobs, str):
         from adbench_text.cluster import Cluster
@@ -64,23 +61,20 @@ def results_of(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int 
     end = time.monotonic() + _PATIENCE
     for chunk in chunks:
         if jobs > 1 and time.monotonic() >= end:
-            yield from _with_others(function, chain([chunk], chunks), jobs)
+            yield from _elsewhere(function, chain([chunk], chunks), jobs)
             return
         yield function(chunk)
 
 
-def _with_others(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int) -> Generator[Any]:
-    """Yield the results of this process and others."""
-    with ExitStack() as stack:
-        others = stack.enter_context(Processes(jobs - 1, _PRELOADED, "--jobs 1", variables=[threads(jobs)]))
-        submit = _submitting(others, function)
-        stack.enter_context(threadpool_limits(n_threads(jobs)))
+def _elsewhere(function: Callable[[Any], Any], chunks: Iterable[Any], jobs: int) -> Generator[Any]:
+    """Yield the results of other processes."""
+    with Processes(jobs, _PRELOADED, "--jobs 1", variables=[threads(jobs)]) as processes:
         try:
-            yield from in_order(submit, chunks, _AHEAD * (jobs - 1), function)
+            yield from in_order(_submitting(processes, function), chunks, _AHEAD * jobs)
         except CallError as error:
             raise AdbenchTextError(
-                f"One of the {jobs} processes has ended, perhaps for lack of memory. With --jobs 1 there is "
-                "only one."
+                f"One of the {jobs} processes has ended, perhaps for lack of memory. With --jobs 1 there are "
+                "no others."
             ) from error
 
 
@@ -98,26 +92,12 @@ def _call(function: Callable[[Any], Any], chunk: Any) -> Any:
         return function(chunk)
 
 
-def in_order(
-    submit: Callable[[Any], Any],
-    chunks: Iterable[Any],
-    n_ahead: int,
-    here: Callable[[Any], Any] | None = None,
-) -> Generator[Any]:
-    """Yield the results of chunks in their order, while `n_ahead` of them wait elsewhere.
-
-    With `here`, this process does not only wait for them.
-    """
+def in_order(submit: Callable[[Any], Any], chunks: Iterable[Any], n_ahead: int) -> Generator[Any]:
+    """Yield the results of chunks in their order, while `n_ahead` of them wait elsewhere."""
     waiting: deque[Any] = deque()
     for chunk in chunks:
-        n_unfinished = sum(not future.done() for future in waiting)
-        if here and n_unfinished >= n_ahead:
-            future: Any = Future()
-            future.set_result(here(chunk))
-        else:
-            future = submit(chunk)
-        waiting.append(future)
-        while waiting and (waiting[0].done() or (len(waiting) > n_ahead and not here)):
+        waiting.append(submit(chunk))
+        while waiting and (waiting[0].done() or len(waiting) > n_ahead):
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()

@@ -1,6 +1,6 @@
 """The detector of a user's own documents: configured for their language, not yet fitted."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -44,7 +44,14 @@ class OwnDetector:
 
         An encoder may know many languages, and is left out.
         """
-        return list(dict.fromkeys(_english_knowledge(self.detector, self.settings)))
+        found: dict[str, None] = {}
+        is_of_others = hasattr(self.detector, "build_members")
+        for member in self.detector.build_members() if is_of_others else [self.detector]:
+            used, params, defaults = member.resources(), member.get_params(), member.default_params()
+            for resource, (param, what) in _ENGLISH.items():
+                is_default = params.get(param) == defaults.get(param) and param not in self.settings
+                found |= {what: None} if resource in used and is_default else {}
+        return list(found)
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""
@@ -53,17 +60,6 @@ class OwnDetector:
                 f"{self.label} cannot be saved: {UNSAVED}. To rank "
                 f"documents without a model: adbench-text odd -d {self.name}"
             )
-
-
-def _english_knowledge(detector: "TextDetector", settings: Mapping[str, Any]) -> Iterator[str]:
-    if hasattr(detector, "build_members"):  # it is made of others
-        for member in detector.build_members():
-            yield from _english_knowledge(member, settings)
-        return
-    used, params, defaults = detector.resources(), detector.get_params(), detector.default_params()
-    for resource, (param, what) in _ENGLISH.items():
-        if resource in used and params.get(param) == defaults.get(param) and param not in settings:
-            yield what
 
 
 def own_detector(

@@ -1,7 +1,8 @@
 """The result of a ranking: a table of all documents, and lists of the odd ones with what makes them odd."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from adbench_text.documents.left_out import LeftOut
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
-from adbench_text.plugins.scores import N_WHY, TokenScore, words_and_why
+from adbench_text.plugins.scores import N_WHY, Explanation, explain
 
 Array = NDArray[np.float64]
 
@@ -74,45 +75,29 @@ class OddDocuments:
 
 
 def table_of(found: Survey, scores: Mapping[str, Array]) -> pd.DataFrame:
-    """Return the numbers of all documents in the order of the input, given the scores of rows by order."""
-    of_rows = {"score": scores["words"], "p": p_values_within(scores["words"])}
-    if "form" in scores:
-        of_rows["p_form"] = p_values_within(scores["form"])
-        of_rows["p_both"] = p_values_within(joined_p(of_rows["p"], of_rows["p_form"]))
-    n_known = max(map(len, of_rows.values()))  # without form, nothing is known of documents without words
-    places, row_of = np.arange(len(found.row_of)), found.row_of
-    is_known = (row_of >= 0) & (row_of < n_known)
-    original = np.where(is_known, found.place_of[row_of], places)
-
-    def spread(values: Array) -> Array:
-        return np.append(values, np.nan)[np.where((row_of >= 0) & (row_of < len(values)), row_of, -1)]
-
+    """Return the numbers of all documents in the order of the input, given the scores of originals."""
+    by_words, rows = scores["words"], np.arange(len(found.original))
+    by_form = scores.get("form", np.full(len(rows), np.nan))
+    # without form, nothing is known of documents without words
+    is_known = ~np.isnan(by_form if "form" in scores else by_words)
+    original = np.where((found.original >= 0) & is_known[found.original], found.original, rows)
+    p, p_form = p_values_within(by_words), p_values_within(by_form)
+    numbers = {"score": by_words, "p": p, "p_form": p_form, "p_both": p_values_within(joined(p, p_form))}
     return pd.DataFrame(
         {
-            "row": places,
-            **{name: spread(of_rows.get(name, np.empty(0))) for name in ("score", "p", "p_form", "p_both")},
-            "copy_of": pd.Series(original, dtype="Int64").where(original != places),
-            "n_copies": np.where(is_known & (original == places), _n_copies(found)[row_of], 0),
+            "row": rows,
+            **{name: values[original] for name, values in numbers.items()},
+            "copy_of": pd.Series(original, dtype="Int64").where(original != rows),
+            "n_copies": np.maximum(np.bincount(original, minlength=len(rows)) - 1, 0),
         }
     )
 
 
-def joined_p(p_words: Array, p_form: Array) -> Array:
-    """Return the joined scores of all rows; no word of a document without words is odd."""
-    return joined(np.append(p_words, np.ones(len(p_form) - len(p_words))), p_form)
-
-
-def _n_copies(found: Survey) -> NDArray[np.int64]:
-    """Return the number of copies of each row."""
-    return np.bincount(found.row_of[found.row_of >= 0], minlength=len(found.place_of)) - 1
-
-
-def largest_families(found: Survey) -> pd.DataFrame:
-    """Return the documents with the most near-copies, and their numbers of copies."""
-    n_near = np.bincount(found.row_of[found.is_near], minlength=len(found.place_of))
-    largest = np.lexsort((found.place_of, -n_near))[:_N_FAMILIES]
-    largest = largest[n_near[largest] > 0]
-    return pd.DataFrame({"row": found.place_of[largest], "n_copies": _n_copies(found)[largest]})
+def largest_families(found: Survey, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the documents with the most near-copies."""
+    n_near = np.bincount(found.original[found.is_near], minlength=len(table))
+    largest = np.argsort(-n_near, kind="stable")[:_N_FAMILIES]
+    return table.loc[largest[n_near[largest] > 0], ["row", "n_copies"]].reset_index(drop=True)
 
 
 def in_order(table: pd.DataFrame, by: str, alpha: float) -> pd.DataFrame:
@@ -138,56 +123,49 @@ def listed(table: pd.DataFrame, top: int, max_copies: int | None = None) -> pd.D
 
 
 @dataclass(frozen=True)
-class Explain:
-    """Looks up what makes documents odd: their words, and facts about their form."""
+class Explainer:
+    """Looks up what makes documents odd."""
 
     cleaner: Cleaner
-    found: Survey
-    written: Mapping[int, str]  # documents, by place
+    sample: pd.Index  # rows that the detectors learned from
+    written: Mapping[int, str]  # documents by row
     of_words: LeftOut
     of_form: LeftOut | None
 
     def __call__(self, documents: pd.DataFrame, by: str) -> pd.DataFrame:
         """Return documents with their texts and what makes them odd by an order."""
-        places = documents["row"].tolist()
-        words: dict[int, list[TokenScore]] = {}
-        why: dict[int, list[str]] = {}
-        why_form: dict[int, list[str]] = {}
+        found = dict.fromkeys(documents["row"], Explanation([], [], []))
         if by != "form":
-            words, why = self._words(documents.loc[documents["p"].notna(), "row"].tolist())
+            rows = documents.loc[documents["p"].notna(), "row"].tolist()
+            texts, positions = self._asked(rows)
+            of_texts = explain(
+                *(texts, self.cleaner),
+                lambda cleaned: self.of_words.token_scores(cleaned, positions),
+                lambda cleaned: self.of_words.reasons(cleaned, positions),
+                self.of_words.centre,
+            )
+            found |= zip(rows, of_texts, strict=True)
         if by != "words" and self.of_form:
-            texts = [self.written[place] for place in places]
-            facts = self.of_form.reasons(texts, self.found.positions(places))
-            why_form = {place: own[:N_WHY] for place, own in zip(places, facts, strict=True)}
-        return documents.assign(
-            text=documents["row"].map(self.written),
-            words=documents["row"].map(lambda place: words.get(place, [])),
-            why=documents["row"].map(lambda place: why.get(place, [])),
-            why_form=documents["row"].map(lambda place: why_form.get(place, [])),
-        )
+            of_form = self.of_form.reasons(*self._asked([*found]))
+            for row, facts in zip(found, of_form, strict=True):
+                found[row] = found[row]._replace(why_form=facts[:N_WHY])
+        texts, _ = self._asked([*found])
+        columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
+        return documents.assign(text=texts, **columns)
 
-    def _words(self, places: list[int]) -> tuple[dict[int, list[TokenScore]], dict[int, list[str]]]:
-        """Return the words of documents with their scores, and what makes them odd, by place."""
-        texts, positions = [self.written[place] for place in places], self.found.positions(places)
-        words, why = words_and_why(
-            texts,
-            self.cleaner,
-            lambda cleaned: self.of_words.token_scores(cleaned, positions),
-            lambda cleaned: self.of_words.reasons(cleaned, positions),
-            self.of_words.centre,
-        )
-        return dict(zip(places, words, strict=True)), dict(zip(places, why, strict=True))
+    def _asked(self, rows: list[int]) -> tuple[list[str], list[int]]:
+        """Return the texts of rows, and their positions in the sample; -1 for those outside."""
+        return [self.written[row] for row in rows], self.sample.get_indexer(pd.Index(rows)).tolist()
 
 
-def with_reasons(table: pd.DataFrame, lists: Collection[pd.DataFrame]) -> pd.DataFrame:
+def with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:
     """Return all documents with what makes those of the lists odd, and their copies."""
     original = table["copy_of"].fillna(table["row"]).astype(np.int64)
-    documents = pd.concat(lists)
-    why, why_form = (
-        {row: own for row, own in zip(documents["row"], documents[name], strict=True) if own}
-        for name in ("why", "why_form")
-    )
-    return table.assign(
-        why=original.map(lambda place: why.get(place, ())),
-        why_form=original.map(lambda place: why_form.get(place, ())),
-    )
+    reasons: dict[str, dict[int, list[str]]] = {"why": {}, "why_form": {}}
+    for documents in lists:
+        for name, of_rows in reasons.items():
+            of_rows |= {row: why for row, why in zip(documents["row"], documents[name], strict=True) if why}
+    columns: dict[str, Any] = {
+        name: [of_rows.get(row, ()) for row in original] for name, of_rows in reasons.items()
+    }
+    return table.assign(**columns)

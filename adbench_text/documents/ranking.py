@@ -1,26 +1,24 @@
 """Documents of a user: each is scored by what a detector learned from the others."""
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from adbench_text.calibration import p_values_within
-from adbench_text.checks import Number, Whole, check_choice
-from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
+from adbench_text.checks import Number, check_choice
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
 from adbench_text.documents.own_detector import OwnDetector, own_detector
-from adbench_text.documents.progress import OnProgress, no_progress
 from adbench_text.documents.ranked import (
-    Explain,
+    Explainer,
     OddDocuments,
     in_order,
-    joined_p,
     largest_families,
     listed,
     table_of,
@@ -28,7 +26,7 @@ from adbench_text.documents.ranked import (
 )
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.models.model import FORM, WORDS, FormPart, Model, Training, keys
+from adbench_text.models.model import FORM
 from adbench_text.orders import ORDERS
 from adbench_text.plugins import registry
 from adbench_text.plugins.cleaner import Cleaner
@@ -39,7 +37,6 @@ from adbench_text.text.cleaning import likely_language, share_of_common_words, w
 Array = NDArray[np.float64]
 
 _CHANGED = "The documents have changed while they were read: some are missing. Run it again."
-_LEAST_SINGLE = 0.5  # of the different documents
 _LEAST_COMMON = 0.6  # of the words; English corpora have 0.83 and more, other languages less than 0.45
 
 
@@ -130,34 +127,32 @@ def odd_documents(
     """
     Number("(0, 1)").check("alpha", alpha)
     own = own_detector(detector, preset, settings, language, seed)
-    form = _form_beside(own, by, language, seed)
+    form = form_beside(own, by, language, seed)
     cleaner = Cleaner(language if clean and not own.detector.reads_raw else None)
-    texts = _checked(texts)
+    texts = texts if isinstance(texts, FileTexts) else check_texts(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
-    found = _surveyed(texts, look, sample, jobs, progress, "to rank them")
+    found = survey(texts, look, sample, jobs, progress)
     progress("learning", 0, None)
-    rest = found.rest if form else found.rest[found.rest < found.n_with_words]
+    rest = found.rest(with_words=form is None)
     if len(rest) and own.detector.regime == TEST_BATCH:
         raise InvalidValueError(
             f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
-            f"give sample={len(found.place_of)} (--sample) or more, got {sample}."
+            f"give sample={found.is_original.sum()} (--sample) or more, got {sample}."
         )
-    of_words = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
-    of_form = _learned(form, found.written, for_others=True) if form else None
-    scores = {"words": _spread(of_words, found.sample, found.n_with_words)}
-    if of_form:
-        scores["form"] = _spread(of_form, found.sample, len(found.place_of))
-    _score(texts, _Judge(cleaner, own, form), rest, found, scores, jobs, progress)
-    table = in_order(table_of(found, scores), by or "words", alpha)
+    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
+    of_form = learned(form, found.written, for_others=True) if form else None
+    scores = {"words": _spread(of_words, found)} | ({"form": _spread(of_form, found)} if of_form else {})
+    _score(texts, _Judge(cleaner, own, form), rest, scores, jobs, progress)
+    numbers = table_of(found, scores)
     orders = [by or "words"] if by or not form else ["words", "form"]
-    lists = {each: listed(in_order(table, each, alpha), top, max_copies) for each in orders}
+    lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
+    families = largest_families(found, numbers)
     progress("explaining", 0, None)
-    families = largest_families(found)
     written = _written(texts, {*families["row"]}.union(*(each["row"] for each in lists.values())))
-    explain = Explain(cleaner, found, written, of_words, of_form)
-    lists = {each: explain(of_order, each) for each, of_order in lists.items()}
+    explained = Explainer(cleaner, pd.Index(found.sample), written, of_words, of_form)
+    lists = {order: explained(of_order, order) for order, of_order in lists.items()}
     return OddDocuments(
-        table=with_reasons(table, lists.values()),
+        table=with_reasons(in_order(numbers, by or "words", alpha), lists.values()),
         lists=lists,
         families=families.assign(text=families["row"].map(written)),
         detector=own.label,
@@ -170,46 +165,20 @@ def odd_documents(
     )
 
 
-def _form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
+def form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> OwnDetector | None:
     """Return the detector of form for an order; None if words alone count, or the detector reads form."""
     if by is not None:
         check_choice("order", by, ORDERS)
-    if own.detector.reads_raw and by in ("form", "both"):
+    is_wanted = by in ("form", "both")
+    if own.detector.reads_raw and is_wanted:
         raise InvalidValueError(
             f"{own.label} reads the form of documents itself; it has no order by {by!r}. Leave out by (--by)."
         )
-    if by in ("form", "both") or (by is None and _has_form(own)):
-        return own_detector(FORM, language=language, seed=seed)
-    return None
+    is_default = by is None and not own.detector.reads_raw and FORM in registry.plugins("detectors")
+    return own_detector(FORM, language=language, seed=seed) if is_wanted or is_default else None
 
 
-def _checked(texts: Sequence[str] | FileTexts) -> Sequence[str] | FileTexts:
-    return texts if isinstance(texts, FileTexts) else check_texts(texts)
-
-
-def _surveyed(
-    texts: Iterable[str], look: Look, sample: int, jobs: int | str, progress: OnProgress, purpose: str
-) -> Survey:
-    """Look at documents once; raise InvalidValueError if there are too few."""
-    Whole(2).check("sample", sample)
-    found = survey(texts, look, sample, jobs, progress)
-    if found.n_with_words < 2:
-        raise InvalidValueError(
-            f"At least 2 different documents with words are needed {purpose}, got {found.n_with_words}."
-        )
-    if len(found.cleaned_with_words) < 2:
-        raise InvalidValueError(
-            f"The sample of {sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
-        )
-    return found
-
-
-def _has_form(own: OwnDetector) -> bool:
-    """Return whether form is looked at beside a detector: not if that reads it, or form was deleted."""
-    return not own.detector.reads_raw and FORM in registry.plugins("detectors")
-
-
-def _learned(
+def learned(
     own: OwnDetector, texts: list[str], n_folds: int = N_FOLDS, seed: int = 0, *, for_others: bool
 ) -> LeftOut:
     """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
@@ -221,10 +190,10 @@ def _learned(
     return scored
 
 
-def _spread(learned: LeftOut, rows: NDArray[np.int64], n_rows: int) -> Array:
-    """Return the scores of the sample at its rows among all; its first rows are those learned from."""
-    scores = np.full(n_rows, np.nan)
-    scores[rows[: len(learned.scores)]] = learned.scores
+def _spread(of_sample: LeftOut, found: Survey) -> Array:
+    """Return the scores of the sample among those of all documents; NaN for the others."""
+    scores = np.full(len(found.original), np.nan)
+    scores[found.sample[: len(of_sample.scores)]] = of_sample.scores  # with words first
     return scores
 
 
@@ -236,65 +205,52 @@ class _Judge:
     words: OwnDetector
     form: OwnDetector | None
 
-    def __call__(self, chunk: tuple[list[str], NDArray[np.bool_]]) -> tuple[Array, Array]:
-        """Return the scores by words of the documents with words, and those by form of all, if asked for."""
-        texts, has_words = chunk
-        cleaned = [self.cleaner(text) for text, has in zip(texts, has_words, strict=True) if has]
-        with self.words.errors():
-            by_words = self.words.detector.decision_function(cleaned) if cleaned else np.empty(0)
-        return by_words, self.form.detector.decision_function(texts) if self.form else np.empty(len(texts))
+    def __call__(self, texts: list[str]) -> dict[str, Array]:
+        """Return scores by words, NaN for documents without words; and by form, if asked for."""
+        cleaned = [self.cleaner(text) for text in texts]
+        rows = [row for row, text in enumerate(cleaned) if text.strip()]
+        scores = {"words": np.full(len(texts), np.nan)}
+        if rows:
+            with self.words.errors():
+                scores["words"][rows] = self.words.detector.decision_function([cleaned[row] for row in rows])
+        return scores | ({"form": self.form.detector.decision_function(texts)} if self.form else {})
 
 
 def _score(
     texts: Iterable[str],
     judge: _Judge,
     rows: NDArray[np.int64],
-    found: Survey,
     scores: Mapping[str, Array],
     jobs: int | str,
     progress: OnProgress,
 ) -> None:
-    """Fill in the scores of rows that the detectors have not learned from; they are in order of place."""
-    has_words = rows < found.n_with_words
-
-    def chunks() -> Iterator[tuple[list[str], NDArray[np.bool_]]]:
-        begin = 0
-        for chunk in in_chunks(_at(texts, found.place_of[rows])):
-            yield chunk, has_words[begin : begin + len(chunk)]
-            begin += len(chunk)
-
+    """Fill in the scores of rows, in order, that the detectors have not learned from."""
     n_done = 0
-    with closing(results_of(judge, chunks() if len(rows) else (), jobs)) as scored:
-        for by_words, by_form in scored:
-            done = slice(n_done, n_done + len(by_form))
-            scores["words"][rows[done][has_words[done]]] = by_words
-            if judge.form:
-                scores["form"][rows[done]] = by_form
-            n_done = done.stop
+    with closing(results_of(judge, in_chunks(_at(texts, rows)), jobs)) as scored:
+        for of_chunk in scored:
+            done = rows[n_done : n_done + len(of_chunk["words"])]
+            for order, values in of_chunk.items():
+                scores[order][done] = values
+            n_done += len(done)
             progress("scoring", n_done, len(rows))
     if n_done < len(rows):
         raise DataError(_CHANGED)
 
 
-def _written(texts: Iterable[str], places: Set[int]) -> dict[int, str]:
-    """Return documents as they were written, by place; those of a file are read again."""
-    ordered = sorted(places)
-    written = dict(zip(ordered, _at(texts, np.array(ordered)), strict=False))
-    if len(written) < len(places):
+def _written(texts: Iterable[str], rows: Set[int]) -> dict[int, str]:
+    """Return documents as they were written, by row; those of a file are read again."""
+    ordered = sorted(rows)
+    written = dict(zip(ordered, _at(texts, ordered), strict=False))
+    if len(written) < len(rows):
         raise DataError(_CHANGED)
     return written
 
 
-def _at(texts: Iterable[str], places: NDArray[np.int64]) -> Iterator[str]:
-    """Yield the documents at places, which are in order."""
-    wanted = iter(places.tolist())
-    next_place = next(wanted, None)
-    for place, text in enumerate(texts):
-        if place == next_place:
-            yield text
-            next_place = next(wanted, None)
-            if next_place is None:
-                return
+def _at(texts: Iterable[str], rows: Sequence[int] | NDArray[np.int64]) -> Iterator[str]:
+    """Return the documents of rows, in order."""
+    is_wanted = np.zeros(max(rows, default=-1) + 1, dtype=np.bool_)
+    is_wanted[rows] = True
+    return compress(texts, is_wanted.tobytes())
 
 
 def _other_language(texts: Sequence[str], language: str) -> str | None:
@@ -304,97 +260,3 @@ def _other_language(texts: Sequence[str], language: str) -> str | None:
         return None
     likely = likely_language(found)
     return likely if share_of_common_words(found, likely) > share else None
-
-
-def fit_model(
-    texts: Sequence[str] | FileTexts,
-    detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
-    *,
-    preset: str | None = None,
-    settings: Mapping[str, Any] | None = None,
-    language: str = "en",
-    clean: bool = True,
-    n_folds: int = N_FOLDS,
-    seed: int = 0,
-    sample: int = SAMPLE,
-    source: str = "",
-    jobs: int | str = 1,
-    progress: OnProgress = no_progress,
-) -> Model:
-    """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
-
-    Parameters
-    ----------
-    texts : sequence of str, or FileTexts
-        Normal documents; outliers among them make the model more lenient. The detector learns from different
-        documents with words, and the form of those without words is learned too. All are known afterwards,
-        and not odd.
-    detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
-        See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
-        set aside.
-    source : str
-        Name of the documents, for the facts of the model.
-
-    Raises
-    ------
-    InvalidValueError
-        If there are fewer than two different documents with words, or the detector scores by the batch.
-    DetectorError
-        If the detector fails.
-
-    Examples
-    --------
-    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
-    >>> model = fit_model([*tickets, "Cannot log in!"])
-    >>> model.calibrated_by, len(model.calibration)
-    ('leave-one-out', 2)
-    """
-    own = own_detector(detector, preset, settings, language, seed, normal=True)
-    if own.detector.regime == TEST_BATCH:
-        raise InvalidValueError(
-            f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
-            "with those of earlier documents. Choose another --detector or --preset."
-        )
-    clean = clean and not own.detector.reads_raw
-    # Without copies, or else they would take part in each other's score: all would look too normal.
-    look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
-    texts, written = _checked(texts), array("Q")
-
-    def noted() -> Iterator[str]:
-        for text in texts:
-            written.extend(keys([text]))
-            yield text
-
-    found = _surveyed(noted(), look, sample, jobs, progress, "for a model")
-    progress("learning", 0, None)
-    learned = _learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
-    is_single = _are_single(found)
-    scores, form = learned.scores[is_single[: len(learned.scores)]], None
-    if _has_form(own):
-        of_form = own_detector(FORM, language=language, seed=seed)
-        by_form = _learned(of_form, found.written, for_others=True).scores[is_single]
-        both = joined_p(p_values_within(scores), p_values_within(by_form))
-        form = FormPart(of_form.detector, len(found.written), np.sort(by_form), np.sort(both))
-    n_empty = int(((found.row_of < 0) | (found.row_of >= found.n_with_words)).sum())
-    options = {
-        "configuration": own.label,
-        "language": language,
-        "clean": clean,
-        "centre": learned.centre,
-        "n_documents": len(found.row_of),
-        "n_copies": len(found.row_of) - n_empty - found.n_with_words,
-        "n_empty": n_empty,
-    }
-    training = Training.of(found.cleaned_with_words, source, options)
-    known = np.union1d(keys(found.cleaned_with_words, WORDS), np.asarray(written))
-    return Model(own.detector, own.name, np.sort(scores), learned.method, training, form, known)
-
-
-def _are_single(found: Survey) -> NDArray[np.bool_]:
-    """Return which documents of the sample have no copies: a new text is like these, as others are known.
-
-    If most have copies, as where a file was joined from two exports, a new text is like all of them.
-    """
-    is_single = np.bincount(found.row_of[found.row_of >= 0])[found.sample] == 1
-    are_most = is_single[: len(found.cleaned_with_words)].mean() >= _LEAST_SINGLE
-    return is_single if are_most else np.ones_like(is_single)

@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from adbench_text.checks import Whole
+from adbench_text.documents import OnProgress
 from adbench_text.documents.chunks import in_chunks, results_of
 from adbench_text.documents.copies import N_HASHES, families, sketches
-from adbench_text.documents.progress import OnProgress
+from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.text.words import text_key
 
@@ -69,54 +71,72 @@ class Look:
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of all documents after a first look.
+    """What is known of all documents after a first look; a document is known by its row, from 0 on.
 
-    The different documents are rows: those with words, then those without words, such as a line of digits,
-    which are different as they were written. Both are in the order of their keys, so that the order of the
-    file changes nothing that is learned from them.
+    A document that is scored is an original. The originals with words are different once cleaned, those
+    without words, such as a line of digits, as they were written.
     """
 
-    row_of: NDArray[np.int64]  # of each place; -1 for an empty document
-    place_of: NDArray[np.int64]  # of each row: the first place of the document that is scored
-    n_with_words: int  # rows
-    is_near: NDArray[np.bool_]  # whether the document at a place is a near-copy of the one that is scored
-    sample: NDArray[np.int64]  # rows to learn from, in their order
+    original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
+    has_words: NDArray[np.bool_]
+    is_near: NDArray[np.bool_]  # whether a document is a near-copy of the one that is scored
+    # rows to learn from: those with words, then the others; in the order of their keys, so that the order of
+    # the file changes nothing that is learned
+    sample: NDArray[np.int64]
     written: list[str]  # the documents of the sample
     cleaned_with_words: list[str]  # those with words, which come first
 
     @property
-    def rest(self) -> NDArray[np.int64]:
-        """The rows outside the sample, in the order of their places."""
-        rest = np.setdiff1d(np.arange(len(self.place_of)), self.sample)
-        return rest[np.argsort(self.place_of[rest])]
+    def is_original(self) -> NDArray[np.bool_]:
+        """Whether each document is scored."""
+        is_original: NDArray[np.bool_] = self.original == np.arange(len(self.original))
+        return is_original
 
-    def positions(self, places: Sequence[int]) -> list[int]:
-        """Return the positions of documents in the sample, -1 for those outside."""
-        rows = self.row_of[list(places)]
-        found = np.searchsorted(self.sample, rows)
-        is_in = np.append(self.sample, -1)[found] == rows
-        positions: list[int] = np.where(is_in, found, -1).tolist()
-        return positions
+    def rest(self, *, with_words: bool) -> NDArray[np.int64]:
+        """Return the originals outside the sample, in order: all, or those with words."""
+        is_rest = self.is_original & self.has_words if with_words else self.is_original
+        is_rest[self.sample] = False
+        return np.flatnonzero(is_rest)
 
 
 def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, progress: OnProgress) -> Survey:
-    """Look at documents once."""
+    """Look at documents once; raise InvalidValueError if there are too few."""
+    Whole(2).check("sample", n_sample)
     sample = _Sample(n_sample)
-    keys, has_words, of_texts = bytearray(), bytearray(), bytearray()
+    of_keys, of_words, of_texts = bytearray(), bytearray(), bytearray()
     chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
     with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
-            keys += seen.keys.tobytes()
-            has_words += seen.has_words.tobytes()
+            of_keys += seen.keys.tobytes()
+            of_words += seen.has_words.tobytes()
             of_texts += seen.sketches.tobytes()
             sample.add(seen.sampled)
-            progress("reading", len(has_words), None)
-    return _joined(
-        np.frombuffer(keys, dtype=np.uint64),
-        np.frombuffer(has_words, dtype=np.bool_),
-        np.frombuffer(of_texts, dtype=np.uint8).reshape(-1, N_HASHES),
-        sample,
+            progress("reading", len(of_words), None)
+    sample.cut()
+    keys, has_words = np.frombuffer(of_keys, dtype=np.uint64), np.frombuffer(of_words, dtype=np.bool_)
+    shapes = np.frombuffer(of_texts, dtype=np.uint8).reshape(-1, N_HASHES)
+    # In the order of their keys, so that the smallest key speaks for a family.
+    different, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    speaker = families(shapes[first]) if len(shapes) else np.arange(len(different))
+    is_sampled = (speaker == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
+    rows = first[is_sampled]
+    rows = rows[np.argsort(~has_words[rows], kind="stable")]
+    documents = [sample.documents[key] for key in keys[rows].tolist()]
+    found = Survey(
+        original=np.where(keys > 0, first[speaker[which]], -1),
+        has_words=has_words,
+        is_near=speaker[which] != which,
+        sample=rows,
+        written=[written for written, _ in documents],
+        cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
     )
+    if (n := int((found.is_original & has_words).sum())) < 2:
+        raise InvalidValueError(f"At least 2 different documents with words are needed, got {n}.")
+    if len(found.cleaned_with_words) < 2:
+        raise InvalidValueError(
+            f"The sample of {n_sample:,} documents has fewer than 2 with words; give a larger one (--sample)."
+        )
+    return found
 
 
 class _Sample:
@@ -139,28 +159,3 @@ class _Sample:
             keys = np.array(list(self.documents), dtype=np.uint64)
             self.largest = int(np.partition(keys, self._n - 1)[self._n - 1])
             self.documents = {key: pair for key, pair in self.documents.items() if key <= self.largest}
-
-
-def _joined(
-    keys: NDArray[np.uint64], has_words: NDArray[np.bool_], of_texts: NDArray[np.uint8], sample: _Sample
-) -> Survey:
-    """Return the survey, given what was kept of each document."""
-    sample.cut()
-    # In the order of their keys, so that the smallest key speaks for a family.
-    different, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    speaker = families(of_texts[first]) if len(of_texts) else np.arange(len(different))
-    rows = np.flatnonzero((speaker == np.arange(len(different))) & (different > 0))
-    rows = rows[np.argsort(~has_words[first[rows]], kind="stable")]
-    row_of = np.full(len(different), -1)
-    row_of[rows] = np.arange(len(rows))
-    in_sample = different[rows] <= sample.largest
-    documents = [sample.documents[key] for key in different[rows[in_sample]].tolist()]
-    return Survey(
-        row_of=row_of[speaker[which]],
-        place_of=first[rows],
-        n_with_words=int(has_words[first[rows]].sum()),
-        is_near=speaker[which] != which,
-        sample=np.flatnonzero(in_sample),
-        written=[written for written, _ in documents],
-        cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
-    )

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from adbench_text import __version__
-from adbench_text.code_version import PROTOCOL, installed, libraries, minor
+from adbench_text.code_version import PROTOCOL, libraries, minor
 from adbench_text.errors import (
     AdbenchTextError,
     DetectorError,
@@ -39,26 +39,25 @@ from adbench_text.errors import (
     UnknownNameError,
 )
 from adbench_text.isolation import preserved
-from adbench_text.models.model import FORM, FormPart, Model, Training
+from adbench_text.models.model import FORM, Model, Training
 from adbench_text.models.state import dump, load
 from adbench_text.places import described
 from adbench_text.plugins import registry
-from adbench_text.plugins.detector import OF_TRAINING, TextDetector
+from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import UNSAVED, check_scores
 
 _FORMAT = "adbench-text model"
 _DESCRIPTION, _STATE = "model.json", "state.skops"
-_CALIBRATION, _FORM_CALIBRATION, _BOTH_CALIBRATION = "calibration", "calibration.form", "calibration.both"
-_DETECTORS, _KNOWN = "detectors", "known"
+_DETECTORS, _CALIBRATIONS, _KNOWN = "detectors", "calibrations", "known"  # parts of a state
 _OURS = "adbench-text"
 
 
-def save_model(
-    model: Model, folder: Path | str, *, overwrite: bool = False, training_scores: bool = True
-) -> Path:
+def save_model(model: Model, folder: Path | str, *, overwrite: bool = False) -> Path:
     """Save a model in a folder; return the path of the folder.
 
-    The folder is written beside its place and moved there when it is complete.
+    The folder is written beside its place and moved there when it is complete. If nothing has asked for the
+    scores of the training documents so far, the loaded detector has no ``threshold_``, ``labels_``,
+    ``predict`` and ``predict_proba``; its scores and the calibration are not concerned.
 
     Parameters
     ----------
@@ -66,10 +65,6 @@ def save_model(
     folder : path
     overwrite : bool, default False
         Whether an existing model in this folder is replaced.
-    training_scores : bool, default True
-        Whether the scores of the training documents are computed, if nothing has asked for them so far. A
-        network takes long for it. Without them the loaded detector has no ``threshold_``, ``labels_``,
-        ``predict`` and ``predict_proba``; its scores and the calibration are not concerned.
 
     Raises
     ------
@@ -87,7 +82,7 @@ def save_model(
         )
     folder = Path(folder).expanduser()
     check_target(folder, overwrite)
-    files = _files(model, training_scores)
+    files = _files(model)
     try:
         with _replaced(folder) as temporary:
             for name, data in files.items():
@@ -113,36 +108,24 @@ def load_model(folder: Path | str) -> Model:
     description = read_description(folder)
     try:
         with preserved():
-            return _loaded(folder, description)
+            name = description["detectors"][0]["name"]
+            detectors = [_unfitted(each) for each in description["detectors"]]
+            _check_libraries(name, description["libraries"], _libraries(detectors))
+            data = _content(folder / _STATE)
+            if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
+                raise _damaged(folder / _STATE)
+            state = load(data, str(folder / _STATE), _trusted(name, detectors))
+            for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
+                detector.restore(learned)
+            training, by = Training(**description["training"]), description["calibration"]["by"]
+            form = detectors[1] if len(detectors) > 1 else None
+            return Model(detectors[0], name, state[_CALIBRATIONS], by, training, form, state[_KNOWN])
     except ModelError:
         raise
     except AdbenchTextError as error:
         raise ModelError(f"The model in {folder} cannot be used: {error}") from error
     except Exception as error:  # of a wrong description, or what a detector does with a wrong state
         raise _damaged(folder, f", or is of another version ({described(error):.200})") from error
-
-
-def _loaded(folder: Path, description: Mapping[str, Any]) -> Model:
-    listed = description["detectors"]
-    detectors = [_unfitted(each) for each in listed]
-    for each, detector in zip(listed, detectors, strict=True):
-        _check_resources(detector, each["name"], each["resources"])
-    name = listed[0]["name"]
-    _check_libraries(name, description["libraries"])
-    trusted = _trusted(name, detectors)
-    data = _content(folder / _STATE)
-    if hashlib.sha256(data).hexdigest() != description["sha256_of_state"]:
-        raise _damaged(folder / _STATE)
-    state = load(data, str(folder / _STATE), trusted)
-    for detector, learned in zip(detectors, state[_DETECTORS], strict=True):
-        detector.restore(learned)
-    form = None
-    if len(detectors) > 1:
-        form = FormPart(
-            detectors[1], description["n_form"], state[_FORM_CALIBRATION], state[_BOTH_CALIBRATION]
-        )
-    training, by = Training(**description["training"]), description["calibration"]["by"]
-    return Model(detectors[0], name, state[_CALIBRATION], by, training, form, state[_KNOWN])
 
 
 def read_description(folder: Path) -> dict[str, Any]:
@@ -192,39 +175,41 @@ def check_target(folder: Path, overwrite: bool) -> None:
         )
 
 
-def _files(model: Model, training_scores: bool) -> dict[str, bytes]:
+def _files(model: Model) -> dict[str, bytes]:
     """Return the content of each file of a model, by its name; the description is the last."""
     if model.detector.is_oracle:
         raise DetectorError(f"{model.name} cannot be saved: its scores are chosen by the test labels.")
     _check_name(model.name, type(model.detector))
-    calibrations, detectors = {_CALIBRATION: model.calibration}, {model.name: model.detector}
-    if model.form is not None:
-        calibrations |= {_FORM_CALIBRATION: model.form.calibration, _BOTH_CALIBRATION: model.form.both}
-        detectors[FORM] = model.form.detector
+    detectors = {model.name: model.detector} | ({} if model.form is None else {FORM: model.form})
     trusted = _trusted(model.name, [*detectors.values()])
-    learned = [detector.learned() for detector in detectors.values()]
-    if training_scores:  # computed when they are first asked for
-        for of_detector, detector in zip(learned, detectors.values(), strict=True):
-            of_detector |= {name: getattr(detector, name) for name in OF_TRAINING}
     state = {
-        _DETECTORS: learned,
+        _DETECTORS: [detector.learned() for detector in detectors.values()],
+        _CALIBRATIONS: {
+            order: np.sort(check_scores(scores, len(scores))) for order, scores in model.calibrations.items()
+        },
         _KNOWN: model.known,
-        **{name: np.sort(check_scores(scores, len(scores))) for name, scores in calibrations.items()},
     }
-    data = dump(state, model.name, trusted)
+    data, plugins = dump(state, model.name, trusted), registry.plugins("detectors")
     description = {
         "format": _FORMAT,
         "version": minor(__version__),
         "protocol": PROTOCOL,
-        "libraries": _used_libraries([*detectors.values()]),
-        "detectors": [_described(name, detector) for name, detector in detectors.items()],
+        "libraries": _libraries([*detectors.values()]),
+        "detectors": [
+            {
+                "name": name,
+                "package": plugins[name].package if name in plugins else _OURS,
+                "settings": _settings(name, detector),
+                "resources": detector.needed_resources(),
+            }
+            for name, detector in detectors.items()
+        ],
         "calibration": {
             "by": model.calibrated_by,
             "n": len(model.calibration),
             "thresholds": model.thresholds(),
         },
         "training": asdict(model.training),
-        "n_form": model.form.n_documents if model.form else None,
         "sha256_of_state": hashlib.sha256(data).hexdigest(),
     }
     description["sha256"] = _digest(description)
@@ -245,21 +230,9 @@ def _check_name(name: str, kind: type[TextDetector]) -> None:
 
 def _trusted(name: str, detectors: Sequence[TextDetector]) -> frozenset[str]:
     """Return the classes that detectors trust; raise DetectorError if one cannot be saved."""
-    trusted = frozenset[str]()
-    for detector in detectors:
-        if detector.trusted_types is None:
-            raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
-        trusted = trusted.union(detector.trusted_types)
-    return trusted
-
-
-def _described(name: str, detector: TextDetector) -> dict[str, Any]:
-    return {
-        "name": name,
-        "package": _package_of(name),
-        "settings": _settings(name, detector),
-        "resources": detector.needed_resources(),
-    }
+    if any(detector.trusted_types is None for detector in detectors):
+        raise DetectorError(f"{name} cannot be saved: {UNSAVED}.")
+    return frozenset().union(*(detector.trusted_types or () for detector in detectors))
 
 
 def _settings(detector_name: str, detector: TextDetector) -> dict[str, Any]:
@@ -311,14 +284,8 @@ def _content(path: Path) -> bytes:
         raise ModelError(f"Cannot read {path}: {error.strerror or error}.") from error
 
 
-def _package_of(name: str) -> str:
-    """Return the package that a detector comes from."""
-    plugin = registry.plugins("detectors").get(name)
-    return plugin.package if plugin else _OURS
-
-
 def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
-    """Return the detector of a model; raise ModelError if it is not installed."""
+    """Return the detector of a model; raise ModelError if it is not installed, or its resources changed."""
     try:
         kind = registry.detector(detector["name"])
     except UnknownNameError as error:
@@ -326,47 +293,40 @@ def _unfitted(detector: Mapping[str, Any]) -> TextDetector:
             f"The model needs the detector {detector['name']!r} of the package {detector['package']!r}; "
             "install the version of it that saved the model."
         ) from error
-    return kind(**detector["settings"])
+    unfitted = kind(**detector["settings"])
+    _check_resources(unfitted, detector["name"], detector["resources"])
+    return unfitted
 
 
-def _used_libraries(detectors: Sequence[TextDetector]) -> dict[str, str]:
-    """Return the versions of this package, and of the libraries that detectors compute with."""
+def _libraries(detectors: Sequence[TextDetector]) -> list[str]:
+    """Return the releases of the libraries that detectors compute with."""
     listed = [libraries(type(detector), detector.implementation) for detector in detectors]
     # members of a detector that is made of others list theirs as resources
     resources = [resource for detector in detectors for resource in detector.resources().items()]
     listed += [text for name, text in resources if name.endswith(".libraries")]
-    names = {entry.partition(" ")[0] for text in listed for entry in text.split(", ") if entry}
-    return {_OURS: __version__} | {name: installed(name) for name in sorted(names)}
+    return sorted({release for text in listed for release in text.split(", ") if release})
 
 
-def _check_libraries(name: str, saved_with: Mapping[str, str]) -> None:
-    """Warn once if a library is of another release than when the model was saved; patches do not count."""
-    changed = [
-        f"{library} {then} (now {now or 'not installed'})"
-        for library, then in saved_with.items()
-        if minor(now := installed(library)) != minor(then)
-    ]
-    if changed:
+def _check_libraries(name: str, then: Sequence[str], now: Sequence[str]) -> None:
+    """Warn once if a library is of another release than when the model was saved."""
+    if sorted(then) != sorted(now):
+        before, after = (", ".join(sorted(changed)) for changed in ({*then} - {*now}, {*now} - {*then}))
         warnings.warn(
-            f"The model of {name} was saved with {', '.join(changed)}; its scores may differ.", stacklevel=4
+            f"The model of {name} was saved with {before or 'none'}, here is {after or 'none'}; its scores "
+            "may differ.",
+            stacklevel=3,
         )
 
 
 def _check_resources(detector: TextDetector, name: str, saved: Mapping[str, str]) -> None:
     """Raise ModelError if a resource outside the folder is not that of the training."""
-    present = detector.needed_resources()
+    present, params = detector.needed_resources(), detector.get_params()
     for resource in sorted({*saved, *present}):
-        then, now = (digests.get(resource, "none") for digests in (saved, present))
-        if then == now:
-            continue
-        short = resource.rpartition(".")[2]
-        if installed(short):  # a resource that is a package, such as a list of words
+        then, now = (found.get(resource, "none") for found in (saved, present))
+        if then != now:
+            short = resource.rpartition(".")[2]
+            setting = f" {params[short]!r}" if params.get(short) else ""
             raise ModelError(
-                f"The model of {name} was fitted with {short} {then}, but {short} {now} is installed; "
-                f"run: pip install {short}=={then}"
+                f"The model of {name} was fitted with {short}{setting} {then}, but it is {now} here. Put the "
+                "original in its place (a package: install that version), or fit and save the model again."
             )
-        setting = detector.get_params().get(short)
-        raise ModelError(
-            f"The model of {name} needs the {short}{f' {setting!r}' if setting else ''} with digest {then}, "
-            f"but its digest is {now}. Put the original file in its place, or fit and save the model again."
-        )

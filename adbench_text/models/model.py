@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.calibration import Drift, drift, joined, p_values, threshold
@@ -13,7 +14,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.orders import ORDERS, P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.detector import TextDetector
-from adbench_text.plugins.scores import TokenScore, check_texts, words_and_why, words_as_written
+from adbench_text.plugins.scores import Explanation, check_texts, explain
 from adbench_text.text.reading import check_length
 from adbench_text.text.words import digest, text_key
 
@@ -43,28 +44,6 @@ class Training:
 
 
 @dataclass(frozen=True)
-class FormPart:
-    """The form of normal documents, beside their words.
-
-    Attributes
-    ----------
-    detector : TextDetector
-        Fitted on documents as they were written.
-    n_documents : int
-        How many.
-    calibration : float64 array of shape (n_calibration,)
-        Scores of normal documents by form.
-    both : float64 array of shape (n_calibration,)
-        Scores of the same documents by words and form, as `adbench_text.calibration.joined` joins them.
-    """
-
-    detector: TextDetector
-    n_documents: int
-    calibration: NDArray[np.float64]
-    both: NDArray[np.float64]
-
-
-@dataclass(frozen=True)
 class Model:
     """A fitted detector that is saved and read back by `save_model` and `load_model`.
 
@@ -73,24 +52,30 @@ class Model:
     detector : TextDetector
     name : str
         The name of the detector in the registry.
-    calibration : float64 array of shape (n,)
-        Scores of normal documents.
+    calibrations : mapping of str to float64 array of shape (n,)
+        Scores of normal documents in order: by ``"words"``; with `form` also by ``"form"`` and ``"both"``, as
+        `adbench_text.calibration.joined` joins them.
     calibrated_by : str
         How the scores were found, for example ``"leave-one-out"``.
     training : Training
-    form : FormPart or None
-        None if the detector reads documents as they were written itself.
+    form : TextDetector or None
+        Fitted on the form of documents as they were written; None if the detector reads them so itself.
     known : uint64 array of shape (n_known,)
         `keys` of the texts that the model was given, in order.
     """
 
     detector: TextDetector
     name: str
-    calibration: NDArray[np.float64]
+    calibrations: Mapping[str, NDArray[np.float64]]
     calibrated_by: str
     training: Training
-    form: FormPart | None = None
+    form: TextDetector | None = None
     known: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    @property
+    def calibration(self) -> NDArray[np.float64]:
+        """Scores of normal documents by words."""
+        return self.calibrations["words"]
 
     def thresholds(self) -> dict[str, float | None]:
         """Return for each share in `ALPHAS` the score above which a document has at most this p-value.
@@ -103,23 +88,6 @@ class Model:
 def keys(texts: Iterable[str], kind: bytes = b"") -> NDArray[np.uint64]:
     """Return a number for each text, by which copies are known: texts as they were written, or cleaned."""
     return np.array([text_key(text.strip(), kind) for text in texts], dtype=np.uint64)
-
-
-class ScoredDocument(NamedTuple):
-    """The result of a document.
-
-    `score` and `p` are None where it has no words; `p_form` and `p_both` where it shows nothing, or the model
-    does not look at form.
-    """
-
-    score: float | None
-    p: float | None  # share of normal documents that score at least as high
-    is_odd: bool  # whether the p that decides is at most alpha
-    why: list[str]  # the words that make an odd document odd, the strongest first
-    p_form: float | None  # the same share by form
-    p_both: float | None  # by words and form together
-    why_form: list[str]  # the facts that make its form odd, the strongest first
-    key: int | None = None  # the same for copies; None for a text that the model knows
 
 
 class Scorer:
@@ -142,7 +110,7 @@ class Scorer:
     >>> from adbench_text import fit_model
     >>> tickets = ["cannot log in", "login rejected", "the login fails", "password rejected"]
     >>> scorer = Scorer(fit_model(tickets, "llr", preset="default"), alpha=0.3)
-    >>> [document.is_odd for document in scorer.score(["login fails again", "a lion sleeps tonight"])]
+    >>> scorer.score(["login fails again", "a lion sleeps tonight"])["odd"].tolist()
     [False, True]
     """
 
@@ -150,6 +118,7 @@ class Scorer:
         Number("(0, 1)").check("alpha", alpha)
         self.by = by or ("words" if model.form is None else "both")
         check_choice("order", self.by, ORDERS)
+        self.p_name = P_OF_ORDER[self.by]  # the column of the p that decides
         if self.by != "words" and model.form is None:
             raise InvalidValueError(
                 f"The model has no part for form, so that nothing is odd by {by!r}. Leave out by (--by)."
@@ -160,8 +129,17 @@ class Scorer:
         self._cleaner = Cleaner(options.get("language", "en") if options.get("clean") else None)
         self.centre = float(options.get("centre", 0.0))
 
-    def score(self, texts: Sequence[str]) -> list[ScoredDocument]:
-        """Return the result of each document, in their order.
+    def score(self, texts: Sequence[str]) -> pd.DataFrame:
+        """Return a table with a row for each document, in their order.
+
+        - ``score``: abnormality of its words; missing without words
+        - ``p``: share of normal documents that score at least as high by words
+        - ``odd``: whether the p that decides is at most alpha
+        - ``why``: the words that make an odd document odd, the strongest first
+        - ``p_form``, ``p_both``: the same share by form, and by words and form together; missing where a
+          document shows nothing, or the model does not look at form
+        - ``why_form``: the facts that make the form of an odd document odd, the strongest first
+        - ``key``: the same for copies; missing for a text that the model knows
 
         Raises
         ------
@@ -176,32 +154,34 @@ class Scorer:
         for number, text in enumerate(texts, start=1):
             check_length(text, f"text {number}")
         cleaned = [self._cleaner(text) for text in texts]
-        rows = [row for row, text in enumerate(cleaned) if text and not text.isspace()]
-        results = [ScoredDocument(None, None, False, [], None, None, [])] * len(texts)
+        rows = [row for row, text in enumerate(cleaned) if text.strip()]
         is_known, knows_words, text_keys = self._known(texts, cleaned, rows)
-        p_words = np.ones(len(texts))  # no word of a document without words is odd
+        score, p, p_form, p_both = np.full((4, len(texts)), np.nan)
+        calibrations = self._model.calibrations
         if rows:
-            scores = self._model.detector.decision_function([cleaned[row] for row in rows])
-            p_words[rows] = np.where(knows_words[rows], 1, p_values(scores, self._model.calibration))
-            for row, score in zip(rows, scores.tolist(), strict=True):
-                results[row] = results[row]._replace(score=score, p=float(p_words[row]))
+            score[rows] = self._model.detector.decision_function([cleaned[row] for row in rows])
+            p[rows] = np.where(knows_words[rows], 1, p_values(score[rows], calibrations["words"]))
         if self._form and (rows := [row for row, text in enumerate(texts) if text.strip()]):
-            scores = self._form.detector.decision_function([texts[row] for row in rows])
-            p_form = np.where(is_known[rows], 1, p_values(scores, self._form.calibration))
-            p_both = p_values(joined(p_words[rows], p_form), self._form.both)
-            for row, *both in zip(rows, p_form.tolist(), p_both.tolist(), strict=True):
-                results[row] = results[row]._replace(p_form=both[0], p_both=both[1])
-        for row in np.flatnonzero(~knows_words).tolist():
-            results[row] = results[row]._replace(key=text_keys[row])
-        odd_rows = [row for row, result in enumerate(results) if self._is_odd(result)]
-        odd_texts = [texts[row] for row in odd_rows]
-        for row, why, why_form in zip(odd_rows, *self.why(odd_texts), strict=True):
-            results[row] = results[row]._replace(is_odd=True, why=why, why_form=why_form)
-        return results
+            by_form = self._form.decision_function([texts[row] for row in rows])
+            p_form[rows] = np.where(is_known[rows], 1, p_values(by_form, calibrations["form"]))
+            p_both[rows] = p_values(joined(p[rows], p_form[rows]), calibrations["both"])
+        table = pd.DataFrame({"score": score, "p": p, "p_form": p_form, "p_both": p_both})
+        is_odd = table[self.p_name].to_numpy() <= self._alpha
+        explanations = [Explanation([], [], [])] * len(texts)
+        odd_rows = np.flatnonzero(is_odd).tolist()
+        for row, explanation in zip(odd_rows, self.explain([texts[row] for row in odd_rows]), strict=True):
+            explanations[row] = explanation
+        columns: dict[str, Any] = {
+            "odd": is_odd,
+            "why": [explanation.why for explanation in explanations],
+            "why_form": [explanation.why_form for explanation in explanations],
+            "key": pd.arrays.IntegerArray(text_keys, knows_words),
+        }
+        return table.assign(**columns)
 
     def _known(
         self, written: list[str], cleaned: list[str], rows: list[int]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], list[int]]:
+    ) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.uint64]]:
         """Return which texts the model knows, of which it knows the words, and the keys of all.
 
         The same words may be written in another form: only a text that was written the same is known itself.
@@ -209,29 +189,19 @@ class Scorer:
         text_keys = keys(written)
         is_known = self._are_known(text_keys)
         text_keys[rows] = keys([cleaned[row] for row in rows], WORDS)
-        return is_known, is_known | self._are_known(text_keys), text_keys.tolist()
+        return is_known, is_known | self._are_known(text_keys), text_keys
 
     def _are_known(self, text_keys: NDArray[np.uint64]) -> NDArray[np.bool_]:
         known = self._model.known
         return np.searchsorted(known, text_keys, "right") > np.searchsorted(known, text_keys)
 
-    def p_of(self, result: ScoredDocument) -> float | None:
-        """Return the p that decides whether a document is odd."""
-        p: float | None = getattr(result, P_OF_ORDER[self.by])
-        return p
-
-    def _is_odd(self, result: ScoredDocument) -> bool:
-        p = self.p_of(result)
-        return p is not None and p <= self._alpha
-
-    def evidence(self, results: Iterable[ScoredDocument]) -> dict[int, float]:
-        """Return the p that decides of each different new text, by its key.
+    def evidence(self, table: pd.DataFrame) -> dict[int, float]:
+        """Return the p that decides of each different new text in a table of `score`, by its key.
 
         Texts that the model was fitted on look too normal, and copies are no further evidence.
         """
-        return {
-            each.key: p for each in results if each.key is not None and (p := self.p_of(each)) is not None
-        }
+        new = table[table["key"].notna() & table[self.p_name].notna()]
+        return dict(zip(new["key"].tolist(), new[self.p_name].tolist(), strict=True))
 
     def drift(self, evidence: Mapping[int, float]) -> Drift:
         """Return whether documents, taken together, look like normal ones, given their `evidence`.
@@ -239,24 +209,19 @@ class Scorer:
         Folds of a detector that cannot leave single documents out have learned from fewer of them than the
         detector itself: only the highest scores are compared.
         """
-        form = self._form
-        calibrations = {"words": self._model.calibration}
-        if form is not None:
-            calibrations |= {"form": form.calibration, "both": form.both}
         with_distance = self.by == "form" or self._model.detector.leaves_out_self
-        return drift([*evidence.values()], calibrations[self.by], self._alpha, with_distance)
+        return drift([*evidence.values()], self._model.calibrations[self.by], self._alpha, with_distance)
 
-    def why(self, texts: Sequence[str]) -> tuple[list[list[str]], list[list[str]]]:
-        """Return what makes documents odd, the strongest first: words, and facts about their form.
+    def explain(self, texts: Sequence[str]) -> list[Explanation]:
+        """Return what makes documents odd: words with their scores, and facts about their form.
 
         Where the detector has no scores of words, its own facts replace them.
         """
         if not texts:
-            return [], []
+            return []
         detector = self._model.detector
-        _, why = words_and_why(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
-        return why, self._form.detector.reasons(texts) if self._form else [[] for _ in texts]
-
-    def words(self, texts: Sequence[str]) -> list[list[TokenScore]]:
-        """Return the words of documents with their scores; none if the detector has no such scores."""
-        return words_as_written(texts, self._cleaner, self._model.detector.token_scores) if texts else []
+        found = explain(texts, self._cleaner, detector.token_scores, detector.reasons, self.centre)
+        if self._form is None:
+            return found
+        of_form = self._form.reasons(texts)
+        return [each._replace(why_form=facts) for each, facts in zip(found, of_form, strict=True)]

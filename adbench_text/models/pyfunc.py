@@ -51,13 +51,12 @@ class Predictor:
             texts = model_input["text"].explode()
             # a missing text has no words, as an empty one
             model_input, index = texts.fillna("").tolist(), texts.index
-        results = Scorer(self._model, alpha).score(model_input)
-        values = [result[: len(RESULTS)] for result in results]
-        table = pd.DataFrame(values, index=index, columns=list(RESULTS), dtype=object)
+        table = Scorer(self._model, alpha).score(model_input)[list(RESULTS)]
+        table.index = table.index if index is None else index
         for name in ("why", "why_form"):
-            table[name] = table[name].map(", ".join)
+            table[name] = table[name].map(", ".join).astype(str)
         # objects: MLflow's server writes None as null, but NaN as NaN, which is not JSON
-        return table.astype({"odd": bool, "why": str, "why_form": str})
+        return table.astype(object).where(table.notna(), None).astype({"odd": bool})
 
 
 def _load_pyfunc(path: str) -> Predictor:

@@ -40,6 +40,15 @@ class TokenScore(NamedTuple):
     score: float
 
 
+class Explanation(NamedTuple):
+    """What makes a document odd."""
+
+    #: Scores of its words as they were written; empty if the detector scores a document as a unit.
+    words: list[TokenScore]
+    why: list[str]  #: words, or else facts from the detector, the strongest first
+    why_form: list[str]  #: facts about its form, the strongest first
+
+
 def check_texts(texts: Sequence[str], *, may_be_empty: bool = False) -> list[str]:
     """Return documents as a list; raise InvalidValueError if they are none, or no sequence of strings."""
     if isinstance(texts, str | bytes):
@@ -112,34 +121,24 @@ def odd_words(words: Sequence[TokenScore], least: float, n: int) -> list[str]:
     return list(dict.fromkeys(word.token.lower() for word in strongest))[:n]
 
 
-def words_as_written(
-    texts: Sequence[str],
-    cleaner: "Cleaner",
-    token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
-) -> list[list[TokenScore]]:
-    """Return the scores of the words of documents as written; none if a detector scores them as units.
-
-    `token_scores` is asked about the cleaned documents.
-    """
-    try:
-        scored = token_scores([cleaner(text) for text in texts])
-    except AdbenchTextError:  # a document is a unit
-        return [[] for _ in texts]
-    return [original_words(text, cleaner, tokens) for text, tokens in zip(texts, scored, strict=True)]
-
-
-def words_and_why(
+def explain(
     texts: Sequence[str],
     cleaner: "Cleaner",
     token_scores: Callable[[list[str]], Sequence[Sequence[TokenScore]]],
     reasons: Callable[[list[str]], Sequence[Sequence[str]]],
     least: float,
-) -> tuple[list[list[TokenScore]], list[list[str]]]:
-    """Return the words of documents as written, and what makes each odd, the strongest first.
+) -> list[Explanation]:
+    """Return what makes documents odd; `token_scores` and `reasons` are asked about them once cleaned.
 
-    That is the words with scores above the least, or else the `reasons` of the detector.
+    Words with scores above the least make a document odd.
     """
-    words = words_as_written(texts, cleaner, token_scores)
-    facts = reasons([cleaner(text) for text in texts])
-    why = [odd_words(own, least, N_WHY) or list(of[:N_WHY]) for own, of in zip(words, facts, strict=True)]
-    return words, why
+    cleaned = [cleaner(text) for text in texts]
+    try:
+        scored = token_scores(cleaned)
+    except AdbenchTextError:
+        scored = [[] for _ in texts]
+    explanations = []
+    for text, tokens, facts in zip(texts, scored, reasons(cleaned), strict=True):
+        words = original_words(text, cleaner, tokens)
+        explanations.append(Explanation(words, odd_words(words, least, N_WHY) or list(facts[:N_WHY]), []))
+    return explanations

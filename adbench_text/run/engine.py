@@ -75,11 +75,6 @@ class Local:
         Whole(0).check("jobs", self.jobs)
         Whole(1).check("gpu_jobs", self.gpu_jobs)
 
-    @property
-    def is_parallel(self) -> bool:
-        """Whether several cells run at the same time."""
-        return self.jobs > 1
-
     def check(self, limits: Limits) -> None:
         """Raise InvalidValueError if there are limits, but no processes that could be ended."""
         if self.jobs == 0 and limits != Limits():
@@ -146,8 +141,6 @@ class Dask:
     # of the scheduler, such as tcp://10.0.0.1:8786; None for that of Dask's configuration
     address: str | None = None
     gpu_jobs: int = 1  # cells that share a GPU
-
-    is_parallel = True
 
     def __post_init__(self) -> None:
         Whole(1).check("gpu_jobs", self.gpu_jobs)

@@ -72,10 +72,19 @@ def scored(
         seed_generators(cell.seed)
         is_oracle = detector.is_oracle if is_oracle is None else is_oracle
         score = _scorer(detector, split, is_oracle)
+        # in a ranking, the test texts are the training texts, and have the scores of the fit
+        is_fit_enough = split.is_ranking and not is_oracle
         training = _Training(score, len(split.test), partial(progress.step, cell), trace_every)
         detector.observer = training
-        scores = _fit_and_score(detector, split, None if split.is_ranking and not is_oracle else score, costs)
-        costs["fit_seconds"] -= training.seconds
+        with _peak_memory() as peak:
+            with Stopwatch() as watch:
+                detector.fit(list(split.train))
+            costs["fit_seconds"] = watch.seconds - training.seconds
+            with Stopwatch() as watch:
+                scores = detector.decision_scores_ if is_fit_enough else score(np.arange(len(split.test)))
+            costs["score_seconds"] = watch.seconds
+        costs["peak_memory_mb"] = peak[0]
+        scores = _checked(scores, len(split.test))
         if detector.costs_ is not None:
             costs = dict(detector.costs_)
         return Result(
@@ -162,24 +171,6 @@ def _tables(detector: TextDetector) -> "dict[str, pd.DataFrame]":
         except Exception as error:
             raise DetectorError(f"its table {name!r} cannot be written: {described(error)}") from error
     return tables
-
-
-def _fit_and_score(
-    detector: TextDetector, split: Split, score: "_Score | None", costs: dict[str, float]
-) -> Scores:
-    """Fit a detector on a split and return the scores of the test texts; add seconds and memory to costs.
-
-    Without `score` the test texts are the training texts, and have the scores of the fit.
-    """
-    with _peak_memory() as peak:
-        with Stopwatch() as watch:
-            detector.fit(list(split.train))
-        costs["fit_seconds"] = watch.seconds
-        with Stopwatch() as watch:
-            scores = score(np.arange(len(split.test))) if score else detector.decision_scores_
-        costs["score_seconds"] = watch.seconds
-    costs["peak_memory_mb"] = peak[0]
-    return _checked(scores, len(split.test))
 
 
 def _checked(scores: Any, n_texts: int) -> Scores:

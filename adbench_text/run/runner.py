@@ -1,23 +1,22 @@
 """Runs the cells of a sweep that are not finished yet."""
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
-from statistics import median
+from functools import cache
 from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
+from adbench_text.corpora.split import draw
 from adbench_text.errors import AdbenchTextError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
 from adbench_text.run.engine import Engine, Work
-from adbench_text.run.evaluate import measured, split_of
+from adbench_text.run.evaluate import measured
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
 from adbench_text.run.result import Result
-from adbench_text.run.running import finished, longest_first
+from adbench_text.run.running import finished
 from adbench_text.sweep.cell import Cell, of_splits, percent
 from adbench_text.sweep.construct import cell_id
 from adbench_text.sweep.sweep import Sweep
@@ -64,8 +63,7 @@ def run_sweep(
         store.keep(result, definitions[result.cell], corpus)
         return result
 
-    ordered = longest_first(todo, _remembered_seconds(todo, store)) if engine.is_parallel else todo
-    work = Work(ordered, corpora, definitions, progress, limits, trace_every)
+    work = Work(todo, corpora, definitions, progress, limits, trace_every)
     results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
@@ -111,36 +109,19 @@ def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result],
                     results[i] = keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
-def _remembered_seconds(cells: Sequence[Cell], store: Any) -> dict[Cell, float]:
-    """Return how long similar cells took: the same configuration and dataset, else the same detector."""
-    taken: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    try:
-        for record in store.cells({cell.dataset for cell in cells}):
-            seconds = record.metrics.get("fit_seconds", 0.0) + record.metrics.get("score_seconds", 0.0)
-            taken[record.detector, record.configuration, record.dataset].append(seconds)
-            taken[record.detector,].append(seconds)
-    except TrackingError:  # somebody changed the store; this is for the order of the cells only
-        return {}
-    medians = {key: median(values) for key, values in taken.items()}
-    return {
-        cell: medians.get((cell.detector, cell.configuration, cell.dataset), medians.get((cell.detector,), 0))
-        for cell in cells
-    }
-
-
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:
     """Return the cells that cannot run on these corpora, and why: a split has too few outliers, or none."""
-    reasons: dict[tuple[object, ...], str] = {}
-    for cell in cells:
-        key = cell.dataset, cell.inlier, cell.contamination, of_splits(cell)
-        if key not in reasons:
-            try:
-                split_of(replace(cell, seed=0), corpora[cell.dataset])
-                reasons[key] = ""
-            except AdbenchTextError as error:
-                reasons[key] = str(error)
-    by_cell = {c: reasons[c.dataset, c.inlier, c.contamination, of_splits(c)] for c in cells}
-    return {cell: reason for cell, reason in by_cell.items() if reason}
+
+    @cache
+    def reason(dataset: str, *split: Any) -> str:
+        try:
+            draw(corpora[dataset], *split)
+        except AdbenchTextError as error:
+            return str(error)
+        return ""
+
+    splits = {c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers) for c in cells}
+    return {cell: reason(*split) for cell, split in splits.items() if reason(*split)}
 
 
 def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:

@@ -2,11 +2,9 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import replace
-from itertools import groupby
-from typing import Any
 
 from adbench_text.processes import CallError, WorkersLostError
 from adbench_text.run.engine import Engine, Local, Work
@@ -14,21 +12,7 @@ from adbench_text.run.evaluate import scored
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
-_LONG = 10.0  # seconds; values that cells of a split share take less than this
 _LOOK_SECONDS = 1.0  # between two looks at the number of workers
-
-
-def longest_first(cells: Sequence[Cell], expected: Mapping[Cell, float]) -> list[Cell]:
-    """Return cells so that several processes end soonest: long cells, then splits, longest first."""
-
-    def seconds(group: Sequence[Cell]) -> float:
-        return sum(expected.get(cell, 0.0) for cell in group)
-
-    long = [[cell] for cell in cells if seconds([cell]) >= _LONG]
-    short = [cell for cell in cells if seconds([cell]) < _LONG]
-    of_splits = [list(group) for _, group in groupby(short, key=lambda cell: cell.split)]
-    groups = sorted(long, key=seconds, reverse=True) + sorted(of_splits, key=seconds, reverse=True)
-    return [cell for group in groups for cell in group]
 
 
 def finished(
@@ -45,19 +29,23 @@ def finished(
             corpus, is_oracle = work.corpora[cell.dataset], work.is_oracle(cell)
             yield keep(scored(cell, corpus, work.progress, work.trace_every, is_oracle))
         return
-    waiting, kept = _Waiting(work), deque[Result]()
+    waiting, kept = dict.fromkeys(work.cells), deque[Result]()
     running: dict[Future[Result], tuple[Cell, float]] = {}
-    suspects: set[Cell] = set()  # whose workers were lost; they run once more, when no other cell does
+    suspects: set[Cell] = set()  # whose workers were lost
+    again: list[Cell] = []  # suspects that run once more, when no other cell does
     with engine.start(work) as started:
-        while waiting or running or kept:
+        while waiting or running or kept or again:
+            if again and not waiting and not running:
+                waiting[again.pop()] = None
             n, n_on_gpu = started.sizes()
             while len(running) < n:
-                next_cell = waiting.take([cell for cell, _ in running.values()], n_on_gpu)
-                if next_cell is None:
+                is_gpu_free = sum(work.may_use_gpu(cell) for cell, _ in running.values()) < n_on_gpu
+                ready = (cell for cell in waiting if is_gpu_free or not work.may_use_gpu(cell))
+                if (next_cell := next(ready, None)) is None:
                     break
+                del waiting[next_cell]
                 work.progress.started(next_cell)
-                began = time.time()
-                running[started.submit(next_cell)] = next_cell, began
+                running[started.submit(next_cell)] = next_cell, time.time()
             if kept:  # now: its process need not wait until the result is logged
                 yield kept.popleft()
             elif not running:  # a cluster without workers
@@ -65,49 +53,12 @@ def finished(
             else:
                 for future in [*wait(running, _LOOK_SECONDS, FIRST_COMPLETED).done][:1]:
                     cell, began = running.pop(future)
-                    waiting.split = cell.split
                     try:
                         result = replace(future.result(), cell=cell)
                     except CallError as error:
                         if isinstance(error, WorkersLostError) and cell not in suspects:
                             suspects.add(cell)  # perhaps a cell beside it was to blame
-                            waiting.alone.append(cell)
+                            again.append(cell)
                             continue
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)
                     kept.append(keep(result))
-
-
-class _Waiting:
-    """The cells of some work that wait."""
-
-    def __init__(self, work: Work) -> None:
-        self._may_use_gpu = work.may_use_gpu
-        # neighbours of one split, which share values
-        self._groups = deque(deque(group) for _, group in groupby(work.cells, key=lambda cell: cell.split))
-        self.alone = deque[Cell]()  # those that wait until no other cell runs
-        self.split: Any = None  # that the process has worked on which is idle now
-
-    def __bool__(self) -> bool:
-        return bool(self._groups or self.alone)
-
-    def take(self, running: Collection[Cell], n_on_gpu: int) -> Cell | None:
-        """Remove and return a cell that can begin while others run; None if there is none.
-
-        Take it from the split that a process remembers, else from the first that nobody works on. `n_on_gpu`
-        is the number of cells that may use a GPU at the same time.
-        """
-        is_gpu_free = sum(map(self._may_use_gpu, running)) < n_on_gpu
-        for is_own in (True, False):
-            for group in self._groups:
-                if is_own and group[0].split != self.split:
-                    continue
-                cell = next((c for c in group if is_gpu_free or not self._may_use_gpu(c)), None)
-                if cell is None:
-                    continue
-                self._groups.remove(group)
-                group.remove(cell)
-                if group:  # the next process begins with another split
-                    self._groups.appendleft(group) if is_own else self._groups.append(group)
-                return cell
-        is_alone = not self._groups and not running
-        return self.alone.popleft() if is_alone and self.alone else None

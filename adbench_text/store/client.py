@@ -3,7 +3,6 @@
 import errno
 import logging
 import os
-import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, nullcontext, suppress
@@ -20,7 +19,7 @@ DEFAULT_URI = "sqlite:///mlflow.db"
 PATIENCE = 5  # seconds to wait for a server
 _LONGEST = 100  # characters of the prefix of an experiment
 _CREATION_SECONDS = 120  # to wait for another process that creates the store
-_DATABASES = ("postgresql", "postgres", "mysql", "mssql")  # used through a server of MLflow
+_NO_STORES = ("sqlite", "file", "postgresql", "postgres", "mysql", "mssql")  # schemes; the rest is MLflow's
 _JOURNALS = ("journal", "wal", "shm")  # what SQLite keeps beside a database
 
 
@@ -50,19 +49,14 @@ def check_reachable(uri: str, writes: bool = True) -> None:
         scheme = urlsplit(uri).scheme.partition("+")[0]
         if scheme in ("http", "https"):
             _check_server(uri)
-        elif scheme == "sqlite":
-            _check_sqlite(uri, writes)
     except ValueError as error:  # no host, or a port that is no number
         raise TrackingError(f"{shown!r} is not an address of a store: {error}.") from error
-    if scheme in _DATABASES:
+    if file := sqlite_file(uri):
+        _check_file(file.absolute(), writes)
+    elif scheme in _NO_STORES or (len(scheme) < 2 and not uri.startswith("databricks")):  # a path, or a drive
         raise TrackingError(
-            f"{shown!r} is a database: start an MLflow server on it (mlflow server --backend-store-uri ...), "
-            "and give the http address of the server as --tracking-uri."
-        )
-    # the rest is a path (one letter is a drive), or another scheme of MLflow
-    if (scheme in ("file", "") and not uri.startswith("databricks")) or len(scheme) == 1:
-        raise TrackingError(
-            f"MLflow keeps no runs in plain folders any more, got {shown!r}; use {DEFAULT_URI}."
+            f"{shown!r} is no store: give a SQLite file (sqlite:///path/to/mlflow.db), or the http address "
+            "of an MLflow server, which may use a database (mlflow server --backend-store-uri ...)."
         )
 
 
@@ -80,6 +74,23 @@ def _check_server(uri: str) -> None:
             f"No MLflow server answers at {without_password(uri)} ({reason}). "
             f"Start it, or use --tracking-uri {DEFAULT_URI}."
         )
+
+
+def _check_file(path: Path, writes: bool) -> None:
+    verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
+    if not {"?", "%"}.isdisjoint(str(path)):
+        reason = "its path has a ? or %, which would begin an option"
+    elif not path.parent.is_dir():
+        reason = f"there is no folder {path.parent}"
+    elif not os.access(path if path.exists() else path.parent, mode):
+        reason = f"cannot {verb} it"
+    elif (tables := sqlite_tables(path)) and not {"experiments", "runs"} <= tables:
+        reason = "it belongs to another program"  # MLflow would write its own tables beside them
+    else:
+        return
+    raise TrackingError(
+        f"The store {without_password(str(path))} cannot be used: {reason}. Choose another (--tracking-uri)."
+    )
 
 
 def first_line(error: BaseException) -> str:
@@ -104,42 +115,9 @@ def sqlite_file(uri: str) -> Path | None:
 
 
 def mlflow_uri(uri: str) -> str:
-    """Return an address as MLflow needs it: that of a SQLite file is quoted and absolute where necessary.
-
-    SQLAlchemy takes ``?`` and ``%`` in a path for options and quoted characters.
-    """
-    from sqlalchemy.engine import URL, make_url
-
-    path = sqlite_file(uri)
-    if path is None:
-        return uri
-    file = str(path.absolute())
-    if make_url(f"sqlite:///{file}").database == file:
-        return f"sqlite:///{file}"
-    # with the name of the driver, or else MLflow creates a folder of the quoted name
-    return URL.create("sqlite+pysqlite", database=file).render_as_string()
-
-
-def _check_sqlite(uri: str, writes: bool) -> None:
-    path, shown = sqlite_file(uri), without_password(uri)
-    if path is None:
-        raise TrackingError(f"A SQLite store is written sqlite:///path/to/mlflow.db, got {shown!r}.")
-    if re.search(r"\?\w+=[^/]*$", uri):
-        raise TrackingError(
-            f"Options after ? are not supported in {shown!r}; give the path of the file only."
-        )
-    if not path.parent.is_dir():
-        raise TrackingError(f"There is no folder {path.parent.absolute()} for the store {uri}.")
-    if path.is_dir():
-        raise TrackingError(f"{path.absolute()} is a folder; name a file in it for the store.")
-    verb, mode = ("write", os.W_OK) if writes else ("read", os.R_OK)
-    if not os.access(path if path.exists() else path.parent, mode):
-        raise TrackingError(f"Cannot {verb} the store {path.absolute()}; choose another with --tracking-uri.")
-    tables = sqlite_tables(path)
-    if tables and not {"experiments", "runs"} <= tables:  # MLflow would write its own beside them
-        raise TrackingError(
-            f"{path.absolute()} belongs to another program; choose another with --tracking-uri."
-        )
+    """Return an address as MLflow needs it: that of a SQLite file is absolute."""
+    file = sqlite_file(uri)
+    return f"sqlite:///{file.absolute()}" if file else uri
 
 
 def sqlite_tables(path: Path) -> set[str]:
@@ -155,8 +133,7 @@ def sqlite_tables(path: Path) -> set[str]:
         if getattr(error, "sqlite_errorname", "").startswith("SQLITE_BUSY"):
             raise locked(path.absolute()) from error
         raise TrackingError(
-            f"{path.absolute()} is not a usable SQLite database ({error}); "
-            "choose another with --tracking-uri."
+            f"{path.absolute()} is not a usable SQLite database ({error}). Choose another (--tracking-uri)."
         ) from error
 
 
@@ -235,12 +212,6 @@ class StoreClient:
                 raise TrackingError(
                     f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
                 )
-            is_of_server = known.artifact_location.startswith("mlflow-artifacts:")
-            if is_of_server and not self._uri.startswith(("http:", "https:")):
-                raise TrackingError(
-                    f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
-                    "give the address of the server as --tracking-uri."
-                )
             self._experiments[name] = str(known.experiment_id)
         return self._experiments[name]
 
@@ -263,22 +234,14 @@ def as_tracking_error(error: BaseException, uri: str) -> TrackingError:
     shown, text, database = without_password(uri), str(error), sqlite_file(uri)
     if "database is locked" in text:
         return locked(shown)
-    full: Path | str | None = None
-    if database is not None and "database or disk is full" in text:
-        full = database.absolute()
-    elif isinstance(error, OSError) and error.errno == errno.ENOSPC:
+    if "database or disk is full" in text or getattr(error, "errno", None) == errno.ENOSPC:
         # MLflow copies an artifact from a temporary file; its error may name both, or none
-        folder = database.absolute().parent / "mlruns" if database is not None else gettempdir()
-        full = error.filename2 or error.filename or folder
-    if full:
+        known = f"{database} or {database.parent / 'mlruns'}" if database else gettempdir()
+        place = getattr(error, "filename2", None) or getattr(error, "filename", None) or known
         return TrackingError(
-            f"Cannot write to {full}: No space left on device. Make room, then run the same command again."
+            f"Cannot write to {place}: No space left on device. Make room, then run the same command again."
         )
-    if answer := re.search(r"too many (\d+) error responses", text):
-        reason = f"the server answers HTTP status {answer[1]}; its own log names the reason"
-    else:
-        reason = first_line(error).removesuffix(".")
-    return TrackingError(f"The store {shown} cannot be used: {reason}.")
+    return TrackingError(f"The store {shown} cannot be used: {first_line(error).removesuffix('.')}.")
 
 
 def _create(path: Path) -> None:

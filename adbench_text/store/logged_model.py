@@ -1,28 +1,24 @@
 """Registers saved models in MLflow, so that they can be listed, aliased and served."""
 
-import json
 import re
 import time
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, suppress
 from importlib.metadata import PackageNotFoundError
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from adbench_text import __version__
 from adbench_text.errors import InvalidValueError, TrackingError
-from adbench_text.escaping import printable, without_password
-from adbench_text.isolation import environment_with
+from adbench_text.escaping import printable
 from adbench_text.models import pyfunc
 from adbench_text.models.folder import read_description
 from adbench_text.models.model import Training
-from adbench_text.provenance import command_line, git_commit
-from adbench_text.store.client import StoreClient, check_reachable, first_line, mlflow_uri
+from adbench_text.store.client import StoreClient, check_reachable, first_line
 from adbench_text.store.own_package import requirements, write_wheel
-from adbench_text.store.record import KIND, TAG, Input, Run
+from adbench_text.store.record import KIND, Run
 from adbench_text.store.writing import DESCRIPTION, run_tags, write_run
 from adbench_text.text import pretrained, vectors
 
@@ -33,7 +29,6 @@ _WHEELS = {  # on the package index, by the digests of what they contain
     vectors.WHEEL_DIGEST: vectors.WHEEL,
     **{wheel.digest: wheel for wheel in (pretrained.MINILM, pretrained.WORDLLAMA)},
 }
-_NEWEST = "Newest version: "  # what our description of a registered model begins with
 
 
 def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | None = None) -> str:
@@ -54,65 +49,43 @@ def log_model(folder: Path | str, name: str, tracking_uri: str, alias: str | Non
             f"The name of a model must not be empty or contain / : . % or quotes, got {name!r}."
         )
     check_reachable(tracking_uri)
-    import mlflow
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        # MLflow prints what it does, and asks for an example although there is a signature
-        with TemporaryDirectory() as temporary, warnings.catch_warnings(), redirect_stderr(StringIO()):
-            warnings.simplefilter("ignore")
-            with _address(tracking_uri):
-                return _log(folder, description, name, tracking_uri, alias, write_wheel(Path(temporary)))
-    except (mlflow.MlflowException, SQLAlchemyError, OSError, PackageNotFoundError) as error:
-        raise TrackingError(
-            f"The model cannot be registered in {without_password(tracking_uri)}: {first_line(error)}"
-        ) from error
-
-
-@contextmanager
-def _address(uri: str) -> Iterator[None]:
-    """Let MLflow use a store in a block; the registry is that of the store, unless the user has set one."""
-    import mlflow
-
-    before = mlflow.get_tracking_uri()
-    with environment_with({}):  # MLflow sets its variable, too
-        try:
-            mlflow.set_tracking_uri(mlflow_uri(uri))
-            yield
-        finally:
-            mlflow.set_tracking_uri(before)
-
-
-def _log(
-    folder: Path, description: Mapping[str, Any], name: str, uri: str, alias: str | None, wheel: Path
-) -> str:
-    import mlflow
-
-    client = StoreClient(uri)  # creates a database where there is none
+    client = StoreClient(tracking_uri)
     logged = _run_of_model(description, name)
-    run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
-    needed = packages_of(description["detectors"][0])
-    with mlflow.start_run(run_id=run_id, nested=True):  # the user may have a run of their own
-        version = mlflow.pyfunc.log_model(
-            name=name,
-            loader_module=pyfunc.__name__,
-            data_path=str(folder),
-            code_paths=[str(wheel)],
-            signature=_signature(),
-            pip_requirements=[f"code/{wheel.name}", *requirements(needed)],
-            registered_model_name=name,
-        ).registered_model_version
-    number = str(version)
-    client.update_model_version(name, number, logged.tags[DESCRIPTION])
-    page = client.get_registered_model(name)
-    if not page.description or page.description.startswith(_NEWEST):  # otherwise somebody has written it
-        client.update_registered_model(name, f"{_NEWEST}{number}. {logged.tags[DESCRIPTION]}")
-    for tag, value in logged.tags.items() - run_tags().items():
-        client.set_model_version_tag(name, number, tag, value)
-        client.set_registered_model_tag(name, tag, value)
+    with TemporaryDirectory() as temporary:
+        saved = _as_mlflow_model(folder, packages_of(description["detectors"][0]), Path(temporary))
+        run_id = write_run(client, client.experiment_id(EXPERIMENT), logged)
+        client.log_artifacts(run_id, str(saved), saved.name)
+    with suppress(TrackingError):  # there is one already
+        client.create_registered_model(name)
+    source = f"{client.get_run(run_id).info.artifact_uri}/{saved.name}"
+    text = logged.tags[DESCRIPTION]
+    number = client.create_model_version(name, source, run_id, description=text).version
     if alias is not None:
         client.set_registered_model_alias(name, alias, number)
     return f"models:/{name}/{number}" if alias is None else f"models:/{name}@{alias}"
+
+
+def _as_mlflow_model(folder: Path, packages: Sequence[str], temporary: Path) -> Path:
+    """Write the model in a folder as one of MLflow into a temporary folder; return its path."""
+    import mlflow
+
+    path = temporary / "model"
+    # MLflow asks for an example although there is a signature
+    with warnings.catch_warnings(), redirect_stderr(StringIO()):
+        warnings.simplefilter("ignore")
+        try:
+            wheel = write_wheel(temporary)
+            mlflow.pyfunc.save_model(
+                path,
+                loader_module=pyfunc.__name__,
+                data_path=str(folder),
+                code_paths=[str(wheel)],
+                signature=_signature(),
+                pip_requirements=[f"code/{wheel.name}", *requirements(packages)],
+            )
+        except (mlflow.MlflowException, OSError, PackageNotFoundError) as error:
+            raise TrackingError(f"The model cannot be written for MLflow: {first_line(error)}") from error
+    return path
 
 
 def packages_of(detector: Mapping[str, Any]) -> list[str]:
@@ -131,44 +104,24 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
     detector, calibration = description["detectors"][0], description["calibration"]
     training = Training(**description["training"])
     source = training.source or "documents"
-    counts = {key: value for key, value in training.options.items() if key.startswith("n_")}
     params = {
         "detector": detector["name"],
         "alpha": pyfunc.ALPHA,
         "calibration": calibration["by"],
-        **{key: value for key, value in training.options.items() if key not in counts},
+        **training.options,
         **{f"detector.{key}": value for key, value in detector["settings"].items()},
     }
     metrics = {
-        "n_documents": training.n_documents,
+        "n_learned": training.n_documents,
         "n_calibration": calibration["n"],
-        **counts,
         **{f"threshold_{alpha}": score for alpha, score in calibration["thresholds"].items()},
     }
-    thresholds = [
-        f"{score:.3g} at {100 * float(alpha):g} % of false alarms"
-        for alpha, score in calibration["thresholds"].items()
-        if score is not None
-    ]
     label = training.options.get("configuration", detector["name"])
     tags = {
         KIND: "model",
-        f"{TAG}detector": detector["name"],
-        f"{TAG}training": f"{source}, digest {training.digest}",
-        DESCRIPTION: "\n".join(
-            [
-                f"{label}, fitted on {training.n_documents:,} documents of {source}, calibrated by "
-                f"its scores ({calibration['by']}).",
-                "",
-                f"- Made by `{command_line():.1000}`, adbench-text {__version__}, commit {git_commit()}; "
-                f"the digest of its documents is {training.digest}.",
-                f"- By words, a score is odd above {'; '.join(thresholds) or 'none: too few documents'}.",
-                "- How many odd documents it finds is not known: its training documents have no labels. On "
-                "labelled documents, `adbench-text run -s files:FILE` measures its detector.",
-            ]
-        ),
+        DESCRIPTION: f"{label}, fitted on {training.n_documents:,} documents of {source}, digest "
+        f"{training.digest}, calibrated by its scores ({calibration['by']}).",
     }
-    file, size = json.dumps({"file": training.source}), json.dumps({"num_rows": training.n_documents})
     return Run(
         name=name,
         status="FINISHED",
@@ -176,7 +129,6 @@ def _run_of_model(description: Mapping[str, Any], name: str) -> Run:
         tags={tag: printable(value) for tag, value in tags.items()} | run_tags(),
         params={key: printable(str(value)) for key, value in params.items()},
         metrics={key: float(value) for key, value in metrics.items() if value is not None},
-        inputs=[Input("training", source, training.digest, file, size)],
     )
 
 

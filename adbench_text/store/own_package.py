@@ -46,7 +46,9 @@ def requirements(others: Iterable[str]) -> list[str]:
     """Return what this package depends on, and other packages, with the versions installed here, if any."""
     declared = distribution(_NAME).requires or ()
     names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
-    return [_pinned(name) for name in dict.fromkeys([*names, *others]) if name != _NAME]
+    # the local part of a version, as in 2.13.0+cpu, is on no index
+    versions = {name: installed(name).partition("+")[0] for name in [*names, *others] if name != _NAME}
+    return [f"{name}=={number}" if number else name for name, number in versions.items()]
 
 
 def _files() -> dict[str, Path]:
@@ -62,11 +64,6 @@ def _files() -> dict[str, Path]:
         for path in sorted(folder.rglob("*"))
         if path.suffix in _SUFFIXES and _MEASURED not in path.relative_to(folder).parts
     }
-
-
-def _pinned(name: str) -> str:
-    number = installed(name).partition("+")[0]
-    return f"{name}=={number}" if number else name  # the local part, as in 2.13.0+cpu, is on no index
 
 
 def _digest(data: bytes) -> str:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
+from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.sweep.cell import (
     IDENTITY,
@@ -38,21 +38,11 @@ _HYPERPARAMETER, _RESOURCE = "detector.", "resource."
 _VERSIONS = ("dataset_digest", "code_version", "protocol", "libraries")
 
 
-class Input(NamedTuple):
-    """A dataset that a run used: ``"training"`` or ``"testing"``, its name, digest, source and profile."""
-
-    context: str
-    name: str
-    digest: str
-    source: str
-    profile: str
-
-
 @dataclass(frozen=True)
 class Run:
     """A run of MLflow: it is logged, waits in the journal, and is read back, in this one shape.
 
-    What is read back has no curves, inputs and files.
+    What is read back has no curves and files.
     """
 
     name: str
@@ -63,7 +53,6 @@ class Run:
     metrics: Mapping[str, float]
     # (step, value, milliseconds since the epoch) of each step of a training, by name
     curves: Mapping[str, Sequence[tuple[int, float, int]]] = field(default_factory=dict)
-    inputs: Sequence[Input] = ()
     files: Mapping[str, str] = field(default_factory=dict)  # text of each artifact, by file name
     run_id: str = ""  # of one that is read back
 
@@ -236,26 +225,18 @@ def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Ma
         return f"it has lost its {absent[0]!r}"
     if cell_id(definition) != tags["cell"]:
         return "its params are not those that it was logged with"
-    for metric in METRICS.values():
-        for name in (metric.name, f"{metric.name}_low", f"{metric.name}_high"):
-            if not is_possible(metrics.get(name, 0)):
-                return f"it has {metrics[name]:g} as its {name!r}, which is not in [0, 1]"
-    for name in COSTS:
-        if is_ok and metrics.get(name, 0) < 0:
-            return f"it has {metrics[name]:g} as its {name!r}, which is negative"
+    for name in METRICS:
+        if not is_possible(metrics.get(name, 0)):
+            return f"it has {metrics[name]:g} as its {name!r}, which is not in [0, 1]"
     return ""
 
 
 def newest_of(records: Iterable[Record]) -> list[Record]:
     """Return the newest of equal definitions, oldest first; each holds the others as `Record.older`."""
     of_cell: dict[str, list[Record]] = {}
-    for record in records:
+    for record in sorted(records, key=lambda record: -record.started):
         of_cell.setdefault(record.cell, []).append(record)
-    newest = []
-    for equal in of_cell.values():
-        first = max(equal, key=lambda record: record.started)
-        older = tuple(record for record in equal if record is not first)
-        newest.append(replace(first, older=older))
+    newest = [replace(first, older=tuple(older)) for first, *older in of_cell.values()]
     return sorted(newest, key=lambda record: record.started)
 
 
@@ -265,14 +246,14 @@ def contradictions(records: Sequence[Record], metrics: Iterable[Metric]) -> list
     Results of equal definitions differ by less than `ROUNDING`, unless their machines compute differently,
     what produced them is not deterministic, or somebody changed them. The list is empty if there are none.
     """
-    differences = [
-        (abs(record.metrics[metric.name] - older.metrics[metric.name]), record, older, metric)
+    apart = [
+        (difference, record, older, metric)
         for metric in metrics
         for record in records
         for older in record.older
         if metric.name in record.metrics.keys() & older.metrics.keys()
+        and (difference := abs(record.metrics[metric.name] - older.metrics[metric.name])) > ROUNDING
     ]
-    apart = [each for each in differences if each[0] > ROUNDING]
     if not apart:
         return []
     difference, record, older, metric = max(apart, key=lambda each: each[0])

@@ -102,8 +102,7 @@ class Store:
     @property
     def shown(self) -> str:
         """Its address, and those of the others, for people."""
-        names = [without_password(store.uri) for store in (self, *self.others)]
-        return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+        return " and ".join(without_password(store.uri) for store in (self, *self.others))
 
     def _experiment(self, dataset: str) -> str:
         return f"{self.experiment}/{dataset}"

@@ -1,6 +1,5 @@
 """Makes the runs of cells and summaries, and logs them."""
 
-import json
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -10,14 +9,13 @@ from typing import TYPE_CHECKING
 from adbench_text import escaping
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
-from adbench_text.errors import TrackingError
 from adbench_text.escaping import encodable, file_name, printable
 from adbench_text.metrics import COSTS, METRICS
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
 from adbench_text.store.client import StoreClient
-from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Input, Record, Run, params_and_tags
+from adbench_text.store.record import KIND, LONGEST_TAG, TAG, Record, Run, params_and_tags
 from adbench_text.sweep.cell import of_splits, percent
 from adbench_text.sweep.construct import accepted_name, cell_id
 
@@ -33,7 +31,7 @@ _MOST_METRICS, _MOST_PARAMS = 1000, 100  # that MLflow takes at once
 
 def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | None = None) -> str:
     """Log a run, or log to one; return its id. It is finished only once everything is written."""
-    from mlflow.entities import Dataset, DatasetInput, InputTag, Metric, Param
+    from mlflow.entities import Metric, Param
 
     if run_id is None:
         created = client.create_run(experiment_id, start_time=run.started, tags=run.tags, run_name=run.name)
@@ -46,18 +44,6 @@ def write_run(client: StoreClient, experiment_id: str, run: Run, run_id: str | N
         client.log_batch(run_id, params=params[i : i + _MOST_PARAMS])
     for i in range(0, len(metrics), _MOST_METRICS):
         client.log_batch(run_id, metrics=metrics[i : i + _MOST_METRICS])
-    inputs = [
-        DatasetInput(
-            Dataset(name, digest, "adbench-text", source, profile=profile),
-            [InputTag("mlflow.data.context", context)],
-        )
-        for context, name, digest, source, profile in run.inputs
-    ]
-    if inputs:
-        try:
-            client.log_inputs(run_id, datasets=inputs)
-        except TrackingError:  # two processes that log the same dataset for the first time: one of them fails
-            client.log_inputs(run_id, datasets=inputs)
     client.log_texts(run_id, run.files)
     client.set_terminated(run_id, run.status)
     return run_id
@@ -90,7 +76,6 @@ def run_of_cell(result: Result, definition: Mapping[str, str], corpus: Corpus, p
             accepted_name(name): [(point.step, point.value, int(point.time * 1000)) for point in curve]
             for name, curve in result.curves.items()
         },
-        inputs=_inputs(result, corpus),
         files={name: encodable(text) for name, text in _files(result, corpus).items()},
     )
 
@@ -117,20 +102,6 @@ def _tags(result: Result, definition: Mapping[str, str], corpus: Corpus) -> dict
         **run_tags(),
         **{f"env.{name}": value for name, value in result.ran_on.items()},
     }
-
-
-def _inputs(result: Result, corpus: Corpus) -> list[Input]:
-    cell = result.cell
-    source = json.dumps({"dataset": corpus.name, "edition": corpus.edition})
-    parts = (
-        ("training", f"{corpus.name}/{cell.inlier} {percent(cell.contamination)}", "n_train"),
-        ("testing", f"{corpus.name} test{of_splits(cell)}", "n_test"),
-    )
-    return [
-        # MLflow's own digest would read the first rows only
-        Input(context, name, corpus.digest, source, json.dumps({"num_rows": result.metrics.get(size)}))
-        for context, name, size in parts
-    ]
 
 
 def _files(result: Result, corpus: Corpus) -> dict[str, str]:
@@ -192,8 +163,6 @@ def run_of_summary(group: Sequence[Record]) -> Run:
         DESCRIPTION: "Mean over splits and seeds; std is over splits, std_seeds over seeds.",
         **run_tags(),
     }
-    source = json.dumps({"dataset": first.dataset, "edition": first.edition})
-    size = json.dumps({"documents": first.documents})
     return Run(
         name=f"{name} | {percent(first.contamination)}{of_splits(first)}",
         status="FINISHED",
@@ -201,7 +170,6 @@ def run_of_summary(group: Sequence[Record]) -> Run:
         tags=tags | versions,
         params=params,
         metrics=summary(group),
-        inputs=[Input("testing", first.dataset, first.dataset_digest, source, size)],
     )
 
 

@@ -53,11 +53,6 @@ class Cell:
         return f"{self.detector} {self.configuration if self.preset == DEFAULT else self.preset}".rstrip()
 
     @property
-    def split(self) -> tuple[str, str, float, int]:
-        """Dataset, inlier class, contamination and seed; they determine the training texts."""
-        return self.dataset, self.inlier, self.contamination, self.seed
-
-    @property
     def texts(self) -> dict[str, str]:
         """What names the cell, whatever its code, as text: `IDENTITY`, and what is not the default."""
         numbers = {"contamination": f"{self.contamination:g}", "seed": str(self.seed)}

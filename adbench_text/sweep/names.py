@@ -15,7 +15,6 @@ _PATTERN = re.compile(r"[*?\[]")
 _RANGES = re.compile(r"\s*\d+\s*(-\s*\d+\s*)?(,\s*\d+\s*(-\s*\d+\s*)?)*")
 _MOST_SEEDS = 10_000
 _LARGEST_SEED = 2**32 - 1
-_OPTIONS = {"detector": "--detector (-d)", "dataset": "--dataset (-s)"}
 
 
 def expand(
@@ -34,14 +33,16 @@ def expand(
     names: dict[str, None] = {}
     for text in texts:
         names |= dict.fromkeys(_names(kind, text, lookup, place))
-    if choices is None:
-        for name in names:
-            _check_kind(kind, name, lookup)
+    for name in names if kind == "dataset" else ():
+        if not name.startswith(registry.OWN) and name not in lookup() and Path(name).is_file():
+            raise InvalidValueError(f"{name!r} is a file; use {registry.OWN}{name}.")
     return list(names)
 
 
 def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str) -> list[str]:
-    if not stands_for_several(text) or text in lookup():  # the name of a foreign one may have a comma
+    is_own = text.startswith((registry.OWN, registry.GIVEN))
+    is_several = text == ALL or "," in text or bool(_PATTERN.search(text))
+    if is_own or not is_several or text in lookup():  # the name of a foreign one may have a comma
         return [text]
     names: list[str] = []
     for part in split_list(text):
@@ -55,33 +56,6 @@ def _names(kind: str, text: str, lookup: Callable[[], Sequence[str]], place: str
             raise InvalidValueError(f"No {kind}{place} matches {part!r}. Known: {listing(lookup())}.")
         names += matches
     return names
-
-
-def stands_for_several(text: str) -> bool:
-    """Return whether a text may stand for several names."""
-    if text.startswith((registry.OWN, registry.GIVEN)):
-        return False
-    return text == ALL or "," in text or bool(_PATTERN.search(text))
-
-
-def _check_kind(kind: str, name: str, lookup: Callable[[], Sequence[str]]) -> None:
-    """Raise InvalidValueError if a name is one of a dataset instead of a detector, or the reverse."""
-    if (
-        kind not in _OPTIONS
-        or name in registry.plugins(f"{kind}s")
-        or name.startswith((registry.OWN, registry.GIVEN))
-    ):
-        return
-    if kind == "dataset" and name not in lookup() and Path(name).is_file():
-        raise InvalidValueError(f"{name!r} is a file; use {registry.OWN}{name}.")
-    other = "dataset" if kind == "detector" else "detector"
-    if name in registry.names(f"{other}s") and name not in lookup():
-        raise wrong_kind(name, other)
-
-
-def wrong_kind(name: str, kind: str) -> InvalidValueError:
-    """Return the error of a name that is given for the other kind; `kind` is its own."""
-    return InvalidValueError(f"{name!r} is a {kind}; use {_OPTIONS[kind]}.")
 
 
 def choices_of(

@@ -609,7 +609,7 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --contamination 5", "got 5.0. Did you mean 0.05?"),
         ("run -s tiny -d llr --contamination 0,60", "got 60.0.\n"),
         ("run -s tiny -d llr --test-outliers 10", "got 10. Did you mean 0.1?"),
-        ("run -s tiny -d tiny", "Error: 'tiny' is a dataset; use --dataset (-s)."),
+        ("run -s tiny -d tiny", "No detector named 'tiny'."),
         ("run -s tiny -d llr --inlier x*", "No inlier class matches 'x*'. Known: law, sea, sky."),
         ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
@@ -743,8 +743,6 @@ def test_a_report_of_what_has_no_results_suggests_what_has(store):
         ),
         ("--detector llr", "No detector with results in sqlite:///mlflow.db named 'llr'."),
         ("--detector l*", "No detector with results in sqlite:///mlflow.db matches 'l*'. Known: counting."),
-        ("--detector tiny", "'tiny' is a dataset; use --dataset (-s)."),
-        ("--dataset counting", "'counting' is a detector; use --detector (-d)."),
     ):
         result = adbench("report", words)
         assert (result.exit_code, result.stdout) == (2, "")

@@ -49,7 +49,7 @@ def test_a_problem_is_the_exit_code(no_torch):
     result = adbench("doctor --tracking-uri sqlite:///absent/mlflow.db")
     assert result.exit_code == 1
     assert "Store: sqlite:///absent/mlflow.db, not usable\n" in result.stdout
-    assert "\nProblem: There is no folder " in result.stdout
+    assert "cannot be used: there is no folder " in result.stdout
 
 
 def test_a_password_is_not_printed(no_torch):

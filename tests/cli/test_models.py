@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import re
 import sys
 
@@ -14,8 +15,8 @@ from mlflow import MlflowClient
 from adbench_text.calibration import drift, p_values
 from adbench_text.cli import score
 from adbench_text.cli.main import main
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.own_detector import own_detector
-from adbench_text.documents.ranking import fit_model
 from adbench_text.errors import InvalidValueError
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import TOPICS, texts_about, write_vectors
@@ -72,16 +73,10 @@ def test_a_session(adbench, tmp_path):
     assert [result["p"] for result in by_words] == [result["p"] for result in results]
     model = fit_model(SEA)
     # rounding: a document's words are added in the order in which its batch has them
-    pairs = [
-        (result["score"], each.score) for result, each in zip(results, Scorer(model).score(NEW), strict=True)
-    ]
-    assert (
-        [score is None for score, _ in pairs]
-        == [each is None for _, each in pairs]
-        == [False] * 3 + [True, False, True]
-    )
-    scores, expected = zip(*(pair for pair in pairs if pair[0] is not None), strict=True)
-    assert scores == pytest.approx(expected, rel=1e-12)
+    expected = Scorer(model).score(NEW).score
+    assert expected.isna().tolist() == [False] * 3 + [True, False, True]
+    scores = [math.nan if result["score"] is None else result["score"] for result in results]
+    assert scores == pytest.approx(expected.tolist(), rel=1e-12, nan_ok=True)
     page = adbench("score", "kept", "new.jsonl", "--text", "body", "--page", "page.html", "--top", "2")
     assert (page.exit_code, page.stdout) == (0, ""), page.output
     assert page.stderr == f"Page: page.html.\n{scored.stderr}"
@@ -355,8 +350,10 @@ def test_a_detector_that_cannot_be_saved_is_not_fitted(adbench, toy_path):
 def test_the_rows_of_a_column_are_scored_in_their_order(home):
     scorer = Scorer(fit_model(SEA), alpha=0.1)
     shuffled = pd.Series(NEW, index=range(len(NEW) - 1, -1, -1))
-    assert scorer.score(shuffled) == scorer.score(NEW) == scorer.score(iter(NEW))
-    assert scorer.score([]) == []
+    table = scorer.score(NEW)
+    assert scorer.score(shuffled).equals(table)
+    assert scorer.score(iter(NEW)).equals(table)
+    assert len(scorer.score([])) == 0
 
 
 @pytest.mark.parametrize(
@@ -376,16 +373,16 @@ def test_what_is_no_list_of_texts_is_refused(home, texts, message):
 
 
 def test_a_detector_of_whole_documents_gives_no_words(home):
-    results = Scorer(fit_model(SEA, "iforest", settings={"encoder": "svd"}), alpha=0.1).score(NEW)
-    assert [result.p is None for result in results] == [False, False, False, True, False, True]
-    assert all(result.why == [] for result in results)
+    table = Scorer(fit_model(SEA, "iforest", settings={"encoder": "svd"}), alpha=0.1).score(NEW)
+    assert table.p.isna().tolist() == [False, False, False, True, False, True]
+    assert not any(table.why)
 
 
 def test_documents_without_cleaning(home):
     texts = [f"{text} THE" for text in SEA]
-    assert Scorer(fit_model(texts, clean=False)).words(["THE ship"])[0][0].token == "THE"
-    assert Scorer(fit_model(texts)).words(["THE ship"])[0][0].token == "ship"
+    assert Scorer(fit_model(texts, clean=False)).explain(["THE ship"])[0].words[0].token == "THE"
+    assert Scorer(fit_model(texts)).explain(["THE ship"])[0].words[0].token == "ship"
     with pytest.raises(InvalidValueError, match="At least 2 different documents"):
         fit_model(["", "..."])
-    with pytest.raises(InvalidValueError, match="with words are needed for a model, got 1"):
+    with pytest.raises(InvalidValueError, match="with words are needed, got 1"):
         fit_model(["The ship sails", "ship sails!"])

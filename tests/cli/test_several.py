@@ -54,7 +54,7 @@ def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
     assert contents(Path("my laptop")) == before
     refused = adbench("ui", "--tracking-uri", laptop)
     assert refused.exit_code == 1
-    assert "Cannot write the store" in refused.stderr
+    assert "cannot be used: cannot write it" in refused.stderr
 
 
 def contents(folder):
@@ -66,7 +66,7 @@ def contents(folder):
     ("source", "line"),
     [
         ("sqlite:///absent.db", "There are no results in sqlite:///absent.db yet"),
-        ("node", "MLflow keeps no runs in plain folders any more, got 'node'"),
+        ("node", "'node' is no store: give a SQLite file"),
     ],
 )
 def test_a_store_that_cannot_be_used_is_one_line(stores, source, line):

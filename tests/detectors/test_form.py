@@ -197,7 +197,10 @@ def test_a_language_is_given_by_its_code(language):
 def test_a_loaded_detector_has_the_same_scores_and_reasons_and_no_text(tmp_path):
     fitted = Form(random_state=0).fit(TRAIN)
     calibration = np.sort(fitted.decision_scores_)
-    save(Model(fitted, "form", calibration, "leave-one-out", Training.of(TRAIN, "sea")), tmp_path / "m")
+    save(
+        Model(fitted, "form", {"words": calibration}, "leave-one-out", Training.of(TRAIN, "sea")),
+        tmp_path / "m",
+    )
     loaded = load(tmp_path / "m").detector
     new = [*sentences(5, seed=4), "0041 1234", GERMAN, ""]
     np.testing.assert_array_equal(loaded.decision_function(new), fitted.decision_function(new))

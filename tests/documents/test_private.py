@@ -6,7 +6,8 @@ import pytest
 
 from adbench_text import storage
 from adbench_text.detectors.ocsvm import OCSVM
-from adbench_text.documents.ranking import fit_model, odd_documents
+from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
 from adbench_text.text import vector_files
 
@@ -45,11 +46,11 @@ def test_ranked_documents_leave_no_words(choice):
 
 def test_a_model_is_fitted_and_scores_without_leaving_words(choice, reads):
     scorer = Scorer(fit_model(DOCUMENTS, **choice))
-    scores = [scorer.score([f"invoice {word}"])[0].score for word in NEW]
+    scores = [scorer.score([f"invoice {word}"]).score[0] for word in NEW]
     assert kept() == []
     assert len(reads) == 1
     reads.clear()
-    assert scores == [each.score for each in scorer.score([f"invoice {word}" for word in NEW])]
+    assert scores == scorer.score([f"invoice {word}" for word in NEW]).score.tolist()
     assert reads == []
 
 

@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from adbench_text import LLR, KNNWords
 from adbench_text.calibration import p_values_within
 from adbench_text.documents import ranking
+from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.left_out import left_out
 from adbench_text.documents.ranked import in_order
-from adbench_text.documents.ranking import fit_model, odd_documents
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.documents.survey import FileTexts
 from adbench_text.errors import DataError, DetectorError, InvalidValueError, UnknownNameError
 from adbench_text.models import load_model, save_model
@@ -120,7 +121,7 @@ def test_a_detector_may_be_an_object_or_a_class(detector, name):
     result = odd_documents([*SEA, ODD], detector, keep_copies=True, alpha=0.02)
     assert (result.detector, first(result.table).row) == (name, 60)
     model = fit_model(SEA, detector)
-    normal, odd = Scorer(model).score([SEA[0], ODD])
+    normal, odd = Scorer(model).score([SEA[0], ODD]).itertuples()
     assert model.name == name
     assert odd.score > normal.score
     assert str(vars(detector)) == before
@@ -194,7 +195,7 @@ def test_the_order_of_the_documents_changes_no_p(detector, settings):
 def test_a_model_is_the_same_with_and_without_copies(detector, settings):
     once, thrice = (fit_model(texts, detector, settings=settings) for texts in (SEA, [*SEA, *SEA, *SEA]))
     assert thrice.calibration.tolist() == once.calibration.tolist()
-    assert Scorer(thrice).score([ODD]) == Scorer(once).score([ODD])
+    assert Scorer(thrice).score([ODD]).equals(Scorer(once).score([ODD]))
     assert (thrice.training.n_documents, thrice.training.options["n_copies"]) == (60, 120)
 
 
@@ -338,29 +339,33 @@ def test_a_detector_of_raw_texts_ranks_them_as_they_were_written():
 
 def test_a_model_calls_documents_odd_by_both_unless_asked_for_one():
     model = fit_model([*SEA, "12 ..."], "llr", settings={"background": "uniform", "coherence": 0})
-    assert (len(model.calibration), len(model.form.calibration), len(model.form.both)) == (60, 61, 61)
+    assert {by: len(scores) for by, scores in model.calibrations.items()} == {
+        "words": 60,
+        "form": 61,
+        "both": 61,
+    }
     texts = [SEA[0], ODD, "98 765 432 10", " "]
     by_words, by_form, both = (Scorer(model, 0.04, by) for by in ("words", "form", None))
-    assert [each.is_odd for each in by_words.score(texts)] == [False, True, False, False]
-    assert by_words.score(texts)[1].p_form is None
-    result = both.score(texts)
-    assert [each.is_odd for each in result] == [
-        each.p_both is not None and each.p_both <= 0.04 for each in result
-    ]
-    assert result[1].is_odd
+    assert by_words.score(texts).odd.tolist() == [False, True, False, False]
+    assert by_words.score(texts).p_form.isna().all()
+    table = both.score(texts)
+    result = [*table.itertuples()]
+    assert (table.odd == (table.p_both <= 0.04)).all()
+    assert result[1].odd
     assert set(result[1].why) == {"judge", "courts", "heard", "witness"}
     assert result[1].why_form != []
-    assert (result[2].p, result[2].p_form) == (None, pytest.approx(2 / 62))
-    assert by_form.score(texts)[2].is_odd
-    assert by_form.score(texts)[2].why_form[0].startswith("77 % digits")
-    assert result[3][:-1] == (None, None, False, [], None, None, [])
+    assert (np.isnan(result[2].p), result[2].p_form) == (True, pytest.approx(2 / 62))
+    assert by_form.score(texts).odd[2]
+    assert by_form.score(texts).why_form[2][0].startswith("77 % digits")
+    assert (result[3].odd, result[3].why, result[3].why_form) == (False, [], [])
+    assert table.loc[3, ["score", "p", "p_form", "p_both"]].isna().all()
 
 
 def test_a_model_of_form_alone_looks_at_no_words():
     model = fit_model(SEA, "form")
     assert model.form is None
-    result = Scorer(model, 0.02).score(["12 34 56"])[0]
-    assert (result.is_odd, result.p_form) == (True, None)
+    result = first(Scorer(model, 0.02).score(["12 34 56"]))
+    assert (result.odd, np.isnan(result.p_form)) == (True, True)
     assert result.why[0].startswith("75 % digits")
     with pytest.raises(InvalidValueError, match=r"nothing is odd by 'both'\. Leave out by"):
         Scorer(model, by="both")

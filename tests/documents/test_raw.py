@@ -1,6 +1,9 @@
 """A detector that reads raw documents gets a user's own as they were written, and shows its reasons."""
 
-from adbench_text.documents.ranking import fit_model, odd_documents
+import math
+
+from adbench_text.documents.fitting import fit_model
+from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
 
 NORMAL = [
@@ -30,8 +33,8 @@ def test_reasons_of_a_detector_that_is_fitted_in_folds_are_shown_too(monkeypatch
 
 def test_documents_are_scored_as_they_were_written():
     scorer = Scorer(fit_model(NORMAL, "form"), alpha=0.06)
-    odd, plain, empty = scorer.score([ODD, NORMAL[3], ""])
-    assert odd.is_odd
+    odd, plain, empty = scorer.score([ODD, NORMAL[3], ""]).itertuples()
+    assert odd.odd
     assert odd.why[0] == WHY
-    assert (plain.is_odd, plain.why, empty.score) == (False, [], None)
-    assert scorer.words([ODD]) == [[]]
+    assert (plain.odd, plain.why, math.isnan(empty.score)) == (False, [], True)
+    assert scorer.explain([ODD])[0].words == []

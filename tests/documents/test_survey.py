@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents import chunks
-from adbench_text.documents.progress import no_progress
+from adbench_text.documents import chunks, no_progress
 from adbench_text.documents.survey import FileTexts, Look, survey
 from adbench_text.plugins.cleaner import Cleaner
 
@@ -20,17 +19,15 @@ def surveyed(texts, n_sample=20, seed=0, near=True):
     return survey(texts, Look(Cleaner(), seed, near), n_sample, 1, no_progress)
 
 
-def test_rows_are_the_different_documents_those_with_words_first():
+def test_each_document_has_an_original_those_with_words_first():
     texts = ["12 34", "The storm", "", "a storm!", "the crew", " 12 34", "56", "Storm 2"]
     found = surveyed(texts)
-    storm, crew, *digits = found.place_of[found.row_of[[1, 4, 0, 6]]].tolist()
-    assert (storm, crew, digits) == (1, 4, [0, 6])
-    assert found.row_of[2] == -1
-    assert found.row_of[[3, 5, 7]].tolist() == found.row_of[[1, 0, 1]].tolist()
-    assert found.n_with_words == 2
-    assert found.written == [texts[place] for place in found.place_of]
+    assert found.original.tolist() == [0, 1, -1, 1, 4, 0, 6, 1]
+    assert np.flatnonzero(found.has_words).tolist() == [1, 3, 4, 7]
+    assert sorted(found.sample[:2].tolist()) == [1, 4]
+    assert sorted(found.sample[2:].tolist()) == [0, 6]
+    assert found.written == [texts[row] for row in found.sample]
     assert sorted(found.cleaned_with_words) == ["crew", "storm"]
-    assert found.sample.tolist() == [0, 1, 2, 3]
     assert not found.is_near.any()
 
 
@@ -59,22 +56,24 @@ def test_what_speaks_for_a_family_is_in_the_sample_if_any_of_it_is(n_sample):
     texts = [*different(200), *family, family[0]]
     found = surveyed(texts, n_sample)
     assert found.is_near.sum() in (99, 100)  # the copy of the first may be one of a near-copy
-    assert len(found.place_of) == 201
-    (row,) = set(found.row_of[200:].tolist())
-    speaker = texts[found.place_of[row]]
+    assert found.is_original.sum() == 201
+    (row,) = set(found.original[200:].tolist())
+    speaker = texts[row]
     in_sample = set(found.written) & set(family)
     assert in_sample <= {speaker}
     assert (row in found.sample) == bool(in_sample)
     assert n_sample == 20 or in_sample == {speaker}
     kept = surveyed(texts, n_sample, near=False)
-    assert (len(kept.place_of), kept.is_near.sum()) == (300, 0)
+    assert (kept.is_original.sum(), kept.is_near.sum()) == (300, 0)
 
 
-def test_the_rest_is_what_is_not_in_the_sample_in_order_of_place():
+def test_the_rest_is_what_is_not_in_the_sample_in_order():
     texts = ["12", *different(100), "34 56"]
     found = surveyed(texts, 30)
-    assert sorted([*found.rest.tolist(), *found.sample.tolist()]) == list(range(102))
-    assert (np.diff(found.place_of[found.rest]) > 0).all()
+    rest = found.rest(with_words=False).tolist()
+    assert sorted([*rest, *found.sample.tolist()]) == list(range(102))
+    assert rest == sorted(rest)
+    assert set(rest) - set(found.rest(with_words=True).tolist()) == {0, 101} - {*found.sample.tolist()}
 
 
 def test_texts_of_a_file_are_read_each_time():

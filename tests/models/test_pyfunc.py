@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from adbench_text.documents.ranking import fit_model
+from adbench_text.documents.fitting import fit_model
 from adbench_text.errors import DataError, InvalidValueError, ModelError
 from adbench_text.models import Model, Training
 from adbench_text.models import save_model as save
@@ -18,7 +18,9 @@ TEXTS = [*texts_about("sea", 2, seed=1), *texts_about("law", 2, seed=2)]
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
-    model = Model(fitted, "llr", fitted.decision_scores_, "leave-one-out", Training.of(TRAIN, "sea"))
+    model = Model(
+        fitted, "llr", {"words": fitted.decision_scores_}, "leave-one-out", Training.of(TRAIN, "sea")
+    )
     return save(model, tmp_path_factory.mktemp("models") / "model")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from adbench_text.documents.ranking import fit_model
+from adbench_text.documents.fitting import fit_model
 from adbench_text.models.model import Scorer
 from adbench_text.testing.topics import texts_about
 
@@ -24,7 +24,7 @@ def mailbox(seed: int, share: float) -> list[str]:
 def test_no_more_than_alpha_are_odd_and_no_clean_file_differs(home, share, by):
     scorer = Scorer(fit_model(mailbox(0, share)), 0.05, by)
     files = [scorer.score(mailbox(seed, share)) for seed in (1, 2, 3)]
-    assert np.mean([document.is_odd for file in files for document in file]) < 0.06
+    assert np.mean([file.odd for file in files]) < 0.06
     assert not any(scorer.drift(scorer.evidence(file)).is_found for file in files)
 
 
@@ -32,7 +32,7 @@ def test_a_tenth_of_another_topic_is_found_among_recurring_lines(home):
     scorer = Scorer(fit_model(mailbox(0, 0.1)))
     others = texts_about("law", 25, 0)
     file = scorer.score([*mailbox(1, 0.1), *others])
-    assert all(document.is_odd for document in file[-25:])
+    assert file.odd[-25:].all()
     assert scorer.drift(scorer.evidence(file)).is_found
 
 
@@ -40,8 +40,8 @@ def test_what_the_model_was_fitted_on_is_no_evidence(home):
     sent = [*mailbox(0, 0.1), "12 34 56", ""]
     scorer = Scorer(fit_model(sent, sample=100))  # also of what it has not learned from
     again = scorer.score(sent)
-    assert not any(document.is_odd for document in again)
-    assert {document.p_both for document in again} == {1.0, None}
+    assert not again.odd.any()
+    assert set(again.p_both.dropna()) == {1.0}
     assert scorer.evidence(again) == {}
     assert not scorer.drift({}).is_found
 
@@ -55,7 +55,8 @@ def test_copies_are_evidence_once(home):
 
 def test_known_words_in_another_form_are_odd_by_form_alone(home):
     scorer = Scorer(fit_model(mailbox(0, 0.02)), by="form")
-    same, spaced, shouted = scorer.score(["Mutiny!", " Mutiny!\n", "MUTINY 0900 1234567 0900 7654321"])
+    table = scorer.score(["Mutiny!", " Mutiny!\n", "MUTINY 0900 1234567 0900 7654321"])
+    same, spaced, shouted = table.itertuples()
     assert (same.p, same.p_form, spaced.p_form) == (1.0, 1.0, 1.0)
     assert shouted.p == 1.0
     assert shouted.p_form < 0.01

@@ -21,7 +21,7 @@ from adbench_text.processes import Limits, _Process
 from adbench_text.run.engine import Local, Work
 from adbench_text.run.evaluate import measured
 from adbench_text.run.progress import Progress
-from adbench_text.run.running import finished, longest_first
+from adbench_text.run.running import finished
 from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import Sweep
 
@@ -342,14 +342,6 @@ def test_processes_share_the_cores_and_one_alone_has_all(corpora, monkeypatch):
     assert {result.ran_on["threads"] for result in run(todo, corpora, 1)} == {""}
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     assert {result.ran_on["threads"] for result in run(todo, corpora, 2)} == {"5"}
-
-
-def test_long_cells_come_first_and_the_others_stay_with_their_split():
-    todo = cells("llr", "counting", "on-gpu", contamination=[0], inliers=["sea", "law"])
-    assert longest_first(todo, {}) == todo
-    sea, law = todo[:3], todo[3:]
-    seconds = dict(zip(todo, [1, 60, 2, 1, 90, 3], strict=True))
-    assert longest_first(todo, seconds) == [law[1], sea[1], law[0], law[2], sea[0], sea[2]]
 
 
 def test_limits_need_a_process_that_can_be_ended():

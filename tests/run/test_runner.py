@@ -3,7 +3,6 @@
 import time
 from contextlib import contextmanager
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -17,7 +16,6 @@ from adbench_text.plugins.foreign import TURNED, adapted
 from adbench_text.run import preparation, runner
 from adbench_text.run.engine import Local
 from adbench_text.run.progress import Progress
-from adbench_text.sweep.cell import Cell
 from adbench_text.sweep.sweep import Sweep, choose
 
 
@@ -201,20 +199,3 @@ def test_the_turned_sign_of_a_member_is_announced(corpus, sweep, monkeypatch):
     monkeypatch.setattr(preparation, "build_detector", lambda cell: turned)
     preparation.prepare(sweep.expand(), {"pydocs": corpus}, listener)
     assert f"llr: {TURNED}" in listener.messages
-
-
-def test_cells_are_expected_to_take_as_long_as_the_nearest_that_are_remembered():
-    def stored(detector, seconds, configuration="", dataset="small"):
-        metrics = {"fit_seconds": seconds - 1, "score_seconds": 1}
-        return SimpleNamespace(
-            detector=detector, configuration=configuration, dataset=dataset, metrics=metrics
-        )
-
-    def cell(detector, **settings):
-        return Cell(detector, "default", settings, "small", "a", 0.0, 0)
-
-    store = Kept()
-    remembered = [stored("ocsvm", seconds) for seconds in (3, 6, 600)] + [stored("ocsvm", 9, "nu=0.2")]
-    store.cells = lambda datasets: remembered
-    cells = [cell("ocsvm"), cell("ocsvm", nu=0.2), cell("ocsvm", nu=0.5), cell("llr")]
-    assert list(runner._remembered_seconds(cells, store).values()) == [6, 9, 7.5, 0]

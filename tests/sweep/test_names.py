@@ -23,17 +23,9 @@ def test_a_name_with_a_comma_or_a_bracket_is_found_first():
     assert expand("dataset", names, lambda: names) == names
 
 
-@pytest.mark.parametrize(
-    ("kind", "text", "message"),
-    [
-        ("dataset", "pydocs,pyod-knn", "'pyod-knn' is a detector; use --detector (-d)."),
-        ("detector", "llr,", "Expected names of a detector with commas between them, got 'llr,'."),
-    ],
-)
-def test_what_stands_for_nothing_is_an_error(kind, text, message):
-    with pytest.raises(InvalidValueError) as error:
-        expand(kind, [text])
-    assert str(error.value).startswith(message)
+def test_what_stands_for_nothing_is_an_error():
+    with pytest.raises(InvalidValueError, match=r"Expected names of a detector with commas .*, got 'llr,'"):
+        expand("detector", ["llr,"])
 
 
 def test_a_pattern_leaves_out_what_cannot_be_loaded_and_a_name_does_not(monkeypatch):

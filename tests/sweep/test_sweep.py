@@ -33,7 +33,7 @@ def test_a_sweep_runs_every_class_at_every_level():
 
 def test_cells_that_share_training_texts_are_next_to_each_other():
     cells = Sweep([DetectorChoice("llr"), DetectorChoice("ocsvm")], ["agnews"], seeds=[0, 1]).expand()
-    splits = [cell.split for cell in cells]
+    splits = [(cell.dataset, cell.inlier, cell.contamination, cell.seed) for cell in cells]
     assert splits == [split for split in dict.fromkeys(splits) for _ in range(2)]
 
 

@@ -1,0 +1,118 @@
+"""A model of normal documents: a detector fitted on them, calibrated by scores that leave each out."""
+
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.calibration import joined, p_values_within
+from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
+from adbench_text.documents.left_out import N_FOLDS
+from adbench_text.documents.own_detector import own_detector
+from adbench_text.documents.ranking import form_beside, learned
+from adbench_text.documents.survey import FileTexts, Look, Survey, survey
+from adbench_text.errors import InvalidValueError
+from adbench_text.models.model import WORDS, Model, Training, keys
+from adbench_text.plugins.cleaner import Cleaner
+from adbench_text.plugins.foreign import Detector
+from adbench_text.plugins.scores import TEST_BATCH, check_texts
+
+_LEAST_SINGLE = 0.5  # of the different documents
+
+
+def fit_model(
+    texts: Sequence[str] | FileTexts,
+    detector: str | Detector | type[Detector] = DEFAULT_DETECTOR,
+    *,
+    preset: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    language: str = "en",
+    clean: bool = True,
+    n_folds: int = N_FOLDS,
+    seed: int = 0,
+    sample: int = SAMPLE,
+    source: str = "",
+    jobs: int | str = 1,
+    progress: OnProgress = no_progress,
+) -> Model:
+    """Return a detector that was fitted on documents, calibrated by scores of documents that were left out.
+
+    Parameters
+    ----------
+    texts : sequence of str, or FileTexts
+        Normal documents; outliers among them make the model more lenient. The detector learns from different
+        documents with words, and the form of those without words is learned too. All are known afterwards,
+        and not odd.
+    detector, preset, settings, language, clean, n_folds, seed, sample, jobs, progress
+        See `odd_documents`. By default `llr` and `mean` have their preset ``topics``: no normal document is
+        set aside.
+    source : str
+        Name of the documents, for the facts of the model.
+
+    Raises
+    ------
+    InvalidValueError
+        If there are fewer than two different documents with words, or the detector scores by the batch.
+    DetectorError
+        If the detector fails.
+
+    Examples
+    --------
+    >>> tickets = ["cannot log in", "password rejected again", "login fails since the update"]
+    >>> model = fit_model([*tickets, "Cannot log in!"])
+    >>> model.calibrated_by, len(model.calibration)
+    ('leave-one-out', 2)
+    """
+    own = own_detector(detector, preset, settings, language, seed, normal=True)
+    if own.detector.regime == TEST_BATCH:
+        raise InvalidValueError(
+            f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
+            "with those of earlier documents. Choose another --detector or --preset."
+        )
+    clean = clean and not own.detector.reads_raw
+    # Without copies, or else they would take part in each other's score: all would look too normal.
+    look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
+    texts, written = texts if isinstance(texts, FileTexts) else check_texts(texts), array("Q")
+
+    def noted() -> Iterator[str]:
+        for text in texts:
+            written.extend(keys([text]))
+            yield text
+
+    found = survey(noted(), look, sample, jobs, progress)
+    progress("learning", 0, None)
+    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
+    is_single = _are_single(found)
+    scores, form = of_words.scores[is_single[: len(of_words.scores)]], None
+    calibrations = {"words": np.sort(scores)}
+    if of_form := form_beside(own, None, language, seed):
+        by_form = learned(of_form, found.written, for_others=True).scores[is_single]
+        without_words = np.full(len(by_form) - len(scores), np.nan)  # they come last
+        both = joined(p_values_within(np.append(scores, without_words)), p_values_within(by_form))
+        calibrations |= {"form": np.sort(by_form), "both": np.sort(both)}
+        form = of_form.detector
+    n_with_words, n_documents = int(found.has_words.sum()), len(found.has_words)
+    options = {
+        "configuration": own.label,
+        "language": language,
+        "clean": clean,
+        "centre": of_words.centre,
+        "n_documents": n_documents,
+        "n_copies": n_with_words - int((found.is_original & found.has_words).sum()),
+        "n_empty": n_documents - n_with_words,
+    }
+    training = Training.of(found.cleaned_with_words, source, options)
+    known = np.union1d(keys(found.cleaned_with_words, WORDS), np.asarray(written))
+    return Model(own.detector, own.name, calibrations, of_words.method, training, form, known)
+
+
+def _are_single(found: Survey) -> NDArray[np.bool_]:
+    """Return which documents of the sample have no copies: a new text is like these, as others are known.
+
+    If most have copies, as where a file was joined from two exports, a new text is like all of them.
+    """
+    is_single = np.bincount(found.original[found.original >= 0])[found.sample] == 1
+    are_most = is_single[: len(found.cleaned_with_words)].mean() >= _LEAST_SINGLE
+    return is_single if are_most else np.ones_like(is_single)
