@@ -156,17 +156,6 @@ def test_the_time_left_is_that_of_cells_at_the_same_time(capsys, now):
     assert "[2/4] b: AUROC 98.8%, 10 s left" in capsys.readouterr().err
 
 
-def test_a_slow_start_says_what_it_does(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_PATIENCE", 0.01)
-    with Shown() as shown:
-        shown._loading.join()
-        shown.message("loading tiny")
-    with Shown() as shown:
-        shown.message("loading tiny")
-        shown._loading.join()
-    assert capsys.readouterr().err.splitlines() == ["loading the detectors", "loading tiny", "loading tiny"]
-
-
 def test_on_a_terminal_the_start_is_shown_at_once(terminal):
     written = terminal(100)
     with Shown():
@@ -181,18 +170,9 @@ def test_a_long_training_reports_its_progress_now_and_then(capsys, now):
         now[0] = seconds
         shown.step(Cell("a"), step, 1000, {"loss_total": 412.345, "loss_rtd": 0.5})
     assert capsys.readouterr().err.splitlines() == [
-        "    a: step 100/1,000, 2 min 6 s left; total 412, rtd 0.5",
-        "    a: step 400/1,000, 2 min 9 s left; total 412, rtd 0.5",
+        "    a: step 100/1,000, 1 min 48 s left; total 412, rtd 0.5",
+        "    a: step 400/1,000, 2 min 0 s left; total 412, rtd 0.5",
     ]
-
-
-def test_the_time_left_of_a_training_that_goes_on_is_that_of_the_steps_since(capsys, now):
-    shown = Shown()
-    shown.started(Cell("a"))
-    for step, seconds in ((800, 1.0), (900, 51.0)):
-        now[0] = seconds
-        shown.step(Cell("a"), step, 1000, {})
-    assert "step 900/1,000, 50 s left" in capsys.readouterr().err
 
 
 def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
@@ -202,7 +182,7 @@ def test_on_a_terminal_the_bar_shows_the_steps_of_a_training(terminal):
         shown.started(Cell("date on tiny/sea"))
         shown.step(Cell("date on tiny/sea"), 50, 5000, {"loss_rtd": 0.123456})
         shown.done(Result(Cell("date on tiny/sea")))
-    assert "step 50/5,000; rtd 0.123; date on tiny/sea" in written()
+    assert re.search("step 50/5,000, [^;]+ left; rtd 0.123; date on tiny/sea", written())
 
 
 def test_when_nothing_is_run_nothing_is_printed_at_the_end(capsys):
@@ -222,9 +202,9 @@ def test_on_a_narrow_terminal_the_name_of_the_cell_is_cut_in_the_bar(terminal):
     assert all(len(line) <= 50 for line in re.split(r"[\r\n]", text))
 
 
-def test_on_a_terminal_a_dataset_has_a_line_and_the_bar_stays(terminal):
+def test_on_a_terminal_a_detector_on_a_dataset_has_a_line_and_the_bar_stays(terminal):
     written = terminal(100)
-    cells = [Cell("a", "llr"), Cell("b", "cvdd"), Cell("c", "llr", dataset="other")]
+    cells = [Cell("a", "llr"), Cell("b", "llr"), Cell("c", "llr", dataset="other")]
     with Shown() as shown:
         shown.begin(cells, 0, 0)
         for cell, value in zip(cells, (0.9, 0.6, 0.8), strict=True):
@@ -232,10 +212,11 @@ def test_on_a_terminal_a_dataset_has_a_line_and_the_bar_stays(terminal):
         shown.end()
         shown.message("Next: ...")
     lines = [line.rsplit("\r", 1)[-1].rstrip() for line in written().splitlines()]
-    assert "tiny: 2 cells, mean AUROC 90.0% (llr) to 60.0% (cvdd)" in lines
-    assert "other: 1 cell, mean AUROC 80.0% (llr)" in lines
+    assert [line for line in lines if "AUROC" in line] == [
+        "[2/3] llr on tiny: mean AUROC 75.0% of 2 cells",
+        "[3/3] c: AUROC 80.0%",
+    ]
     assert [line.strip("━") for line in lines[-3:]] == [" 3/3 0:00:00", "3 cells run in 0 s", "Next: ..."]
-    assert not any("AUROC" in line for line in lines if line.startswith("["))
 
 
 def test_on_a_terminal_names_and_reasons_are_shown_literally(terminal):
