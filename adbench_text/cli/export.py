@@ -5,14 +5,15 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import choosing_splits, splits_of
+from adbench_text.cli.options import SPLITS, adding
 from adbench_text.cli.progress import count
+from adbench_text.cli.sweep import splits_of
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import file_name
 
 
 @click.command("export")
-@choosing_splits
+@adding(*SPLITS)
 @click.option(
     "--to",
     "folder",

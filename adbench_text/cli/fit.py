@@ -18,7 +18,7 @@ from adbench_text.cli.own_text import (
     values_of,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link
+from adbench_text.escaping import printable
 
 if TYPE_CHECKING:
     from adbench_text.models.model import Model
@@ -96,7 +96,7 @@ def command(
     click.echo(f"{alone} above these are odd, by share of false alarms: {', '.join(thresholds)}.")
     for note in [*language_notes(choice), *_tie_notes(fitted)]:
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"Model: {link(str(model), model)}. Score documents: adbench-text score {model} FILE")
+    click.echo(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 

@@ -57,22 +57,6 @@ class Group(click.Group):
         """Return the command of this name, None if there is none."""
         return _command(cmd_name) if cmd_name in self.commands else None
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options before the command; name the commands that an option belongs to instead."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            name = error.option_name
-            owners = [
-                owner
-                for owner in self.commands
-                if any(name in [*param.opts, *param.secondary_opts] for param in _command(owner).params)
-            ]
-            if not owners:
-                raise
-            belongs = f"It belongs to {', '.join(owners)}: give it after the name of the command."
-            raise click.UsageError(f"No such option {name!r} before the command. {belongs}", ctx) from error
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""
         try:

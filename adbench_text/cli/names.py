@@ -1,4 +1,4 @@
-"""Names and their completion in a shell, and lists of numbers."""
+"""Names, and their completion in a shell."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,10 +8,9 @@ from click.shell_completion import CompletionItem
 
 from adbench_text.errors import AdbenchTextError, UnknownNameError
 from adbench_text.plugins import registry
-from adbench_text.reports import contents
+from adbench_text.plugins.configure import DEFAULT
 
 DEVICES = ("auto", "cpu", "cuda")
-ENGINES = ("local", "dask")  # of run.engine, which needs numpy
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
 # What a name of these kinds is; those of other kinds are checked by the code that uses them.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
@@ -48,29 +47,20 @@ class Name(click.ParamType[str]):
 
 
 def _names(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
-    """Return the names of a kind; classes and presets are those of the detectors and datasets given."""
-    if kind in ("inliers", "presets", "settings"):
-        return _names_within(kind, given)
-    fixed = {"devices": DEVICES, "tables": list(contents.TABLES), "formats": list(contents.FORMATS)}
-    if kind in fixed:
-        return fixed[kind]
+    """Return the names of a kind; some depend on the datasets and detectors that are given."""
+    if kind in registry.KINDS:
+        return registry.names(kind)
     if kind == "checkable":
         return [*registry.names("detectors"), *registry.names("datasets")]
-    if kind == "sweeps":
-        from adbench_text.sweep import file
+    if kind == "fetchable":
+        from adbench_text.text import vectors, wordpiece
 
-        return file.names()
-    if kind in ("encoders", "vectors", "fetchable"):
-        from adbench_text.text import encoders, vectors, wordpiece
+        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+    if kind in ("inliers", "presets", "settings"):
+        return _names_within(kind, given)
+    from adbench_text.cli.list import ROWS
 
-        fetchable = [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
-        known = {
-            "encoders": list(encoders.METHODS),
-            "vectors": list(vectors.DOWNLOADS),
-            "fetchable": fetchable,
-        }
-        return known[kind]
-    return registry.names(kind)
+    return [name for name, _ in ROWS[kind]()]
 
 
 def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
@@ -81,18 +71,14 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
     datasets = expand("dataset", given.get("datasets") or ["all"])
     if kind == "inliers":
         return names_of_splits(datasets, given.get("protocol"))
-    named = given.get("detectors") or given.get("detector") or ()  # all would take seconds to import
-    detectors = [
-        registry.detector(name) for name in expand("detector", [named] if isinstance(named, str) else named)
+    named = given.get("detectors") or [given.get("detector")]  # all would take seconds to import
+    detectors = [registry.detector(name) for name in expand("detector", filter(None, named))]
+    if kind == "presets":
+        return [DEFAULT, *(name for each in detectors for of in datasets for name in presets(each, of))]
+    ranges = [
+        (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
     ]
-    if kind == "settings":
-        known = [
-            (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
-        ]
-        return [
-            f"{name}={choice}" for name, values in known for choice in (values and values.choices) or ("",)
-        ]
-    return ["default", *(name for each in detectors for of in datasets for name in presets(each, of))]
+    return [f"{name}={choice}" for name, values in ranges for choice in (values and values.choices) or [""]]
 
 
 def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
@@ -101,28 +87,3 @@ def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
 
     sources = map(registry.dataset, datasets)
     return [name for source in sources for name in splits(source, protocol_of(source, protocol))]
-
-
-def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[int]:
-    """Return the seeds that texts stand for: a number, a list such as ``0,2,5``, a range such as ``0-4``."""
-    from adbench_text.sweep.names import parse_seeds
-
-    return [seed for value in values for seed in parse_seeds(value)]
-
-
-def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[float]:
-    """Return the numbers that texts stand for: a number, or a list such as ``0,0.05``."""
-    try:
-        return [float(part) for value in values for part in value.split(",")]
-    except ValueError as error:
-        got = ", ".join(map(repr, values))
-        raise click.BadParameter(f"expected numbers such as 0.05 or 0,0.1, got {got}.") from error
-
-
-def number_of_jobs(ctx: click.Context, param: click.Parameter, value: str | None) -> int | str | None:
-    """Return a number of processes, ``"auto"`` or None as it is given."""
-    if value is None or value == "auto":
-        return value
-    if not value.isdecimal():
-        raise click.BadParameter(f"expected a number of at least 0, or auto, got {value!r}.")
-    return int(value)

@@ -1,7 +1,6 @@
 """``adbench-text odd``: rank the documents of a file against each other."""
 
 import time
-from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,9 +25,8 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import no_formula, one_line
+from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import DocumentFile
@@ -112,7 +110,7 @@ def command(
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
     choice = values_of(CHOICE, options)
-    rows = _Rows(opened(file, options, again=True), with_text)
+    rows = _Rows(opened(file, options, again=True))
     begin = time.perf_counter()
     with Rows() as progress:
         ranked = odd_documents(
@@ -140,70 +138,50 @@ def command(
     called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
-        _write_table(table, ranked.table, rows, progress)
+        _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         head = [_lead(ranked, by), summary, *called_odd]
         write_page(page, file, head, sections, ranked.centre, [*families, in_any_file], rows.id_name)
     click.echo("\n".join(called_odd))
-    click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
+    click.echo(printable(f"All documents: {table}. Page: {page}."))
     for note in _notes(ranked, names, choice):
         click.echo(f"Note: {note}", err=True)
 
 
 class _Rows:
-    """The rows of FILE: all of them if they are few, or else their identifiers only."""
+    """The rows of FILE: their texts, identifiers and columns. The file is read again each time."""
 
-    def __init__(self, source: DocumentFile, keep_all: bool) -> None:
+    def __init__(self, source: DocumentFile) -> None:
         self._source = source
-        self._keep_all = keep_all
-        self._is_read = False
-        self.columns: dict[str, None] = {}
-        self.fields: list[dict[str, Any]] | None = []
-        self._texts: list[str] = []
-        self._ids = bytearray()
-        self._ends = array("q", [0])
+        self._ids: list[str] = []
 
     @property
     def id_name(self) -> str:
         """The name of the identifiers."""
         return "row" if self._source.id_column is None else "id"
 
-    def id(self, place: int) -> str:
+    def id(self, row: int) -> str:
         """Return the identifier of a document."""
-        if self._source.id_column is None:
-            return str(place)
-        return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
-
-    @property
-    def written_columns(self) -> list[str]:
-        """The columns of the file that are written to the table."""
-        return list(self.columns) if self.fields is not None else ["id"] * (self.id_name == "id")
-
-    def values(self, row: int) -> list[Any]:
-        """Return the values of a document in these columns."""
-        if self.fields is None:
-            return [self.id(row)] * len(self.written_columns)
-        return [self.fields[row].get(name) for name in self.columns]
+        return self._ids[row] if self._ids else str(row)
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents; those of a large file are read each time."""
-        if not self._is_read:
-            return self._first_texts()
-        return iter(self._texts) if self.fields is not None else self._source.texts()
+        """Yield the documents."""
+        return self._source.texts() if self._ids or not self._source.id_column else self._first_texts()
 
     def _first_texts(self) -> Iterator[str]:
-        for n, document in enumerate(self._source.checked()):
-            if self._source.id_column:
-                self._ids += document.id.encode(errors="surrogatepass")
-                self._ends.append(len(self._ids))
-            if n == _MOST_WRITTEN and not self._keep_all:
-                self.fields, self._texts = None, []
-            if self.fields is not None:
-                self.columns |= dict.fromkeys(document.fields)
-                self.fields.append(document.fields)
-                self._texts.append(document.text)
+        ids = []
+        for document in self._source.checked():
+            ids.append(document.id)
             yield document.text
-        self._is_read = True
+        self._ids = ids
+
+    def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
+        """Return the columns to write: all, or only the identifiers if there are many rows."""
+        import pandas as pd
+
+        if keep_all or n_rows <= _MOST_WRITTEN:
+            return pd.DataFrame((document.fields for document in self._source), dtype=object)
+        return pd.DataFrame({"id": self._ids} if self._ids else {}, index=range(n_rows))
 
 
 def _summary(ranked: "OddDocuments", seconds: float) -> str:
@@ -297,18 +275,19 @@ def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocu
     return shown
 
 
-def _write_table(path: Path, table: "pd.DataFrame", rows: _Rows, progress: "OnProgress") -> None:
+def _write_table(
+    path: Path, table: "pd.DataFrame", rows: _Rows, keep_all: bool, progress: "OnProgress"
+) -> None:
     """Write all documents with the columns of the file; of a large file there are only the identifiers."""
     import pandas as pd
 
-    columns = rows.written_columns
+    columns = rows.columns(len(table), keep_all)
     titles = [f"input_{name}" if name in _OURS else name for name in columns]
     header: Any = [*_OURS, *map(no_formula, titles)]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
-            values = [rows.values(row) for row in documents["row"]]
-            theirs = pd.DataFrame(values, documents.index, columns, dtype=object).map(no_formula)
+            theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
             lines = pd.concat([_cells(documents, rows), theirs], axis=1)
             lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
             header = False

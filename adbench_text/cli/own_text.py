@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 STDIN = "-"  # the FILE that is standard input
 
-_WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
+# columns on the terminal; text has the rest
+_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
@@ -176,7 +177,7 @@ def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = 
     rows = [
         {
             "rank": each.rank,
-            "id": each.id,
+            id_name: each.id,
             "p": each.facts[p],
             "copies": each.facts.get("copies", ""),
             "why": ", ".join(each.why),
@@ -185,15 +186,14 @@ def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = 
         for each in documents
     ]
     table = Table(box=None, header_style="")
-    names = [name for name in (*_WIDEST, "text") if any(row[name] for row in rows)]
+    names = [name for name in rows[0] if any(row[name] for row in rows)]
     for name in names:
-        title = id_name if name == "id" else name
-        table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
+        table.add_column(name, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
     table.columns[0].justify = "right"
     for row in rows:
-        cells = [one_line(row[name][:500]) for name in names]
+        cells = (one_line(row[name][:500]) for name in names)
         table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    echo([table], get_terminal_size((110, 24)).columns + 1)
+    echo(table, get_terminal_size((110, 24)).columns + 1)
 
 
 def write_page(

@@ -9,19 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import (
-    EXPERIMENT,
-    SectionedCommand,
-    adding,
-    names_option,
-    sweep_named,
-    tracking_uri_option,
-)
+from adbench_text.cli.options import EXPERIMENT, Names, SectionedCommand, adding, tracking_uri_option
 from adbench_text.cli.progress import count
-from adbench_text.cli.show import link, next_command
+from adbench_text.cli.show import next_command
+from adbench_text.cli.sweep import sweep_named
 from adbench_text.cli.ui import address_of, options_of
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
-from adbench_text.escaping import printable, utf8
+from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.plugins import registry
 from adbench_text.reports import contents
@@ -32,22 +26,17 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-_FORMATS = f"One of {', '.join(contents.FORMATS)}."
 _TABLES = (
     f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
     f"[default: {', '.join(contents.BRIEF)}; all for html and latex]"
 )
 
 
-def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
-    """Return the named sections, or all."""
-    if value is None:
-        return contents.SECTIONS
-    names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
-    for name in names:
-        if name not in contents.SECTIONS:
-            raise click.BadParameter(f"expected {', '.join(contents.SECTIONS)} or none, got {name!r}.")
-    return names
+def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequence[str]:
+    """Return the names of a list."""
+    choice = click.Choice([*contents.SECTIONS, "none"])
+    names = [choice.convert(name.strip(), param, ctx) for name in value.split(",")]
+    return [name for name in names if name != "none"]
 
 
 _SECTIONS = {
@@ -58,22 +47,30 @@ _SECTIONS = {
 
 
 @click.command("report", cls=SectionedCommand, sections=_SECTIONS)
-@names_option(
+@click.option(
     "--dataset",
     "-s",
     "datasets",
+    cls=Names,
     help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
 )
-@names_option(
+@click.option(
     "--detector",
     "-d",
     "detectors",
+    cls=Names,
     help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
 )
 @click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
 @click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
-@names_option("--table", "-t", "tables", help=_TABLES)
-@click.option("--format", "form", default="terminal", type=Name("formats"), help=_FORMATS)
+@click.option("--table", "-t", "tables", cls=Names, help=_TABLES)
+@click.option(
+    "--format",
+    "form",
+    default="terminal",
+    type=click.Choice(list(contents.FORMATS)),
+    help="Format of the report.",
+)
 @click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
 @click.option(
     "--figures",
@@ -83,9 +80,10 @@ _SECTIONS = {
 @click.option(
     "--sections",
     metavar="NAMES",
+    default=",".join(contents.SECTIONS),
     callback=_sections,
-    help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
-    "result, the leaderboard, the main table and the provenance are always there.  [default: all]",
+    help="Only these parts of a page, with commas between them, or none. The result, the leaderboard, the "
+    "main table and the provenance are always there.",
 )
 @click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
 @click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
@@ -104,7 +102,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
 
     if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
-    renderer = contents.report_format(form)
+    renderer = contents.FORMATS[form]
     tables = expand("table", options["tables"], lambda: list(contents.TABLES))
     names = contents.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(options["tracking_uri"], options["experiment"])
@@ -121,32 +119,23 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)
-    news: list[str] = []
-    if output is not None:
-        size = len(utf8(text))
-        readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
-        news.append(f"Wrote {_link(output)}: {form}, {count(len(records), 'result')}, {readable}")
+    news = [f"Wrote {output}: {form}, {count(len(records), 'result')}"] if output else []
     if not renderer.has_notes:
-        news += map(printable, built.every_note)
-        news += [printable(f"{name}: {value}") for name, value in built.provenance]
+        news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
         with writing(figures):
             n_files = len(builder.write_figures(figures))
-        news.append(f"{n_files} files in {_link(figures)}")
-        news += [printable(note) for note in builder.evidence_notes if note not in built.every_note]
+        news.append(f"{n_files} files in {figures}")
+        news += [note for note in builder.evidence_notes if note not in built.every_note]
     if quiet:
         return
     for note in news:
-        click.echo(note, err=True)
+        click.echo(printable(note), err=True)
     if output is not None:
         next_command("ui", *address_of(store))
     elif form == "terminal" and not store.others:
         of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
         next_command("report", *of_sweep, *options_of(store), "--format", "html", "--output", "report.html")
-
-
-def _link(path: Path) -> str:
-    return link(str(path), path, err=True)
 
 
 def _records(

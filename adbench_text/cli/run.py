@@ -9,46 +9,31 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import storage
-from adbench_text.cli.names import DEVICES, ENGINES, Name, number_of_jobs
-from adbench_text.cli.options import (
-    TRACKING,
-    LazyHelp,
-    SectionedCommand,
-    adding,
-    choosing_splits,
-    engine_of,
-    is_debugging,
-    names_option,
-    sweep_of,
-    sweep_option,
-)
+from adbench_text.cli.names import DEVICES, Name
+from adbench_text.cli.options import SPLITS, TRACKING, Names, SectionedCommand, adding, is_debugging
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.show import next_command, show, table
+from adbench_text.cli.show import echo, next_command, table
+from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import described
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.result import Result
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
 
 
-def _encoders() -> str:
-    from adbench_text.text.encoders import METHODS
+class _Jobs(click.IntRange):
+    """A number of processes, or ``auto`` for one per core."""
 
-    encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
-    return f"Short for --set encoder=...: {encoders}, or the path of a folder of sentence-transformers."
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        from joblib import cpu_count
 
-
-def _sweeps() -> str:
-    from adbench_text.sweep import file
-
-    return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
+        return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
 _SECTIONS = {
@@ -57,21 +42,22 @@ _SECTIONS = {
         *("--inlier", "--contamination", "--test-outliers", "--seed"),
     ),
     "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
-    "Execution": (*("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),),
+    "Execution": ("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),
     "Limits": ("--limit", "--cell-timeout", "--cell-memory"),
     "Output": ("--tracking-uri", "--experiment", "--trace", "--report", "--quiet", "--verbose"),
 }
 
 
 @click.command("run", cls=SectionedCommand, sections=_SECTIONS)
-@names_option(
+@click.option(
     "--detector",
     "-d",
     "detectors",
+    cls=Names,
     help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; llr:robust "
     "is one with a preset. With --sweep, its detectors keep their presets and settings.",
 )
-@choosing_splits
+@adding(*SPLITS)
 @click.option(
     "--preset",
     type=Name("presets"),
@@ -85,29 +71,40 @@ _SECTIONS = {
     type=Name("settings"),
     help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
 )
-@click.option("--encoder", type=Name("encoders"), metavar="NAME|PATH", cls=LazyHelp, text=_encoders)
+@click.option(
+    "--encoder",
+    type=Name("encoders"),
+    metavar="NAME|PATH",
+    help="Short for --set encoder=...: one of 'adbench-text list encoders', or the path of a folder of "
+    "sentence-transformers.",
+)
 @click.option(
     "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
 )
 @click.option(
     "--device",
-    type=Name("devices"),
-    metavar=f"[{'|'.join(DEVICES)}]",
+    type=click.Choice(DEVICES),
     help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
 )
-@sweep_option(cls=LazyHelp, text=_sweeps)
+@click.option(
+    "--sweep",
+    type=Name("sweeps"),
+    is_eager=True,
+    callback=use_file,
+    help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
+)
 @click.option(
     "--jobs",
     "-j",
     metavar="NUMBER",
-    callback=number_of_jobs,
+    type=_Jobs(0),
     help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
     "debugger: there a detector can change the figures of the others.  [default: 1]",
 )
 @click.option(
-    "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"
+    "--gpu-jobs", type=click.IntRange(1), metavar="N", default=1, help="Number of cells that share a GPU."
 )
-@click.option("--engine", type=click.Choice(ENGINES), help="Where cells run.  [default: local]")
+@click.option("--engine", type=click.Choice(["local", "dask"]), default="local", help="Where cells run.")
 @click.option("--address", help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
 @click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
 @click.option(
@@ -171,17 +168,15 @@ def command(dry_run: bool, verbose: bool, **options: Any) -> None:
 
 def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
-    if options["engine"]:
-        from adbench_text.processes import Limits
+    from adbench_text.processes import Limits
 
-        # a server that does not answer is known in seconds, and the user's documents are read in minutes
-        engine_of(options).check(Limits(options["cell_timeout"], options["cell_memory"]))
+    engine, limits = engine_of(options), Limits(options["cell_timeout"], options["cell_memory"])
+    # a server that does not answer is known in seconds, and the user's documents are read in minutes
+    engine.check(limits)
     sweep = sweep_of(options, progress.message)
     cells = sweep.expand()
-    engine = engine_of(options)
     # slow imports come after the checks that do not need them
     from adbench_text.cli.ui import options_of, where
-    from adbench_text.processes import Limits
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
@@ -195,7 +190,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
             *(sweep, cells, store, progress, engine),
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
-            limits=Limits(options["cell_timeout"], options["cell_memory"]),
+            limits=limits,
             trace_every=options["trace_every"],
             report=log,
         )
@@ -228,24 +223,13 @@ def _preview(options: Mapping[str, Any], verbose: bool) -> None:
         for cell in cells:
             click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
     else:
-        show(None, [_counts(cells, refused)], as_json=False)
+        groups = Counter((cell.choice, cell.dataset) for cell in cells)
+        rows = [(*group, n) for group, n in groups.items()]
+        echo(table(rows, header=("detector", "dataset", "cells"), indent=0))
         for reason, n in Counter(refused.values()).items():
             click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
     total = f", {len(refused):,} of them impossible" if refused else ""
     click.echo(f"{count(len(cells))}{total}", err=True)
-
-
-def _counts(cells: "Sequence[Cell]", refused: "Mapping[Cell, str]") -> "RenderableType":
-    """Return a table of the cells of each detector on each dataset."""
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.choice, cell.dataset), []).append(cell)
-    header = ["detector", "dataset", "cells", *(["impossible"] if refused else [])]
-    rows: list[list[object]] = []
-    for group, own in groups.items():
-        n_refused = sum(cell in refused for cell in own)
-        rows.append([*group, len(own), *([n_refused] if refused else [])])
-    return table(rows, header, indent=0)
 
 
 def _log_reports(

@@ -1,11 +1,11 @@
 """``adbench-text score``: score documents with a model; which are most odd, do they differ from its own?"""
 
-import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from io import StringIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,17 +27,19 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link, show, table
-from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.escaping import no_formula
+from adbench_text.cli.show import echo, table
+from adbench_text.errors import InvalidValueError
+from adbench_text.escaping import no_formula, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
-from adbench_text.text.reading import Document
+from adbench_text.text.reading import Document, DocumentFile
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.calibration import Drift
     from adbench_text.documents.page import PageDocument
-    from adbench_text.models.model import ScoredDocument, Scorer
+    from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
 _SUFFIXES = (".csv", ".jsonl")
@@ -89,11 +91,8 @@ def command(
     output: Path | None,
     page: Path | None,
     summary: bool,
-    top: int,
     as_json: bool,
     fail_on_drift: bool,
-    alpha: float,
-    by: str | None,
     **options: Any,
 ) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
@@ -108,11 +107,42 @@ def command(
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
     expected, and whether their p-values are uniform, as those of normal documents are.
     """
-    from adbench_text.documents.chunks import results_of
     from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
 
+    _check(file, output, page, summary, as_json)
+    fitted = load_model(model)
+    scorer = Scorer(fitted, options["alpha"], options["by"])
     is_shown = summary or page is not None
+    suffix = output.suffix if output is not None else "" if is_shown else ".jsonl"
+    top = options["top"] if is_shown else 0
+    scoring = _Scoring(scorer, suffix, top, with_words=summary and scorer.by != "form")
+    if file == STDIN:  # the first answer comes with the first document
+        options["jobs"] = 1
+    found = _found(scoring, opened(file, options), output, jobs_of(options))
+    drift = scorer.drift(found.evidence)
+    last_line = _drift_line(found.n_documents, drift, options["alpha"])
+    shown = _explained(scorer, found.most_odd)
+    if page is not None:
+        learned = (
+            f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
+            f"{fitted.training.n_documents:,} documents; p is the share of normal documents that score at "
+            "least as high."
+        )
+        write_page(page, file, [last_line, learned], {"The most odd": shown}, scorer.centre)
+        click.echo(printable(f"Page: {page}."), err=True)
+    click.echo(last_line, err=True)
+    if summary:
+        _print_summary(found, shown, top, scoring.p)
+    if as_json:
+        facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
+        click.echo(json.dumps(facts | drift._asdict() | {"is_drift": drift.is_found}))
+    if fail_on_drift and drift.is_found:
+        click.get_current_context().exit(_DRIFT)
+
+
+def _check(file: str, output: Path | None, page: Path | None, summary: bool, as_json: bool) -> None:
+    """Raise an error if the options contradict each other, or would overwrite the documents."""
     if as_json and summary:
         raise click.UsageError("--json and --summary both print on standard output; give one of them.")
     if as_json and output is None and page is None:
@@ -122,97 +152,16 @@ def command(
             if path.suffix not in suffixes:
                 raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
             check_outputs(file, path)
-    fitted = load_model(model)
-    scorer = Scorer(fitted, alpha, by)
-    suffix = output.suffix if output is not None else "" if is_shown else ".jsonl"
-    scoring = _Scoring(scorer, suffix, top if is_shown else 0, with_words=summary and scorer.by != "form")
-    if file == STDIN:  # the first answer comes with the first document
-        options["jobs"] = 1
-    found = _Found()
-    with (
-        _written(output) as write,
-        Rows() as progress,
-        closing(results_of(scoring, enumerate(_batches(opened(file, options))), jobs_of(options))) as scored,
-    ):
-        if suffix == ".csv":
-            write(",".join(scoring.names))
-        for lines, of_batch in scored:
-            if lines:
-                write("\n".join(lines))
-            found.add(of_batch, top)
-            progress("scoring", found.n_documents, None)
-    drift = scorer.drift(found.evidence)
-    last_line = _drift_line(found.n_documents, drift, alpha)
-    shown = _explained(scorer, found.most_odd) if is_shown else []
-    if page is not None:
-        training = fitted.training
-        head = [
-            last_line,
-            f"{training.options.get('configuration', fitted.name)}, fitted on {training.n_documents:,} "
-            "documents; p is the share of normal documents that score at least as high.",
-        ]
-        write_page(page, file, head, {"The most odd": shown}, scorer.centre)
-        click.echo(f"Page: {link(str(page), page, err=True)}.", err=True)
-    click.echo(last_line, err=True)
-    if summary:
-        _print_summary(found, shown, top, P_OF_ORDER[scorer.by])
-    if as_json:
-        facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": alpha} | drift._asdict()
-        click.echo(json.dumps(facts | {"is_drift": drift.is_found}))
-    if fail_on_drift and drift.is_found:
-        click.get_current_context().exit(_DRIFT)
 
 
-@contextmanager
-def _written(output: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yield what writes lines: to a file that is there when it is complete, or to standard output."""
-    if output is None:
-        yield click.echo
-        return
-    with atomic_path(output) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        yield lambda lines: print(lines, file=stream)
+class _Found(NamedTuple):
+    """What is known of the documents of a batch, or of all."""
 
-
-class _Document(NamedTuple):
-    """One of the most odd documents."""
-
-    order: tuple[float, ...]  # by its p, then its score, then its place
-    id: str
-    text: str
-    scored: "ScoredDocument"
-
-
-class _Word(NamedTuple):
-    """A word of the more odd documents."""
-
-    weight: float  # the sum of its scores above the centre, one for each document
     n_documents: int
-    example: tuple[tuple[float, ...], str]  # the order and the identifier of the most odd one
-
-
-@dataclass
-class _Found:
-    """What is known of the documents of a batch, or of all batches so far."""
-
-    n_documents: int = 0
-    evidence: dict[int, float] = field(default_factory=dict)
-    most_odd: list[_Document] = field(default_factory=list)
-    words: dict[str, _Word] = field(default_factory=dict)
-
-    def add(self, batch: "_Found", top: int) -> None:
-        """Add what is known of another batch; keep the `top` most odd documents."""
-        self.n_documents += batch.n_documents
-        self.evidence |= batch.evidence
-        self.most_odd = sorted([*self.most_odd, *batch.most_odd])[:top]
-        for name, word in batch.words.items():
-            self.add_word(name, word)
-
-    def add_word(self, name: str, new: _Word) -> None:
-        """Add what is known of a word in other documents."""
-        weight, n_documents, example = self.words.get(name, (0.0, 0, new.example))
-        self.words[name] = _Word(
-            weight + new.weight, n_documents + new.n_documents, min(example, new.example)
-        )
+    evidence: dict[int, float]  # of drift
+    most_odd: "pd.DataFrame"  # the first documents, with their texts
+    words: "pd.DataFrame"  # their weights, their numbers of documents, and the most odd one of each
+    lines: str  # to write
 
 
 @dataclass(frozen=True)
@@ -225,96 +174,125 @@ class _Scoring:
     with_words: bool  # whether the words of odd documents are counted
 
     @property
+    def p(self) -> str:
+        """The name of the p by which documents are odd."""
+        return P_OF_ORDER[self.scorer.by]
+
+    @property
     def names(self) -> list[str]:
         """The names of the values of a document."""
         names = ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
         return [name for name in names if self.scorer.by != "words" or name not in _OF_FORM]
 
-    def __call__(self, numbered: tuple[int, list[tuple[str, str]]]) -> tuple[list[str], _Found]:
-        """Return a line for each document, given its identifier and its text; and what is known of them."""
-        number, batch = numbered
-        results = self.scorer.score([text for _, text in batch])
-        names = [name for name, _ in batch]
-        lines = list(map(self._line, names, results)) if self.suffix else []
-        found = _Found(len(batch), self.scorer.evidence(results))
-        if self.top:
-            ordered = sorted(
-                _Document((p, -(result.score or 0.0), number, place), name, text, result)
-                for place, ((name, text), result) in enumerate(zip(batch, results, strict=True))
-                if (p := self.scorer.p_of(result)) is not None
-            )
-            found.most_odd = ordered[: self.top]
-            if self.with_words:
-                self._add_words(found, [each for each in ordered if each.order[0] <= _SHARE])
-        return lines, found
+    def __call__(self, batch: list[tuple[str, str]]) -> _Found:
+        """Return what is known of documents, given their identifiers and texts."""
+        import pandas as pd
 
-    def _add_words(self, found: _Found, documents: list[_Document]) -> None:
-        """Add the words that make documents more odd."""
-        scored = self.scorer.words([each.text for each in documents])
-        for each, words in zip(documents, scored, strict=True):
-            highest: dict[str, float] = {}
-            for word in words:
-                name = word.token.lower()
-                highest[name] = max(highest.get(name, 0.0), word.score - self.scorer.centre)
-            for name, weight in highest.items():
-                if weight > 0:
-                    found.add_word(name, _Word(weight, 1, (each.order, each.id)))
+        ids, texts = map(list, zip(*batch, strict=True))
+        results = self.scorer.score(texts)
+        table = pd.DataFrame(results, dtype=object).rename(columns={"is_odd": "odd"})
+        table = table.assign(id=ids, text=texts)
+        ordered = self.ordered([table.dropna(subset=[self.p])])
+        most = _SHARE if self.with_words else -1
+        words = self._words(ordered[ordered[self.p] <= most])
+        evidence = self.scorer.evidence(results)
+        return _Found(len(batch), evidence, ordered.head(self.top), words, self._lines(table))
 
-    def _line(self, name: str, result: "ScoredDocument") -> str:
-        known = result._asdict() | {"id": name, "odd": result.is_odd}
-        values = {name: known[name] for name in self.names}
-        if self.suffix != ".csv":
-            return json.dumps(values)
-        stream = StringIO()
-        csv.writer(stream, lineterminator="").writerow(map(_cell, values.values()))
-        return stream.getvalue()
+    def _lines(self, table: "pd.DataFrame") -> str:
+        """Return a line for each document."""
+        if self.suffix == ".jsonl":
+            return "".join(f"{json.dumps(row)}\n" for row in table[self.names].to_dict("records"))
+        if not self.suffix:
+            return ""
+        why = {name: table[name].map(", ".join) for name in ("why", "why_form")}
+        cells = table.assign(odd=table["odd"].astype(int), **why)[self.names].map(no_formula)
+        return cells.to_csv(index=False, header=False, lineterminator="\n")
+
+    def _words(self, documents: "pd.DataFrame") -> "pd.DataFrame":
+        """Return the words that make documents odd; of each document the highest score of a word counts."""
+        import pandas as pd
+
+        scored = self.scorer.words(documents["text"].tolist())
+        rows = [
+            (word.token.lower(), word.score - self.scorer.centre, place)
+            for place, words in enumerate(scored)
+            for word in words
+        ]
+        words = pd.DataFrame(rows, columns=["word", "weight", "place"])
+        words = words[words["weight"] > 0].groupby(["word", "place"], as_index=False).agg({"weight": "max"})
+        own = documents[["id", "score", self.p]].reset_index(drop=True)
+        return self.joined([words.assign(documents=1).join(own, on="place")])
+
+    def joined(self, words: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+        """Return the words of several batches, each once."""
+        how = {"weight": "sum", "documents": "sum", "id": "first", "score": "first", self.p: "first"}
+        return self.ordered(words).groupby("word", as_index=False).agg(how)
+
+    def ordered(self, documents: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+        """Return the documents of several batches, the most odd first: by their p, then by their score."""
+        import pandas as pd
+
+        return pd.concat(documents).sort_values(
+            [self.p, "score"], ascending=[True, False], key=lambda values: values.astype(float).fillna(0)
+        )
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    return no_formula(", ".join(value) if isinstance(value, list) else value)
+def _found(scoring: _Scoring, documents: DocumentFile, output: Path | None, jobs: int | str) -> _Found:
+    """Score documents, and write a line for each; a file is there when it is complete."""
+    from adbench_text.documents.chunks import results_of
+
+    batches: list[_Found] = []
+    with ExitStack() as stack:
+        write: Callable[[str], object] = partial(click.echo, nl=False)
+        if output is not None:
+            temporary = stack.enter_context(atomic_path(output))
+            write = stack.enter_context(temporary.open("w", newline="", encoding="utf-8")).write
+        if scoring.suffix == ".csv":
+            write(",".join(scoring.names) + "\n")
+        progress = stack.enter_context(Rows())
+        for batch in stack.enter_context(closing(results_of(scoring, _batches(documents), jobs))):
+            if batch.lines:
+                write(batch.lines)
+            batches.append(batch._replace(lines=""))
+            progress("scoring", sum(each.n_documents for each in batches), None)
+    return _Found(
+        sum(batch.n_documents for batch in batches),
+        {key: p for batch in batches for key, p in batch.evidence.items()},
+        scoring.ordered([batch.most_odd for batch in batches]).head(scoring.top),
+        scoring.joined([batch.words for batch in batches]),
+        lines="",
+    )
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
-    """Yield documents in batches that double: the first answer comes with the first document.
-
-    An error in the file comes after the documents before it.
-    """
-    batch: list[tuple[str, str]] = []
-    size = 1
-    try:
-        for document in documents:
-            batch.append((document.id, document.text))
-            if len(batch) == size:
-                yield batch
-                batch, size = [], min(2 * size, _MOST)
-    except AdbenchTextError:
+    """Yield documents in batches that double: the first answer comes with the first document."""
+    remaining, size = ((each.id, each.text) for each in documents), 1
+    while batch := list(islice(remaining, size)):
         yield batch
-        raise
-    yield batch
+        size = min(2 * size, _MOST)
 
 
-def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocument]":
+def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
     from adbench_text.documents.page import PageDocument
 
-    texts = [each.text for each in documents]
+    texts = documents["text"].tolist()
     shown = []
-    explained = zip(documents, scorer.words(texts), *scorer.why(texts), strict=True)
+    rows: Iterator[Any] = documents.itertuples()
+    explained = zip(rows, scorer.words(texts), *scorer.why(texts), strict=True)
     for rank, (each, words, why, why_form) in enumerate(explained, start=1):
         reasons = [*why_form, *why] if scorer.by == "form" else [*why, *why_form]
-        shown.append(PageDocument(str(rank), each.id, numbers_of(each.scored), reasons, each.text, words))
+        shown.append(PageDocument(str(rank), each.id, numbers_of(each), reasons, each.text, words))
     return shown
 
 
 def _print_summary(found: _Found, shown: "list[PageDocument]", top: int, p: str) -> None:
     """Print the words that weigh most, and the documents with the smallest p, by the name of that p."""
-    if found.words:
+    if len(found.words):
         click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
-        strongest = sorted(found.words.items(), key=lambda item: (-item[1].weight, item[0]))[:top]
-        lines = [(name, word.n_documents, word.example[1]) for name, word in strongest]
-        show(None, [table(lines, ("word", "documents", "example"))], as_json=False)
+        strongest = found.words.sort_values(["weight", "word"], ascending=[False, True]).head(top)
+        rows = strongest[["word", "documents", "id"]].to_dict("split")["data"]
+        echo(table(rows, header=("word", "documents", "example")))
     else:
         click.echo("No words: the detector scores none, or none makes a document odd.")
     if shown:

@@ -45,7 +45,6 @@ def here(shared, tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
-    monkeypatch.setattr("adbench_text.cli.progress._PATIENCE", 100)  # output is the same on a slow machine
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     return tmp_path
 
@@ -162,8 +161,7 @@ def test_report_in_all_formats(store, here):
 
     written = adbench("report --format markdown --output report.md")
     assert (written.stdout, written.exit_code) == ("", 0)
-    size = len(markdown.stdout.encode()) / 1000
-    assert written.stderr == (f"Wrote report.md: markdown, 8 results, {size:.1f} kB\nNext: adbench-text ui\n")
+    assert written.stderr == "Wrote report.md: markdown, 8 results\nNext: adbench-text ui\n"
     assert (here / "report.md").read_text() == markdown.stdout
     assert adbench("report --format csv --output report.csv --quiet").output == ""
 
@@ -182,10 +180,8 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     [
         ("detectors", "counting", "The share of words that were not seen in training"),
         ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
-        ("presets", "grid", "of counting: 2 configurations"),
-        ("presets", "heavy", "of counting: weight=9"),
-        ("presets", "default", "of every detector: its default hyper-parameters"),
-        ("presets", "paper", "of date: depends on the dataset"),
+        ("presets", "counting:grid", "weight=1; weight=2"),
+        ("presets", "counting:heavy", "weight=9"),
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
@@ -204,7 +200,7 @@ def test_lists_are_for_people_and_programs(here, kind, name, summary):
 def test_list_alone_lists_the_names_of_all_kinds(here, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     listed = adbench("list")
-    assert (listed.exit_code, listed.stderr) == (0, "Next: adbench-text list detectors\n")
+    assert (listed.exit_code, listed.stderr) == (0, "")
     assert max(map(len, listed.stdout.splitlines())) <= 80
     rows = json.loads(adbench("list --json").stdout)
     titles = [line.split()[0] for line in listed.stdout.splitlines() if not line.startswith(" ")]
@@ -367,21 +363,21 @@ set.counting.weight = 5
                 "llr smoothing=7 on tiny/law at 7.5%, seed 1",
                 "iforest on tiny/law at 7.5%, seed 1",
             ],
-            "iforest default is not in the sweep; it is run as well.\n",
+            "iforest is not in the sweep with this preset and settings; it is run as well.\n",
         ),
         ("-d c* --seed 0", ["counting heavy weight=5 on tiny/sea at 10%, seed 0"], ""),
         ("-d counting:heavy --preset default", [], "--preset is for all detectors"),
-        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr robust is not in the sweep; it is"),
+        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr is not in the sweep with this"),
         (
             "-d counting:default",
             ["counting on tiny/sea at 10%, seed 3"],
-            "counting default is not",
+            "counting is not in the sweep with",
         ),
         ("-d llr(smoothing=2)", ["llr smoothing=2 on tiny/sea at 10%, seed 3"], ""),
         (
             "-d llr(smoothing=7)",
             ["llr smoothing=7 on tiny/sea at 10%, seed 3"],
-            "llr smoothing=7 is not in the sweep; it is run as well",
+            "llr is not in the sweep with this",
         ),
         ("-d counting --preset grid", ["counting grid weight=5 on tiny/sea at 10%, seed 3"], ""),
         ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
@@ -602,10 +598,10 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --set smoothing", "Expected KEY=VALUE, got 'smoothing'"),
         ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
         ("run -s tiny -d llr --test-outliers 1", "test_outliers must be in (0, 1), got 1."),
-        ("run -s tiny -d date --device gpu", "No device named 'gpu'"),
+        ("run -s tiny -d date --device gpu", "'gpu' is not one of"),
         ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
         ("run -s tiny -d llr --trace -1", "-1 is not in the range x>=0"),
-        ("run -s tiny -d llr --contamination 5%", "expected numbers such as 0.05 or 0,0.1, got '5%'."),
+        ("run -s tiny -d llr --contamination 5%", "'5%' is not a valid float."),
         ("run -s tiny -d llr --contamination 5", "got 5.0. Did you mean 0.05?"),
         ("run -s tiny -d llr --contamination 0,60", "got 60.0.\n"),
         ("run -s tiny -d llr --test-outliers 10", "got 10. Did you mean 0.1?"),
@@ -614,10 +610,10 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
         ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
-        ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
+        ("run -s tiny -d llr --jobs many", "'many' is not a valid integer range."),
         ("run -s tiny -d llr --engine dusk", "'dusk' is not one of 'local', 'dask'."),
-        ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
-        ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),
+        ("run -s tiny -d llr --engine dask --jobs 2", "--jobs is for the engine local; "),
+        ("run -s tiny -d llr --address tcp://a:1", "--address is for --engine dask."),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --metric auc", "'auc' is not one of"),
@@ -625,8 +621,6 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
         ("fetch", "Missing argument"),
         ("rum", "No such command 'rum'"),
-        ("--inlier rec run", "It belongs to export, run: give it after the name of the command."),
-        ("--no-clean odd x.txt", "No such option '--no-clean' before the command. It belongs to "),
         ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
         ("", "Find out which detector"),
     ],
@@ -679,10 +673,7 @@ def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):
         "but the other classes have only 40 training documents. Choose a lower one."
     )
     table = run(command, "--dry-run")
-    assert [line.split() for line in table.stdout.splitlines()] == [
-        ["detector", "dataset", "cells", "impossible"],
-        ["counting", "tiny", "4", "1"],
-    ]
+    assert [line.split() for line in table.stdout.splitlines()][1:] == [["counting", "tiny", "4"]]
     assert table.stderr.splitlines()[0] == f"1 cell impossible: {reason}"
     listed = run(command, "--dry-run -v")
     assert listed.exit_code == 0
@@ -852,7 +843,10 @@ def test_latex_is_a_part_of_a_document_and_a_page_may_be_short(store, here):
     assert not adbench("report --format latex").stdout.startswith("\\documentclass")
     page, short = (adbench(f"report --format html{more}").stdout for more in ("", " --sections none"))
     assert len(short) < len(page)
-    assert "expected tables, pictures, heatmaps or none, got 'all'" in adbench("report --sections all").stderr
+    assert (
+        "'all' is not one of 'tables', 'pictures', 'heatmaps', 'none'"
+        in adbench("report --sections all").stderr
+    )
 
 
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):
