@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from adbench_text import provenance, storage
-from adbench_text.cli.options import TRACKING, adding
+from adbench_text.cli.options import TRACKING, section
 from adbench_text.cli.show import json_option, show
 from adbench_text.code_version import installed
 from adbench_text.errors import AdbenchTextError, TrackingError
@@ -21,7 +21,7 @@ from adbench_text.store.client import check_reachable
 
 @click.command("doctor")
 @json_option
-@adding(*TRACKING)
+@section("Options", *TRACKING)
 def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     """Report versions, devices, downloaded data, folders, the store and broken plug-ins.
 

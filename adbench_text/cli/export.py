@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.options import SPLITS, adding
+from adbench_text.cli.options import SPLITS, section
 from adbench_text.cli.progress import count
 from adbench_text.cli.sweep import splits_of
 from adbench_text.errors import InvalidValueError
@@ -13,7 +13,7 @@ from adbench_text.escaping import file_name
 
 
 @click.command("export")
-@adding(*SPLITS)
+@section("Options", *SPLITS)
 @click.option(
     "--to",
     "folder",

@@ -1,7 +1,6 @@
 """``adbench-text info``: facts about a detector or a dataset."""
 
 import inspect
-import json
 import sys
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, metadata
@@ -81,16 +80,15 @@ def presets_of(name: str) -> list[dict[str, Any]]:
     from adbench_text.plugins.configure import presets
 
     detector, datasets = registry.detector(name), registry.names("datasets")
-    grouped: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: list[dict[str, Any]] = []
     for dataset in datasets:
         for preset, grid in presets(detector, dataset).items():
-            key = preset, json.dumps(grid, sort_keys=True, default=str)
-            entry = grouped.setdefault(key, {"name": preset, "datasets": [], "settings": grid})
-            entry["datasets"].append(dataset)
-    everywhere = [entry for entry in grouped.values() if entry["datasets"] == datasets]
-    for entry in everywhere:
-        entry["datasets"] = "all"
-    return list(grouped.values())
+            same = [row for row in rows if (row["name"], row["settings"]) == (preset, grid)]
+            if not same:
+                same = [{"name": preset, "datasets": [], "settings": grid}]
+                rows += same
+            same[0]["datasets"].append(dataset)
+    return [row | {"datasets": "all"} if row["datasets"] == datasets else row for row in rows]
 
 
 def _of_dataset(name: str) -> dict[str, Any]:

@@ -20,20 +20,8 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
-_COMMANDS = (
-    "check",
-    "doctor",
-    "export",
-    "fetch",
-    "fit",
-    "info",
-    "list",
-    "new",
-    "odd",
-    "report",
-    "run",
-    "score",
-    "ui",
+_COMMANDS: dict[str, Any] = dict.fromkeys(
+    "check doctor export fetch fit info list new odd report run score ui".split()
 )
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
@@ -80,10 +68,7 @@ class Group(click.Group):
             ctx.exit(getattr(error, "exit_code", 130))
 
 
-_NAMES: dict[str, Any] = dict.fromkeys(_COMMANDS)
-
-
-@click.group(cls=Group, commands=_NAMES, params=[*GENERAL], context_settings=_CONTEXT)
+@click.group(cls=Group, commands=_COMMANDS, params=[*GENERAL], context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
 def main() -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.

@@ -7,20 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, adding
+from adbench_text.cli.options import SectionedCommand, section
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
+    ODD,
     WORK,
-    alpha_option,
-    by_option,
     check_outputs,
-    jobs_of,
     language_notes,
     numbers_of,
     opened,
     print_documents,
-    sections_of,
     values_of,
     write_page,
 )
@@ -48,48 +45,43 @@ _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
-_SECTIONS = sections_of(
-    Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--max-copies", "--output", "--with-text")
-)
+#: Options on the lists: arguments of `odd_documents`.
+_RANKING = [
+    *ODD,
+    click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
+    click.Option(
+        ["--top"], default=10, type=click.IntRange(0), help="Number of documents of a list to print."
+    ),
+    click.Option(
+        ["--max-copies"],
+        metavar="N",
+        type=click.IntRange(0),
+        help="Leave documents with more copies than this out of the lists; the table has them.",
+    ),
+]
 
 
-@click.command("odd", cls=SectionedCommand, sections=_SECTIONS)
+@click.command("odd", cls=SectionedCommand)
 @click.argument("file")
-@adding(*DOCUMENTS, *CHOICE)
-@adding(alpha_option("Share of the different documents that is called odd: those with the highest scores"))
-@adding(by_option("two lists, by words and by form"))
-@click.option("--keep-copies", is_flag=True, help="Rank each near-copy by itself.")
-@click.option("--top", default=10, type=click.IntRange(0), help="Number of documents of a list to print.")
-@click.option(
-    "--max-copies",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Leave documents with more copies than this out of the lists; the table has them.",
+@section("Input", *DOCUMENTS)
+@section("Detector", *CHOICE)
+@section("Odd", *_RANKING)
+@section(
+    "Output",
+    click.Option(
+        ["--output", "-o"],
+        default="odd",
+        type=click.Path(path_type=Path),
+        help="Path of the table and the page, without suffix.",
+    ),
+    click.Option(
+        ["--with-text"],
+        is_flag=True,
+        help=f"Write the columns of FILE to the table even for more than {_MOST_WRITTEN:,} documents.",
+    ),
 )
-@click.option(
-    "--output",
-    "-o",
-    default="odd",
-    type=click.Path(path_type=Path),
-    help="Path of the table and the page, without suffix.",
-)
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help=f"Write the columns of FILE to the table even for more than {_MOST_WRITTEN:,} documents.",
-)
-@adding(*WORK)
-def command(
-    file: str,
-    alpha: float,
-    by: str | None,
-    keep_copies: bool,
-    top: int,
-    max_copies: int | None,
-    output: Path,
-    with_text: bool,
-    **options: Any,
-) -> None:
+@section("Execution", *WORK)
+def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), also compressed (.csv.gz), a folder of text or
@@ -109,19 +101,15 @@ def command(
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
-    choice = values_of(CHOICE, options)
+    choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
     rows = _Rows(opened(file, options, again=True))
     begin = time.perf_counter()
     with Rows() as progress:
         ranked = odd_documents(
             FileTexts(rows.texts),
             **choice,
-            alpha=alpha,
-            by=by,
-            keep_copies=keep_copies,
-            top=top,
-            max_copies=max_copies,
-            jobs=jobs_of(options),
+            **ranking,
+            jobs=options["address"] or options["jobs"],
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
@@ -130,18 +118,18 @@ def command(
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
     shown = {order: _shown(documents, order, rows) for order, documents in ranked.lists.items()}
     for order, name in names.items():
-        if top and shown[order]:
+        if options["top"] and shown[order]:
             if name:
                 click.echo(f"Odd{name}:")
-            print_documents(shown[order][:top], P_OF_ORDER[order], rows.id_name)
-    called_odd = [_called_odd(ranked, order, name, max_copies) for order, name in names.items()]
+            print_documents(shown[order][: options["top"]], P_OF_ORDER[order], rows.id_name)
+    called_odd = [_called_odd(ranked, order, name, options["max_copies"]) for order, name in names.items()]
     called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
-        head = [_lead(ranked, by), summary, *called_odd]
-        write_page(page, file, head, sections, ranked.centre, [*families, in_any_file], rows.id_name)
+        notes = [*families, in_any_file]
+        write_page(page, file, [summary, *called_odd], sections, ranked.centre, notes, rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
     for note in _notes(ranked, names, choice):
@@ -200,25 +188,16 @@ def _summary(ranked: "OddDocuments", seconds: float) -> str:
 
 def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
     """Return a line for each of the largest families of near-copies."""
-    families: Iterator[Any] = ranked.families.itertuples()
+    families: Iterator[Any] = ranked.families[ranked.families["n_copies"] >= _OF_FAMILY].itertuples()
     return [
         f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.row))}: "
         f"{_start(each.text)}"
         for each in families
-        if each.n_copies >= _OF_FAMILY
     ]
 
 
 def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
-
-
-def _lead(ranked: "OddDocuments", by: str | None) -> str:
-    """Return what the page shows."""
-    (order, first), *others = ranked.lists.items()
-    name = f" by {order}" if by or others else ""
-    more = "".join(f", and the {len(each):,} that do by {other}" for other, each in others)
-    return f"These are the {len(first):,} documents that differ most from the others{name}{more}."
 
 
 def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int | None) -> str:
@@ -227,31 +206,28 @@ def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int |
     is_odd = p <= ranked.alpha
     n_odd, n_copies = (is_odd & ~is_copy).sum(), (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    line = (
+    not_listed = ""
+    if max_copies is not None:
+        listed = ranked.lists[order]
+        n_left_out, most = max([n_odd, *listed["rank"]]) - len(listed), count(max_copies, "copy", "copies")
+        not_listed = f" {n_left_out:,} with more than {most} not listed (--max-copies)."
+    return (
         f"Called odd{name}: {n_odd:,} of {(p.notna() & ~is_copy).sum():,} different documents{copies}, "
-        f"those with p of at most {ranked.alpha:g} (--alpha)."
+        f"those with p of at most {ranked.alpha:g} (--alpha).{not_listed}"
     )
-    if max_copies is None:
-        return line
-    listed = ranked.lists[order]
-    n_left_out = max([n_odd, *listed["rank"]]) - len(listed)
-    most = count(max_copies, "copy", "copies")
-    return f"{line} {n_left_out:,} with more than {most} not listed (--max-copies)."
 
 
 def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str, Any]) -> list[str]:
-    notes = language_notes(choice)
+    notes, different = language_notes(choice), ranked.table[ranked.table["copy_of"].isna()]
     for order, name in names.items():
-        p = ranked.table[P_OF_ORDER[order]]
-        if (p <= ranked.alpha).any():
-            continue
-        n, least = (p.notna() & ranked.table["copy_of"].isna()).sum(), p.min()
-        n_tied = round(least * n)
-        tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
-        notes.append(
-            f"with {n:,} different documents{tied} no p{name} is below {least:.2g}, so none is odd; raise "
-            "--alpha."
-        )
+        p = different[P_OF_ORDER[order]].dropna()
+        if p.min() > ranked.alpha:
+            n_tied = (p == p.min()).sum()
+            tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
+            notes.append(
+                f"with {len(p):,} different documents{tied} no p{name} is below {p.min():.2g}, so none is "
+                "odd; raise --alpha."
+            )
     if ranked.other_language is not None:
         notes.append(
             f"few of the words are common in the language {choice['language']!r}, more in "

@@ -1,7 +1,8 @@
 """Options that several commands share, and help in sections."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from typing import Any
 
 import click
@@ -10,23 +11,30 @@ from adbench_text.cli.names import PROTOCOLS, Name
 
 
 class SectionedCommand(click.Command):
-    """A command whose help lists its options in `sections`, names by title; other options come last."""
-
-    def __init__(self, *args: Any, sections: Mapping[str, Sequence[str]], **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.sections = sections
+    """A command whose help lists its options by section, see `section`; other options come last."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, section by section."""
-        title_of = {name: title for title, names in self.sections.items() for name in names}
-        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in [*self.sections, "General"]}
+        rows: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
-            if record := param.get_help_record(ctx):
-                rows[title_of.get(param.opts[0], "General")].append(record)
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)):
+                rows.setdefault(getattr(param, "section", "General"), []).append(record)
         for title, own in rows.items():
-            if own:
-                with formatter.section(title):
-                    formatter.write_dl(own)
+            with formatter.section(title):
+                formatter.write_dl(own)
+
+
+def section(title: str, *options: click.Option) -> Callable[[Any], Any]:
+    """Return a decorator that adds options to a command, below a title of its help."""
+
+    def decorate(command: Any) -> Any:
+        for option in reversed(options):
+            own = copy(option)  # several commands may share it
+            own.section = title  # type: ignore[attr-defined]
+            command.__click_params__ = [*getattr(command, "__click_params__", ()), own]
+        return command
+
+    return decorate
 
 
 class Names(click.Option):
@@ -38,16 +46,6 @@ class Names(click.Option):
     def __init__(self, param_decls: Sequence[str], **settings: Any) -> None:
         kind = Name(param_decls[-1], several=True)
         super().__init__(param_decls, multiple=True, type=kind, metavar="NAMES", **settings)
-
-
-def adding(*options: click.Option) -> Callable[[Any], Any]:
-    """Return a decorator that adds options to a command; several commands may share them."""
-
-    def decorate(command: Any) -> Any:
-        command.__click_params__ = [*getattr(command, "__click_params__", ()), *reversed(options)]
-        return command
-
-    return decorate
 
 
 def shares(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> list[float]:

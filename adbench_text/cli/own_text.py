@@ -84,7 +84,18 @@ CHOICE = [
     ),
 ]
 
-#: Options that say where the work is done.
+#: Options that say when a document is called odd.
+ODD = [
+    click.Option(["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."),
+    click.Option(
+        ["--by"],
+        type=click.Choice(ORDERS),
+        help="What makes a document odd: its words, its form, or both, joined.  [default: odd has two lists, "
+        "by words and by form, score joins both]",
+    ),
+]
+
+#: Options that say where the work is done; the address of a cluster goes before the number of processes.
 WORK = [
     click.Option(
         ["--jobs"],
@@ -95,29 +106,6 @@ WORK = [
     ),
     click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
 ]
-
-
-def sections_of(**own: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return the sections of a command's help, names of options by title; `own` are those it alone has."""
-    input_, detector, execution = ([o.opts[0] for o in shared] for shared in (DOCUMENTS, CHOICE, WORK))
-    return {"Input": input_, "Detector": detector, **own, "Execution": execution}
-
-
-def jobs_of(options: Mapping[str, Any]) -> int | str:
-    """Return where the work is done, given the values of `WORK`: processes, or the address of a cluster."""
-    jobs: int | str = options["address"] or options["jobs"]
-    return jobs
-
-
-def alpha_option(share: str = "Share of normal documents that may be called odd") -> click.Option:
-    """Return the option ``--alpha``; `share` is what it is the share of."""
-    return click.Option(["--alpha"], default=0.01, type=float, help=f"{share}, in (0, 1).")
-
-
-def by_option(default: str) -> click.Option:
-    """Return the option ``--by``; `default` is what happens without it."""
-    help_text = f"What makes a document odd: its words, its form, or both, joined.  [default: {default}]"
-    return click.Option(["--by"], type=click.Choice(ORDERS), help=help_text)
 
 
 def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Self
 import click
 
 from adbench_text.escaping import one_line, printable
-from adbench_text.metrics import MAIN, METRICS
+from adbench_text.metrics import MAIN
 from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar; of a sweep, the least
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines about a sweep: 100 lines in ten hours
-_COSTS = (("fit_seconds", "fit", "s"), ("score_seconds", "score", "s"), ("peak_memory_mb", "memory", "MB"))
 
 
 def duration(seconds: float) -> str:
@@ -201,13 +200,8 @@ class Shown(Progress):
 
 def measured(result: "Result") -> str:
     """Return what was measured of a cell in one line."""
-    values = result.metrics
-    others = [metric for metric in METRICS.values() if metric is not MAIN and metric.name in values]
-    parts = [f"{metric.title} {values[metric.name]:.1%}" for metric in others]
-    parts += [f"{title} {values[name]:.3g} {unit}" for name, title, unit in _COSTS if name in values]
-    if "n_train" in values and "n_test" in values:
-        parts.append(f"{values['n_train']:,.0f} training and {values['n_test']:,.0f} test documents")
-    return ", ".join(parts + [f"{name} {value}" for name, value in result.ran_on.items()])
+    numbers = (f"{name} {value:.4g}" for name, value in result.metrics.items())
+    return ", ".join([*numbers, *(f"{name} {value}" for name, value in result.ran_on.items())])
 
 
 class Rows:

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text.cli.names import Name
-from adbench_text.cli.options import EXPERIMENT, Names, SectionedCommand, adding, tracking_uri_option
+from adbench_text.cli.options import EXPERIMENT, Names, SectionedCommand, section, tracking_uri_option
 from adbench_text.cli.progress import count
-from adbench_text.cli.show import next_command
 from adbench_text.cli.sweep import sweep_named
-from adbench_text.cli.ui import address_of, options_of
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.errors import InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
-from adbench_text.plugins import registry
 from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
 
@@ -39,55 +36,57 @@ def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequenc
     return [name for name in names if name != "none"]
 
 
-_SECTIONS = {
-    "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
-    "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--figures", "--quiet"),
-}
-
-
-@click.command("report", cls=SectionedCommand, sections=_SECTIONS)
-@click.option(
-    "--dataset",
-    "-s",
-    "datasets",
-    cls=Names,
-    help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
+@click.command("report", cls=SectionedCommand)
+@section(
+    "Input",
+    Names(
+        ["--dataset", "-s", "datasets"],
+        help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
+    ),
+    Names(
+        ["--detector", "-d", "detectors"],
+        help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
+    ),
+    click.Option(
+        ["--sweep"], type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file."
+    ),
+    tracking_uri_option(several=True),
+    EXPERIMENT,
 )
-@click.option(
-    "--detector",
-    "-d",
-    "detectors",
-    cls=Names,
-    help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
+@section(
+    "Tables",
+    click.Option(
+        ["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables."
+    ),
+    Names(["--table", "-t", "tables"], help=_TABLES),
+    click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
 )
-@click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
-@click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
-@click.option("--table", "-t", "tables", cls=Names, help=_TABLES)
-@click.option(
-    "--format",
-    "form",
-    default="terminal",
-    type=click.Choice(list(contents.FORMATS)),
-    help="Format of the report.",
+@section(
+    "Output",
+    click.Option(
+        ["--format", "form"],
+        default="terminal",
+        type=click.Choice(list(contents.FORMATS)),
+        help="Format of the report.",
+    ),
+    click.Option(
+        ["--output", "-o"], type=click.Path(dir_okay=False, path_type=Path), help="File to write to."
+    ),
+    click.Option(
+        ["--sections"],
+        metavar="NAMES",
+        default=",".join(contents.SECTIONS),
+        callback=_sections,
+        help="Only these parts of a page, with commas between them, or none. The result, the leaderboard, "
+        "the main table and the provenance are always there.",
+    ),
+    click.Option(
+        ["--figures"],
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder to write the figures to, as SVG, PDF and PNG.",
+    ),
+    click.Option(["--quiet", "-q"], is_flag=True, help="Print the report and errors only, no notes."),
 )
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
-@click.option(
-    "--figures",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write the figures to, as SVG, PDF and PNG.",
-)
-@click.option(
-    "--sections",
-    metavar="NAMES",
-    default=",".join(contents.SECTIONS),
-    callback=_sections,
-    help="Only these parts of a page, with commas between them, or none. The result, the leaderboard, the "
-    "main table and the provenance are always there.",
-)
-@click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
-@adding(tracking_uri_option(several=True), EXPERIMENT)
 def command(form: str, output: Path | None, cells: bool, quiet: bool, **options: Any) -> None:
     """Compare stored results, also with the published figures.
 
@@ -127,15 +126,8 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
             n_files = len(builder.write_figures(figures))
         news.append(f"{n_files} files in {figures}")
         news += [note for note in builder.evidence_notes if note not in built.every_note]
-    if quiet:
-        return
-    for note in news:
+    for note in () if quiet else news:
         click.echo(printable(note), err=True)
-    if output is not None:
-        next_command("ui", *address_of(store))
-    elif form == "terminal" and not store.others:
-        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
-        next_command("report", *of_sweep, *options_of(store), "--format", "html", "--output", "report.html")
 
 
 def _records(
@@ -171,14 +163,11 @@ def _records(
 
 def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:
     """Return the names that texts stand for; raise an error if one of them has no results."""
-    from adbench_text.sweep.names import expand, wrong_kind
+    from adbench_text.sweep.names import expand
 
     place = f" with results in {shown}"
     names = expand(kind, texts, lambda: present, place)
-    other = "dataset" if kind == "detector" else "detector"
     for name in names:
-        if name not in present and name in registry.names(f"{other}s"):
-            raise wrong_kind(name, other)
         if name not in present:
             raise UnknownNameError(f"{kind}{place}", name, present)
     return names
@@ -188,8 +177,6 @@ def _write_report(text: str, path: Path | None) -> None:
     """Write the report to a file, or print it; if writing fails, an older file is kept."""
     if path is None:
         click.echo(text, nl=False)
-    elif not path.parent.is_dir():
-        raise DataError(f"Cannot write {path}: there is no folder {path.parent}.")
     elif path.exists() and not path.is_file():  # a device or a pipe
         with writing(path):
             path.write_text(text, encoding="utf-8")

@@ -10,9 +10,9 @@ import click
 
 from adbench_text import storage
 from adbench_text.cli.names import DEVICES, Name
-from adbench_text.cli.options import SPLITS, TRACKING, Names, SectionedCommand, adding, is_debugging
+from adbench_text.cli.options import SPLITS, TRACKING, Names, SectionedCommand, is_debugging, section
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.show import echo, next_command, table
+from adbench_text.cli.show import echo, table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
@@ -36,114 +36,116 @@ class _Jobs(click.IntRange):
         return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
-_SECTIONS = {
-    "Input": (
-        *("--sweep", "--dataset", "--text", "--label", "--split", "--protocol"),
-        *("--inlier", "--contamination", "--test-outliers", "--seed"),
+@click.command("run", cls=SectionedCommand)
+@section(
+    "Input",
+    click.Option(
+        ["--sweep"],
+        type=Name("sweeps"),
+        is_eager=True,
+        callback=use_file,
+        help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
     ),
-    "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
-    "Execution": ("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),
-    "Limits": ("--limit", "--cell-timeout", "--cell-memory"),
-    "Output": ("--tracking-uri", "--experiment", "--trace", "--report", "--quiet", "--verbose"),
-}
-
-
-@click.command("run", cls=SectionedCommand, sections=_SECTIONS)
-@click.option(
-    "--detector",
-    "-d",
-    "detectors",
-    cls=Names,
-    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; llr:robust "
-    "is one with a preset. With --sweep, its detectors keep their presets and settings.",
+    *SPLITS,
 )
-@adding(*SPLITS)
-@click.option(
-    "--preset",
-    type=Name("presets"),
-    help="Named configuration of all these detectors; see 'adbench-text list presets'.  [default: default]",
+@section(
+    "Detectors",
+    Names(
+        ["--detector", "-d", "detectors"],
+        help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; "
+        "llr:robust is one with a preset. With --sweep, its detectors keep their presets and settings.",
+    ),
+    click.Option(
+        ["--preset"],
+        type=Name("presets"),
+        help="Named configuration of all these detectors; see 'adbench-text list presets'.  "
+        "[default: default]",
+    ),
+    click.Option(
+        ["--set", "settings"],
+        multiple=True,
+        metavar="KEY=VALUE",
+        type=Name("settings"),
+        help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
+    ),
+    click.Option(
+        ["--encoder"],
+        type=Name("encoders"),
+        help="Short for --set encoder=...: one of 'adbench-text list encoders', or the path of a folder of "
+        "sentence-transformers.",
+    ),
+    click.Option(
+        ["--vectors"],
+        type=Name("vectors"),
+        help="Short for --set vectors=...: name or path of word vectors.",
+    ),
+    click.Option(
+        ["--device"],
+        type=click.Choice(DEVICES),
+        help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
+    ),
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    type=Name("settings"),
-    help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
+@section(
+    "Execution",
+    click.Option(
+        ["--jobs", "-j"],
+        metavar="NUMBER",
+        type=_Jobs(0),
+        help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
+        "debugger: there a detector can change the figures of the others.  [default: 1]",
+    ),
+    click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
+    click.Option(
+        ["--engine"], type=click.Choice(["local", "dask"]), default="local", help="Where cells run."
+    ),
+    click.Option(
+        ["--address"], help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786."
+    ),
+    click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
+    click.Option(
+        ["--retry"],
+        type=click.Choice(["failed"]),
+        help="Run cells again that failed, timed out or were killed.",
+    ),
+    click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),
 )
-@click.option(
-    "--encoder",
-    type=Name("encoders"),
-    metavar="NAME|PATH",
-    help="Short for --set encoder=...: one of 'adbench-text list encoders', or the path of a folder of "
-    "sentence-transformers.",
+@section(
+    "Limits",
+    click.Option(
+        ["--cell-timeout"],
+        type=click.FloatRange(0, min_open=True),
+        metavar="SECONDS",
+        help="Stop a cell after this time, and count it as failed.  [default: no limit]",
+    ),
+    click.Option(
+        ["--cell-memory"],
+        type=click.FloatRange(0, min_open=True),
+        metavar="MB",
+        help="Stop a cell whose process holds more memory than this, and count it as failed.  "
+        "[default: no limit]",
+    ),
 )
-@click.option(
-    "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
+@section(
+    "Output",
+    *TRACKING,
+    click.Option(
+        ["--trace", "trace_every"],
+        default=0,
+        type=click.IntRange(0),
+        metavar="STEPS",
+        help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
+        "--rerun.",
+    ),
+    click.Option(
+        ["--report/--no-report"],
+        default=True,
+        help="Log a report (tables, figures, HTML page) to the run of the sweep.",
+    ),
+    click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
+    click.Option(
+        ["--verbose", "-v"], is_flag=True, help="Print each cell, with times, memory and all its metrics."
+    ),
 )
-@click.option(
-    "--device",
-    type=click.Choice(DEVICES),
-    help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
-)
-@click.option(
-    "--sweep",
-    type=Name("sweeps"),
-    is_eager=True,
-    callback=use_file,
-    help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
-)
-@click.option(
-    "--jobs",
-    "-j",
-    metavar="NUMBER",
-    type=_Jobs(0),
-    help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
-    "debugger: there a detector can change the figures of the others.  [default: 1]",
-)
-@click.option(
-    "--gpu-jobs", type=click.IntRange(1), metavar="N", default=1, help="Number of cells that share a GPU."
-)
-@click.option("--engine", type=click.Choice(["local", "dask"]), default="local", help="Where cells run.")
-@click.option("--address", help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
-@click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
-@click.option(
-    "--retry", type=click.Choice(["failed"]), help="Run cells again that failed, timed out or were killed."
-)
-@click.option(
-    "--cell-timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Stop a cell after this time, and count it as failed.  [default: no limit]",
-)
-@click.option(
-    "--cell-memory",
-    type=click.FloatRange(0, min_open=True),
-    metavar="MB",
-    help="Stop a cell whose process holds more memory than this, and count it as failed.  "
-    "[default: no limit]",
-)
-@click.option(
-    "--trace",
-    "trace_every",
-    default=0,
-    type=click.IntRange(0),
-    metavar="STEPS",
-    help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
-    "--rerun.  [default: off]",
-    show_default=False,
-)
-@click.option(
-    "--report/--no-report",
-    default=True,
-    help="Log a report (tables, figures, HTML page) to the run of the sweep.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
-@click.option(
-    "--verbose", "-v", is_flag=True, help="Print each cell, with times, memory and all its metrics."
-)
-@click.option("--dry-run", is_flag=True, help="Print the numbers of cells, and run nothing.")
-@adding(*TRACKING)
 def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 
@@ -173,10 +175,9 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     engine, limits = engine_of(options), Limits(options["cell_timeout"], options["cell_memory"])
     # a server that does not answer is known in seconds, and the user's documents are read in minutes
     engine.check(limits)
-    sweep = sweep_of(options, progress.message)
+    sweep = sweep_of(options)
     cells = sweep.expand()
     # slow imports come after the checks that do not need them
-    from adbench_text.cli.ui import options_of, where
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
@@ -200,9 +201,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
         raise
     progress.end()
     if not options["quiet"]:
-        click.echo(one_line(f"Compare in MLflow: {where(store)}"), err=True)
-        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
-        next_command("report", *of_sweep, *options_of(store))
+        click.echo("Next: adbench-text report; adbench-text ui", err=True)
     return results
 
 

@@ -1,7 +1,6 @@
 """Prints facts: as lines and tables for people, or as JSON for programs."""
 
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -76,8 +75,3 @@ def table(rows: Iterable[Sequence[object]], header: Sequence[str] = (), indent: 
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
         built.add_row(*(Text(cell) for cell in cells))
     return Padding.indent(built, indent)
-
-
-def next_command(*words: str) -> None:
-    """Print the command that comes next, on stderr."""
-    click.echo(printable(f"Next: {shlex.join(['adbench-text', *words])}"), err=True)

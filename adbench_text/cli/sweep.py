@@ -1,6 +1,7 @@
 """The sweep and the engine that the options of ``run`` and the file ``--sweep`` describe."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -50,40 +51,15 @@ def sweep_named(name: str) -> "Sweep":
 
 def splits_of(options: Mapping[str, Any]) -> "Sweep":
     """Return the sweep without detectors that the options `SPLITS` describe."""
-    of_detectors = {"sweep": None, "preset": None, "detectors": (), "settings": ()}
-    return sweep_of(of_detectors | dict(options), needed=("dataset",))
+    from adbench_text.sweep.names import expand
+    from adbench_text.sweep.sweep import Sweep
 
-
-def sweep_of(
-    options: Mapping[str, Any],
-    message: Callable[[str], object] = _print_note,
-    needed: Sequence[str] = ("detector", "dataset"),
-) -> "Sweep":
-    """Return the sweep that options describe; ``--set`` goes before the settings of the file ``--sweep``.
-
-    Of the file's detectors, those that an option names keep their presets and settings.
-    `message` receives a line about detectors that are left out.
-    """
-    from adbench_text.plugins.configure import setting
-    from adbench_text.sweep.names import choices_of, expand
-    from adbench_text.sweep.sweep import Sweep, choose
-
-    choices = _choices_of_file(options["sweep"], message) if options["sweep"] else []
-    if options["detectors"]:
-        known = list(dict.fromkeys(choice.name for choice in choices))
-        named = choices_of(options["detectors"], message, known)
-        if options["preset"] and any(choice.preset for choice in named):
-            raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
-        choices = _chosen(choices, named, message)
-    for kind, given in (("detector", choices), ("dataset", options["datasets"])):
-        if kind in needed and not given:
-            raise click.UsageError(f"Give at least one --{kind}; see 'adbench-text list {kind}s'.")
+    if not options["datasets"]:
+        raise click.UsageError("Give at least one --dataset; see 'adbench-text list datasets'.")
     datasets = _with_own(expand("dataset", options["datasets"]), {key: options[key] for key in _COLUMNS})
-    settings = dict(map(setting, options["settings"]))
-    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options.get(name)}
     protocol = options["protocol"]
     return Sweep(
-        choose(choices, options["preset"], settings, override=True),
+        [],
         datasets,
         expand("inlier class", options["inliers"], lambda: names_of_splits(datasets, protocol)),
         sorted(set(options["levels"])) or None,
@@ -94,10 +70,31 @@ def sweep_of(
     )
 
 
-def _choices_of_file(name: str, message: Callable[[str], object]) -> "list[DetectorChoice]":
-    """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
-    from dataclasses import replace
+def sweep_of(options: Mapping[str, Any]) -> "Sweep":
+    """Return the sweep that options describe; ``--set`` goes before the settings of the file ``--sweep``.
 
+    Of the file's detectors, those that an option names keep their presets and settings.
+    """
+    from adbench_text.plugins.configure import setting
+    from adbench_text.sweep.names import choices_of
+    from adbench_text.sweep.sweep import choose
+
+    choices = _choices_of_file(options["sweep"]) if options["sweep"] else []
+    if options["detectors"]:
+        known = list(dict.fromkeys(choice.name for choice in choices))
+        named = choices_of(options["detectors"], _print_note, known)
+        if options["preset"] and any(choice.preset for choice in named):
+            raise click.UsageError("--preset is for all detectors: give it or -d NAME:PRESET, not both.")
+        choices = _chosen(choices, named)
+    if not choices:
+        raise click.UsageError("Give at least one --detector; see 'adbench-text list detectors'.")
+    splits, settings = splits_of(options), dict(map(setting, options["settings"]))
+    settings |= {name: options[name] for name in ("device", "encoder", "vectors") if options[name]}
+    return replace(splits, detectors=choose(choices, options["preset"], settings, override=True))
+
+
+def _choices_of_file(name: str) -> "list[DetectorChoice]":
+    """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
     from adbench_text.sweep.file import find, read
     from adbench_text.sweep.names import choices_of, expand, parse_seeds
     from adbench_text.sweep.sweep import choose
@@ -107,15 +104,13 @@ def _choices_of_file(name: str, message: Callable[[str], object]) -> "list[Detec
         only = file.only.get(text, {})
         seeds = [seed for each in only.get("seed", ()) for seed in parse_seeds(each)]
         datasets = expand("dataset", only.get("dataset", ()))
-        of_text = choices_of([text], message)
+        of_text = choices_of([text], _print_note)
         choices += [replace(each, seeds=tuple(seeds), datasets=tuple(datasets)) for each in of_text]
     return choose(choices, None, file.settings)  # all of them: a setting may belong to one that is not chosen
 
 
 def _chosen(
-    of_sweep: "Sequence[DetectorChoice]",
-    named: "Sequence[DetectorChoice]",
-    message: Callable[[str], object],
+    of_sweep: "Sequence[DetectorChoice]", named: "Sequence[DetectorChoice]"
 ) -> "list[DetectorChoice]":
     """Return the detectors of a sweep that are named, and those that it lacks as they are given."""
     from adbench_text.plugins.configure import DEFAULT
@@ -130,7 +125,7 @@ def _chosen(
             and (not each.settings or each.settings == choice.settings)
         ]
         if of_sweep and not found:
-            message(f"{each.name} is not in the sweep with this preset and settings; it is run as well.")
+            _print_note(f"{each.name} is not in the sweep with this preset and settings; it is run as well.")
         chosen += found or [each]
     return chosen
 

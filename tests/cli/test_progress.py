@@ -267,7 +267,7 @@ def test_a_verbose_run_prints_what_was_measured(capsys):
     with Shown(verbosity=1) as shown:
         shown.begin([Cell("a")], 0, 0)
         shown.done(Result(Cell("a"), ran_on={"device": "cpu"}))
-    assert capsys.readouterr().err.splitlines()[-1] == "    fit 1.5 s, device cpu"
+    assert capsys.readouterr().err.splitlines()[-1] == "    auroc 0.9876, fit_seconds 1.5, device cpu"
 
 
 class Script:

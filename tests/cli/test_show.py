@@ -1,14 +1,12 @@
 """Facts and tables that commands print."""
 
 import json
-from types import SimpleNamespace
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from adbench_text.cli import ui
-from adbench_text.cli.show import echo, next_command, show, table
+from adbench_text.cli.show import echo, show, table
 
 ROWS = [
     ("näme-" + 20 * "x", "red \x1b[31m\nnext \u202eline [bold]of[/bold] :smile:"),
@@ -52,13 +50,3 @@ def test_no_line_is_wrapped_in_a_pipe(monkeypatch):
 def test_programs_get_json():
     done = CliRunner().invoke(click.command()(lambda: show(FACTS, True)))
     assert json.loads(done.output) == FACTS
-
-
-def test_a_server_is_named_by_its_address_without_a_password():
-    store = SimpleNamespace(uri="http://me:s3cret@host", shown="http://***@host/")
-    assert ui.where(store) == "http://***@host/#/experiments"
-
-
-def test_the_next_command_can_be_pasted(capsys):
-    next_command("report", "--sweep", "my sweep.toml")
-    assert capsys.readouterr() == ("", "Next: adbench-text report --sweep 'my sweep.toml'\n")
