@@ -1,4 +1,4 @@
-"""``adbench-text doctor``: what is installed, and what works."""
+"""``adbench-text doctor``: Report what is installed, and what works."""
 
 import os
 import re

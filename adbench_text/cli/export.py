@@ -1,4 +1,4 @@
-"""``adbench-text export``: write splits as plain files, for programs of any kind."""
+"""``adbench-text export``: Write splits as plain files, for programs of any kind."""
 
 from pathlib import Path
 from typing import Any

@@ -1,10 +1,10 @@
-"""``adbench-text fetch``: download ahead of time."""
+"""``adbench-text fetch``: Download datasets and word vectors ahead of time."""
 
 from collections.abc import Sequence
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.options import Name
 from adbench_text.plugins import registry
 
 

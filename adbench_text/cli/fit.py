@@ -1,4 +1,4 @@
-"""``adbench-text fit``: a model of normal documents, to keep."""
+"""``adbench-text fit``: Fit a model of normal documents, to keep."""
 
 import time
 from pathlib import Path

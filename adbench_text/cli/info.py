@@ -1,4 +1,4 @@
-"""``adbench-text info``: facts about a detector or a dataset."""
+"""``adbench-text info``: Describe a detector or a dataset."""
 
 import inspect
 import sys
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
+from adbench_text.cli.options import Name
 from adbench_text.cli.show import json_option, show
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import one_line

@@ -1,4 +1,4 @@
-"""``adbench-text list``: names of detectors, datasets, presets and of all else that an option can name."""
+"""``adbench-text list``: List the names that options can take."""
 
 import json
 from collections.abc import Callable, Iterator

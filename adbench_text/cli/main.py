@@ -3,13 +3,12 @@
 These files import click and little else at their top. Slow imports are inside the functions.
 """
 
-import errno
 import os
 import sys
 import traceback
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,9 +19,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
-_COMMANDS: dict[str, Any] = dict.fromkeys(
-    "check doctor export fetch fit info list new odd report run score ui".split()
-)
+_NAMES = "check doctor export fetch fit info list new odd report run score ui".split()
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
@@ -39,11 +36,22 @@ def _command(name: str) -> click.Command:
 
 
 class Group(click.Group):
-    """A group that imports a command when it is needed, and turns errors of this package into one line."""
+    """A group that imports a command when it is run, and turns errors of this package into one line."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, None if there is none."""
-        return _command(cmd_name) if cmd_name in self.commands else None
+        return _command(cmd_name) if cmd_name in _NAMES else None
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return _NAMES
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with the first lines of their files, which are not imported for it."""
+        lines = [Path(__file__).with_name(f"{name}.py").open(encoding="utf-8").readline() for name in _NAMES]
+        summaries = [line.partition(": ")[2].strip('"\n') for line in lines]
+        with formatter.section("Commands"):
+            formatter.write_dl(list(zip(_NAMES, summaries, strict=True)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""
@@ -55,20 +63,11 @@ class Group(click.Group):
                 traceback.print_exc()
             click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            what = error.filename or "what is printed"
-            click.echo(f"Error: Cannot write {what}: {error.strerror}.", err=True)
-            # the rest would fail once more at the end; a test has no file
-            with suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            ctx.exit(1)
         except KeyboardInterrupt as error:  # click itself would exit with 1
             ctx.exit(getattr(error, "exit_code", 130))
 
 
-@click.group(cls=Group, commands=_COMMANDS, params=[*GENERAL], context_settings=_CONTEXT)
+@click.group(cls=Group, params=[*GENERAL], context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
 def main() -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.

@@ -1,4 +1,4 @@
-"""``adbench-text odd``: rank the documents of a file against each other."""
+"""``adbench-text odd``: Rank the documents of a file against each other."""
 
 import time
 from collections.abc import Iterator, Mapping

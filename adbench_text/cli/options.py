@@ -6,8 +6,48 @@ from copy import copy
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from adbench_text.cli.names import PROTOCOLS, Name
+from adbench_text.errors import AdbenchTextError, UnknownNameError
+
+DEVICES = ("auto", "cpu", "cuda")
+PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
+# What a name of these kinds is; those of other kinds are checked by the code that uses them.
+_NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
+
+
+class Name(click.ParamType[str]):
+    """A name of a kind that the shell can complete, or `several` with commas."""
+
+    name = "name"
+
+    def __init__(self, kind: str, several: bool = False) -> None:
+        self.kind, self.several = kind, several
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name; raise UnknownNameError if it is not of its kind."""
+        from adbench_text.cli.names import names_of
+
+        if self.kind in _NOUNS and value not in (known := names_of(self.kind, {})):
+            raise UnknownNameError(_NOUNS[self.kind], value, known)
+        return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the names that begin with the incomplete word, or with what follows its last comma."""
+        from adbench_text.cli.names import names_of
+
+        before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
+        try:
+            names = names_of(self.kind, ctx.params)
+        except AdbenchTextError:  # a dataset that is misspelt or broken: no suggestions
+            names = []
+        if self.several:
+            names = ["all", *names]
+        return [
+            CompletionItem(f"{before}{comma}{name}") for name in dict.fromkeys(names) if name.startswith(last)
+        ]
 
 
 class SectionedCommand(click.Command):

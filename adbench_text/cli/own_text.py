@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.show import echo
+from adbench_text.cli.options import Name
+from adbench_text.cli.show import echo, table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import one_line, printable
+from adbench_text.escaping import printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import setting
 from adbench_text.text.reading import DocumentFile
@@ -159,29 +159,18 @@ def numbers_of(document: Any) -> dict[str, str]:
 
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
     """Print documents as a table that fits the terminal, with one of their p; leave out empty columns."""
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = [
-        {
-            "rank": each.rank,
-            id_name: each.id,
-            "p": each.facts[p],
-            "copies": each.facts.get("copies", ""),
-            "why": ", ".join(each.why),
-            "text": each.text,
-        }
-        for each in documents
-    ]
-    table = Table(box=None, header_style="")
-    names = [name for name in rows[0] if any(row[name] for row in rows)]
-    for name in names:
-        table.add_column(name, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
-    table.columns[0].justify = "right"
-    for row in rows:
-        cells = (one_line(row[name][:500]) for name in names)
-        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    echo(table, get_terminal_size((110, 24)).columns + 1)
+    columns: dict[str, list[Any]] = {
+        "rank": [int(each.rank) if each.rank else "" for each in documents],
+        id_name: [each.id for each in documents],
+        "p": [each.facts[p] for each in documents],
+        "copies": [each.facts.get("copies", "") for each in documents],
+        "why": [", ".join(each.why) for each in documents],
+        "text": [each.text[:500] for each in documents],
+    }
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = zip(*columns.values(), strict=True)
+    block = table(rows, header=list(columns), indent=1, widths=_WIDEST)
+    echo(block, get_terminal_size((110, 24)).columns)
 
 
 def write_page(

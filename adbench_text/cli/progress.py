@@ -17,12 +17,12 @@ from adbench_text.run.progress import Kind, Progress
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
-    from rich.progress import ProgressColumn
 
     from adbench_text.run.result import Result
     from adbench_text.sweep.cell import Cell
 
 _LINE_SECONDS = 10.0  # between two lines about documents, if there is no live bar; of a sweep, the least
+_BAR_SECONDS = 0.1  # between two looks at what is done, if there is one
 _SHARE_OF_SILENCE = 0.05  # of the time so far, between two lines about a sweep: 100 lines in ten hours
 
 
@@ -47,32 +47,31 @@ class _Group:
 
     n_left: int
     values: list[float] = field(default_factory=list)  # of the finished cells
-    n_ended: int = 0
-    seconds: float = 0.0  # of the cells that have ended
+    n_failed: int = 0
 
     @property
     def is_single(self) -> bool:
         """Whether there is only one cell."""
-        return self.n_left + self.n_ended == 1
+        return self.n_left + len(self.values) + self.n_failed == 1
 
     def __str__(self) -> str:
-        failed = self.n_ended - len(self.values)
         mean = f"mean {MAIN.title} {fmean(self.values):.1%} of {count(len(self.values))}"
-        return mean + (f", {failed:,} failed" if failed else "")
+        return mean + (f", {self.n_failed:,} failed" if self.n_failed else "")
 
 
-def _bar(*columns: "ProgressColumn", is_wanted: bool = True) -> "Bar":
-    """Return a bar with the field ``text`` of its task, on stderr; it is shown on a terminal only."""
+def _bar(is_wanted: bool = True) -> "Bar":
+    """Return a bar with the numbers, the times and the field ``text`` of a task, on a terminal only."""
     from rich import progress
     from rich.console import Console
     from rich.table import Column
 
-    # the text takes the remaining width, and is cut off at its end
-    text = progress.TextColumn(
-        "{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)
-    )
     return progress.Progress(
-        *(progress.BarColumn(bar_width=16), *columns, text),
+        progress.BarColumn(bar_width=16),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        # the text takes the remaining width, and is cut off at its end
+        progress.TextColumn("{task.fields[text]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=Console(stderr=True, highlight=False, markup=False, emoji=False),
         transient=True,
         expand=True,
@@ -91,14 +90,11 @@ class Shown(Progress):
     """
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
-        from rich.progress import MofNCompleteColumn, TimeElapsedColumn
-
         self._verbosity, self._debug = verbosity, debug
         self._groups: dict[tuple[str, str], _Group] = {}  # by dataset and detector
         self._n_todo = self._n_done = self._n_failed = 0
-        self._begin = self._last_line = time.monotonic()
-        self._started: dict[Cell, float] = {}
-        self._bar = _bar(MofNCompleteColumn(), TimeElapsedColumn(), is_wanted=verbosity >= 0)
+        self._begin = self._last_line = self._started = time.monotonic()
+        self._bar = _bar(verbosity >= 0)
         self._task = self._bar.add_task("", total=None, text="loading the detectors")
 
     def __enter__(self) -> Self:
@@ -114,26 +110,12 @@ class Shown(Progress):
             self._last_line = time.monotonic()
             self._bar.console.print(printable(text), soft_wrap=self._bar.disable)
 
-    def _describe(self, *texts: str) -> None:
-        self._bar.update(self._task, text=one_line("; ".join(filter(None, (self._left, *texts)))))
-
     @property
     def _is_due(self) -> bool:
         """Whether a log needs a sign of life: the longer a sweep takes, the rarer these are."""
         now = time.monotonic()
         silence = max(_LINE_SECONDS, _SHARE_OF_SILENCE * (now - self._begin))
         return self._bar.disable and now - self._last_line >= silence
-
-    @property
-    def _left(self) -> str:
-        """The time left; empty until a cell of each detector has ended on each dataset where cells wait."""
-        waiting = [group for group in self._groups.values() if group.n_left]
-        spent = sum(group.seconds for group in self._groups.values())
-        if not waiting or not spent or not all(group.n_ended for group in waiting):
-            return ""
-        expected = sum(group.n_left * group.seconds / group.n_ended for group in waiting)
-        # several cells may run at the same time
-        return f"{duration((time.monotonic() - self._begin) * expected / spent)} left"
 
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
@@ -149,15 +131,15 @@ class Shown(Progress):
 
     def started(self, cell: "Cell") -> None:
         """Show the current cell."""
-        self._started[cell] = time.monotonic()
-        self._describe(str(cell))
+        self._started = time.monotonic()
+        self._bar.update(self._task, text=one_line(str(cell)))
 
     def step(self, cell: "Cell", step: int, steps: int, losses: Mapping[str, float]) -> None:
         """Show the step and the losses of a training, and an estimate of the time left."""
-        left = duration((time.monotonic() - self._started.get(cell, self._begin)) * (steps - step) / step)
+        left = duration((time.monotonic() - self._started) * (steps - step) / step)
         values = ", ".join(f"{name.removeprefix('loss_')} {value:.3g}" for name, value in losses.items())
         status = f"step {step:,}/{steps:,}, {left} left; {values}"
-        self._describe(status, str(cell))
+        self._bar.update(self._task, text=one_line(f"{status}; {cell}"))
         if self._is_due:
             self.message(f"    {cell}: {status}")
 
@@ -165,32 +147,31 @@ class Shown(Progress):
         """Show a cell that has ended, or the detector on a dataset that it ended."""
         cell, is_ok = result.cell, result.status == "ok"
         group = self._groups[cell.dataset, cell.choice]
-        group.n_left, group.n_ended = group.n_left - 1, group.n_ended + 1
-        group.seconds += time.monotonic() - self._started.pop(cell, self._begin)
+        is_first = not group.values and not group.n_failed
+        group.n_left -= 1
+        group.n_failed += not is_ok
         group.values += [result.metrics[MAIN.name]] if is_ok else []
         self._n_done += 1
         self._n_failed += not is_ok
         place = f"[{self._n_done}/{self._n_todo}]"
-        left = f", {self._left}" if self._left and self._bar.disable else ""
         if not is_ok:
             self.message(f"{place} failed: {cell}: {result.reason}", "error")
             if self._debug:
                 self.message(result.traceback.rstrip(), "error")
         elif self._verbosity > 0 or self._is_due or group.is_single:
-            value = f"{MAIN.title} {result.metrics[MAIN.name]:.1%}"
-            self.message(f"{place} {cell}: {value}{left}", "result")
-        if "steps" in result.ran_on and (self._verbosity > 0 or group.n_ended == 1):
+            self.message(f"{place} {cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", "result")
+        if "steps" in result.ran_on and (self._verbosity > 0 or is_first):
             # a training that was shorter than its settings say
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         if self._verbosity > 0 and is_ok:
             self.message(f"    {measured(result)}")
         if not group.n_left and group.values and not group.is_single:
-            self.message(f"{place} {cell.choice} on {cell.dataset}: {group}{left}", "result")
+            self.message(f"{place} {cell.choice} on {cell.dataset}: {group}", "result")
         self._bar.update(self._task, advance=1)
 
     def end(self) -> None:
         """Leave the bar as it is, and show the number of cells that were run and the time they took."""
-        self._describe()
+        self._bar.update(self._task, text="")
         self._bar.stop()
         if self._n_done:
             took = duration(time.monotonic() - self._begin)
@@ -207,49 +188,38 @@ def measured(result: "Result") -> str:
 class Rows:
     """Shows the progress of work on documents, as an `OnProgress`; in a log by a line every ten seconds.
 
-    A call only keeps what it gets. A thread looks at it now and then, also while no call comes.
+    A call only keeps what it gets. A thread shows it now and then, also while no call comes.
     """
 
     def __init__(self) -> None:
         self._bar = _bar()
-        self._bar.add_task("", total=None, text=self)
-        (self._task,) = self._bar.tasks
-        self._what, self._begin, self._n_before = "", 0.0, 0
+        self._task = self._bar.add_task("", total=None, text="")
+        self._what, self._n_done = "", 0
+        self._n_total: int | None = None
         self._is_over = Event()
-        self._lines = Thread(target=self._print, daemon=True)
+        self._thread = Thread(target=self._show, daemon=True)
 
     def __enter__(self) -> Self:
         self._bar.start()
-        if self._bar.disable:
-            self._lines.start()
+        self._thread.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._is_over.set()
+        self._thread.join()
         self._bar.stop()
-        if self._bar.disable:
-            self._lines.join()
 
     def __call__(self, what: str, n_done: int, n_total: int | None) -> None:
         """Keep what is done, the number of documents done, and that of all if it is known."""
-        if what != self._what or n_done < self._task.completed:
-            self._what, self._begin, self._n_before = what, time.monotonic(), n_done
-        self._task.completed, self._task.total = n_done, n_total
+        self._what, self._n_done, self._n_total = what, n_done, n_total
 
-    def _print(self) -> None:
-        while not self._is_over.wait(_LINE_SECONDS):
-            if self._what:
-                click.echo(self, err=True)
-
-    def __str__(self) -> str:
-        seconds = time.monotonic() - self._begin
-        n_done, n_total = int(self._task.completed), self._task.total
-        n_new = n_done - self._n_before
-        if not n_new or not seconds:
-            return f"{self._what}: {duration(seconds)} so far" if self._what else ""
-        rate = f"{float(f'{n_new / seconds:.2g}'):,}".removesuffix(".0")
-        if n_total is None:
-            return f"{self._what}: {count(n_done, 'document')}, {rate} a second"
-        done = f"{n_done:,} of {count(int(n_total), 'document')}"
-        left = duration(seconds / n_new * max(n_total - n_done, 0))
-        return f"{self._what}: {done}, {rate} a second, {left} left"
+    def _show(self) -> None:
+        while not self._is_over.wait(_LINE_SECONDS if self._bar.disable else _BAR_SECONDS):
+            what, n_done, n_total = self._what, self._n_done, self._n_total
+            if not self._bar.disable:
+                self._bar.update(self._task, completed=n_done, total=n_total, text=what)
+            elif n_done:
+                done = "" if n_total is None else f"{n_done:,} of "
+                click.echo(f"{what}: {done}{count(n_total or n_done, 'document')}", err=True)
+            elif what:
+                click.echo(what, err=True)

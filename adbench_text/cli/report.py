@@ -1,4 +1,4 @@
-"""``adbench-text report``: compare the results of a store."""
+"""``adbench-text report``: Compare stored results."""
 
 import shutil
 import sys
@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.options import EXPERIMENT, Names, SectionedCommand, section, tracking_uri_option
+from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, section, tracking_uri_option
 from adbench_text.cli.progress import count
 from adbench_text.cli.sweep import sweep_named
 from adbench_text.errors import InvalidValueError, UnknownNameError, UnnamedColumnError

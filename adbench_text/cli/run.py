@@ -1,4 +1,4 @@
-"""``adbench-text run``: run detectors on datasets."""
+"""``adbench-text run``: Run detectors on datasets."""
 
 import tempfile
 from collections import Counter
@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import storage
-from adbench_text.cli.names import DEVICES, Name
-from adbench_text.cli.options import SPLITS, TRACKING, Names, SectionedCommand, is_debugging, section
+from adbench_text.cli.options import (
+    DEVICES,
+    SPLITS,
+    TRACKING,
+    Name,
+    Names,
+    SectionedCommand,
+    is_debugging,
+    section,
+)
 from adbench_text.cli.progress import Shown, count
 from adbench_text.cli.show import echo, table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file

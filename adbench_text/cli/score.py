@@ -1,4 +1,4 @@
-"""``adbench-text score``: score documents with a model; which are most odd, do they differ from its own?"""
+"""``adbench-text score``: Score documents with a model."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -60,18 +60,30 @@ def echo(block: "RenderableType", width: int | None = None) -> None:
         click.echo(line.rstrip())
 
 
-def table(rows: Iterable[Sequence[object]], header: Sequence[str] = (), indent: int = 2) -> "RenderableType":
-    """Return a table without lines, safe for a terminal; numbers are aligned to the right."""
+def table(
+    rows: Iterable[Sequence[object]],
+    header: Sequence[str] = (),
+    indent: int = 2,
+    widths: Mapping[str, int] | None = None,
+) -> "RenderableType":
+    """Return a table without lines, safe for a terminal; numbers are aligned to the right.
+
+    With `widths`, each row is one line: cells are cut to the width of their column, and to that of the
+    terminal.
+    """
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     rows = list(rows)
+    overflow: Literal["fold", "ellipsis"] = "fold" if widths is None else "ellipsis"
     built = Table(box=None, show_header=bool(header), header_style="", padding=(0, 2, 0, 0), pad_edge=False)
     for index, cell in enumerate(rows[0] if rows else header):
         title = header[index] if header else ""
-        built.add_column(title, justify="right" if isinstance(cell, int) else "left", overflow="fold")
+        justify: Literal["left", "right"] = "right" if isinstance(cell, int) else "left"
+        width = (widths or {}).get(title)
+        built.add_column(title, justify=justify, overflow="fold", max_width=width, no_wrap=bool(width))
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
-        built.add_row(*(Text(cell) for cell in cells))
+        built.add_row(*(Text(cell, no_wrap=widths is not None, overflow=overflow) for cell in cells))
     return Padding.indent(built, indent)

@@ -1,4 +1,4 @@
-"""``adbench-text ui``: the web pages of MLflow."""
+"""``adbench-text ui``: Open the web pages of MLflow."""
 
 import os
 import socket

@@ -450,7 +450,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     reason = "1 of 30 scores are NaN"
     assert "[1/4] failed: faulty fault=nan on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
-    assert lines[-4].endswith(", 2 of them failed")
+    assert lines[-3].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")

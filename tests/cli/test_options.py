@@ -48,7 +48,7 @@ def test_the_help_lists_each_option_in_one_section(command, titles):
 
 
 def test_options_of_the_group_work_after_each_command(here):
-    for command in list(main.commands):
+    for command in main.list_commands(None):
         assert {"--data-dir", "--offline", "--debug"} <= set(
             re.findall(r"--[a-z-]+", adbench(f"{command} --help").stdout)
         ), command
