@@ -31,10 +31,18 @@ def command(as_json: bool, tracking_uri: str, experiment: str) -> None:
     # the packages of extras that are installed
     optional = [re.split(r"[^\w.-]", text)[0] for text in requires("adbench-text") or [] if "extra" in text]
     devices = provenance.devices()
-    problems = [devices.pop("problem", ""), _problem_of_cache(), _problem_of_store(tracking_uri)]
+    problems = [devices.pop("problem", "")]
+    cache = storage.cache_dir()
+    parent = next(each for each in (cache, *cache.parents) if each.exists())
+    if not (parent.is_dir() and os.access(parent, os.W_OK)):
+        problems.append(f"Cannot write to {parent}.")
+    try:
+        check_reachable(tracking_uri)
+    except TrackingError as error:
+        problems.append(str(error))
     problems += [row.problem for kind in registry.KINDS for row in registry.listing(kind)]
     report: dict[str, Any] = {
-        "cache": str(storage.cache_dir()),
+        "cache": str(cache),
         "data": str(storage.data_dir()),
         "offline": storage.is_offline(),
         "store": without_password(tracking_uri),
@@ -70,17 +78,3 @@ def _downloads() -> dict[str, str]:
     states |= {name: vectors.state(name) for name in vectors.DOWNLOADS}
     states[wordpiece.FETCHED] = "downloaded" if wordpiece.BERT_FILE.is_here else ""
     return {name: state or f"no (adbench-text fetch {name})" for name, state in states.items()}
-
-
-def _problem_of_cache() -> str:
-    path = storage.cache_dir()
-    parent = next(each for each in (path, *path.parents) if each.exists())
-    return "" if parent.is_dir() and os.access(parent, os.W_OK) else f"Cannot write to {parent}."
-
-
-def _problem_of_store(uri: str) -> str:
-    try:
-        check_reachable(uri)
-    except TrackingError as error:
-        return str(error)
-    return ""

@@ -26,19 +26,14 @@ from adbench_text.escaping import printable
 @section(
     "Output",
     click.Option(
-        ["--model", "-m"],
-        required=True,
-        type=click.Path(path_type=Path),
-        help="Folder of the model to write.",
+        ["--model", "-m"], required=True, type=click.Path(path_type=Path), help="Folder of the model."
     ),
     click.Option(["--overwrite"], is_flag=True, help="Replace the model in this folder."),
 )
 @section(
     "MLflow",
     click.Option(
-        ["--log-model", "registered"],
-        metavar="NAME",
-        help="Register the model in MLflow under this name.",
+        ["--log-model", "registered"], metavar="NAME", help="Register the model in MLflow under this name."
     ),
     click.Option(["--alias"], help="Alias of the registered model, such as winner."),
     tracking_uri_option(),

@@ -30,8 +30,7 @@ def _vectors() -> Rows:
 def _encoders() -> Rows:
     from adbench_text.text.encoders import METHODS
 
-    for name, method in METHODS.items():
-        yield name, method.description
+    return ((name, method.description) for name, method in METHODS.items())
 
 
 def _presets() -> Rows:

@@ -15,8 +15,8 @@ from adbench_text.cli.own_text import (
     WORK,
     check_outputs,
     language_notes,
-    numbers_of,
     opened,
+    page_documents,
     print_documents,
     values_of,
     write_page,
@@ -49,15 +49,8 @@ _N_CHARACTERS_OF_FAMILY = 60
 _RANKING = [
     *ODD,
     click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
-    click.Option(
-        ["--top"], default=10, type=click.IntRange(0), help="Number of documents of a list to print."
-    ),
-    click.Option(
-        ["--max-copies"],
-        metavar="N",
-        type=click.IntRange(0),
-        help="Leave documents with more copies than this out of the lists; the table has them.",
-    ),
+    click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
+    click.Option(["--max-copies"], type=click.IntRange(0), help="List no document with more copies."),
 ]
 
 
@@ -75,9 +68,7 @@ _RANKING = [
         help="Path of the table and the page, without suffix.",
     ),
     click.Option(
-        ["--with-text"],
-        is_flag=True,
-        help=f"Write the columns of FILE to the table even for more than {_MOST_WRITTEN:,} documents.",
+        ["--with-text"], is_flag=True, help=f"Write all columns of more than {_MOST_WRITTEN:,} rows, too."
     ),
 )
 @section("Execution", *WORK)
@@ -238,17 +229,9 @@ def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str
 
 def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    from adbench_text.documents.page import PageDocument
-
-    shown = []
-    of_documents: Iterator[Any] = documents.itertuples()
-    for each in of_documents:
-        copies = {"copies": f"{each.n_copies:,}"} if each.n_copies else {}
-        by_form = order == "form" or (order == "both" and not each.p <= each.p_form)
-        why = each.why_form if by_form else each.why
-        id_, numbers = rows.id(each.row), numbers_of(each) | copies
-        shown.append(PageDocument(str(each.rank), id_, numbers, why, each.text, each.words))
-    return shown
+    by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
+    why = documents["why"].where(by_words, documents["why_form"])
+    return page_documents(documents.assign(id=documents["row"].map(rows.id), why=why))
 
 
 def _write_table(

@@ -104,28 +104,19 @@ def seeds(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> 
 SPLITS = [
     Names(
         ["--dataset", "-s", "datasets"],
-        help="Datasets: names with commas between them, a pattern such as '20*', or all; or files:PATH for "
-        "labelled documents of your own.",
+        help="Names, patterns such as '20*', or all; or files:PATH for labelled documents of your own.",
     ),
     click.Option(
-        ["--text"],
-        multiple=True,
-        metavar="COLUMN",
-        help="For files: column of the text; several are joined in this order.  [default: guessed]",
+        ["--text"], multiple=True, metavar="COLUMN", help="For files: column of the text.  [default: guessed]"
     ),
     click.Option(
         ["--label"], metavar="COLUMN", help="For files: column of the classes.  [default: label or class]"
     ),
     click.Option(
-        ["--split"],
-        metavar="COLUMN",
-        help="For files: column with train or test.  [default: 70 % of the different texts of each class]",
+        ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
     ),
     click.Option(
-        ["--protocol"],
-        type=click.Choice(PROTOCOLS),
-        help="What is normal: one class in turn, or all but one; or rank the test documents without others "
-        "for training; or draw both parts with each seed.  [default: that of the dataset]",
+        ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
     ),
     Names(["--inlier", "inliers"], help="Inlier classes, or names of splits.  [default: each in turn]"),
     click.Option(
@@ -137,10 +128,7 @@ SPLITS = [
         "[default: of the dataset, for most 0,0.05,0.1,0.15]",
     ),
     click.Option(
-        ["--test-outliers"],
-        type=float,
-        metavar="SHARE",
-        help="Thin the outliers of the test set to this share of it, in (0, 1).  [default: keep all]",
+        ["--test-outliers"], type=float, metavar="SHARE", help="Share of outliers in the test set, thinned."
     ),
     click.Option(
         ["--seed", "seeds"],
@@ -153,7 +141,6 @@ SPLITS = [
         ["--limit"], type=click.IntRange(1), help="Maximum number of documents per class, for a quick look."
     ),
 ]
-
 
 _DEBUG = "adbench_text.debug"
 

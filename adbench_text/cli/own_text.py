@@ -19,32 +19,30 @@ from adbench_text.plugins.configure import setting
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.documents.page import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
 # columns on the terminal; text has the rest
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
     click.Option(
-        ["--text"],
-        multiple=True,
-        metavar="COLUMN",
-        help="Column of the text; several are joined in this order.  [default: the only one with text]",
+        ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
     ),
     click.Option(
         ["--id"],
         metavar="COLUMN",
-        help="Column of the identifiers; '' for the rows, from 0 on.  [default: id, if there is one]",
+        help="Column of identifiers; '' for the rows.  [default: id, if it is there]",
     ),
     click.Option(
-        ["--format", "kind"],
-        metavar="FORMAT",
-        help="csv, tsv, jsonl, parquet (a file or a folder), lines or folder.  [default: by the suffix]",
+        ["--format", "kind"], help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]"
     ),
     click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
 ]
@@ -53,9 +51,7 @@ DOCUMENTS = [
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
     click.Option(
-        ["--preset"],
-        type=Name("presets"),
-        help="Named configuration.  [default: what the detector offers for the language]",
+        ["--preset"], type=Name("presets"), help="Preset.  [default: what the detector has for the language]"
     ),
     click.Option(
         ["--set", "settings"],
@@ -80,7 +76,7 @@ CHOICE = [
         ["--sample"],
         default=SAMPLE,
         type=click.IntRange(2),
-        help="Different documents that the detector learns from, drawn by the seed; all are scored.",
+        help="Largest number of documents to learn from.",
     ),
 ]
 
@@ -88,10 +84,7 @@ CHOICE = [
 ODD = [
     click.Option(["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."),
     click.Option(
-        ["--by"],
-        type=click.Choice(ORDERS),
-        help="What makes a document odd: its words, its form, or both, joined.  [default: odd has two lists, "
-        "by words and by form, score joins both]",
+        ["--by"], type=click.Choice(ORDERS), help="What is odd.  [default: two lists; in score, both joined]"
     ),
 ]
 
@@ -146,15 +139,18 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
     return documents
 
 
-def numbers_of(document: Any) -> dict[str, str]:
-    """Return the p-values and the score that a ranked or scored document has, as they are shown."""
-    kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
-    values = {name: getattr(document, name) for name in kinds}
-    return {
-        name: format(value, kinds[name])
-        for name, value in values.items()
-        if value is not None and not isnan(value)
-    }
+def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
+    """Return ranked documents as they are printed, and shown on a page."""
+    from adbench_text.documents.page import PageDocument
+
+    shown = []
+    for row in table.to_dict("records"):
+        known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
+        facts = {name: f"{value:.{_DIGITS[name]}g}" for name, value in known.items()}
+        if row.get("n_copies"):
+            facts["copies"] = f"{row['n_copies']:,}"
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
+    return shown
 
 
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:

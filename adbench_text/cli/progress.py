@@ -164,7 +164,9 @@ class Shown(Progress):
             # a training that was shorter than its settings say
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         if self._verbosity > 0 and is_ok:
-            self.message(f"    {measured(result)}")
+            numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
+            facts = [f"{name} {value}" for name, value in result.ran_on.items()]
+            self.message(f"    {', '.join(numbers + facts)}")
         if not group.n_left and group.values and not group.is_single:
             self.message(f"{place} {cell.choice} on {cell.dataset}: {group}", "result")
         self._bar.update(self._task, advance=1)
@@ -177,12 +179,6 @@ class Shown(Progress):
             took = duration(time.monotonic() - self._begin)
             failed = f", {self._n_failed:,} of them failed" if self._n_failed else ""
             self.message(f"{count(self._n_done)} run in {took}{failed}")
-
-
-def measured(result: "Result") -> str:
-    """Return what was measured of a cell in one line."""
-    numbers = (f"{name} {value:.4g}" for name, value in result.metrics.items())
-    return ", ".join([*numbers, *(f"{name} {value}" for name, value in result.ran_on.items())])
 
 
 class Rows:

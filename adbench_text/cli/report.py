@@ -38,35 +38,22 @@ def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequenc
 @click.command("report", cls=SectionedCommand)
 @section(
     "Input",
-    Names(
-        ["--dataset", "-s", "datasets"],
-        help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
-    ),
-    Names(
-        ["--detector", "-d", "detectors"],
-        help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
-    ),
-    click.Option(
-        ["--sweep"], type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file."
-    ),
+    Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
+    Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
+    click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
     tracking_uri_option(several=True),
     EXPERIMENT,
 )
 @section(
     "Tables",
-    click.Option(
-        ["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables."
-    ),
+    click.Option(["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric."),
     Names(["--table", "-t", "tables"], help=_TABLES),
     click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
 )
 @section(
     "Output",
     click.Option(
-        ["--format", "form"],
-        default="terminal",
-        type=click.Choice(list(contents.FORMATS)),
-        help="Format of the report.",
+        ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
     ),
     click.Option(
         ["--output", "-o"], type=click.Path(dir_okay=False, path_type=Path), help="File to write to."

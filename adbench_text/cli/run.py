@@ -44,6 +44,10 @@ class _Jobs(click.IntRange):
         return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
+_ENGINES = ("local", "dask")
+_POSITIVE = click.FloatRange(0, min_open=True)
+
+
 @click.command("run", cls=SectionedCommand)
 @section(
     "Input",
@@ -60,14 +64,11 @@ class _Jobs(click.IntRange):
     "Detectors",
     Names(
         ["--detector", "-d", "detectors"],
-        help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; "
-        "llr:robust is one with a preset. With --sweep, its detectors keep their presets and settings.",
+        help="Names, patterns such as 'pyod-*', or all; llr:robust is one with a preset. With --sweep, its "
+        "detectors keep their presets and settings.",
     ),
     click.Option(
-        ["--preset"],
-        type=Name("presets"),
-        help="Named configuration of all these detectors; see 'adbench-text list presets'.  "
-        "[default: default]",
+        ["--preset"], type=Name("presets"), help="Preset of all detectors; see 'adbench-text list presets'."
     ),
     click.Option(
         ["--set", "settings"],
@@ -76,61 +77,32 @@ class _Jobs(click.IntRange):
         type=Name("settings"),
         help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
     ),
-    click.Option(
-        ["--encoder"],
-        type=Name("encoders"),
-        help="Short for --set encoder=...: one of 'adbench-text list encoders', or the path of a folder of "
-        "sentence-transformers.",
-    ),
-    click.Option(
-        ["--vectors"],
-        type=Name("vectors"),
-        help="Short for --set vectors=...: name or path of word vectors.",
-    ),
-    click.Option(
-        ["--device"],
-        type=click.Choice(DEVICES),
-        help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
-    ),
+    click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
+    click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
+    click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
 )
 @section(
     "Execution",
     click.Option(
         ["--jobs", "-j"],
-        metavar="NUMBER",
         type=_Jobs(0),
-        help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
-        "debugger: there a detector can change the figures of the others.  [default: 1]",
+        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger: "
+        "there a detector can change the figures of the others.  [default: 1]",
     ),
     click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
-    click.Option(
-        ["--engine"], type=click.Choice(["local", "dask"]), default="local", help="Where cells run."
-    ),
-    click.Option(
-        ["--address"], help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786."
-    ),
+    click.Option(["--engine"], type=click.Choice(_ENGINES), default="local", help="Where cells run."),
+    click.Option(["--address"], help="Address of the scheduler of a Dask cluster, tcp://10.0.0.1:8786."),
     click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
-    click.Option(
-        ["--retry"],
-        type=click.Choice(["failed"]),
-        help="Run cells again that failed, timed out or were killed.",
-    ),
+    click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
     click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),
 )
 @section(
     "Limits",
     click.Option(
-        ["--cell-timeout"],
-        type=click.FloatRange(0, min_open=True),
-        metavar="SECONDS",
-        help="Stop a cell after this time, and count it as failed.  [default: no limit]",
+        ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="After this time, a cell has failed."
     ),
     click.Option(
-        ["--cell-memory"],
-        type=click.FloatRange(0, min_open=True),
-        metavar="MB",
-        help="Stop a cell whose process holds more memory than this, and count it as failed.  "
-        "[default: no limit]",
+        ["--cell-memory"], type=_POSITIVE, metavar="MB", help="With more memory than this, a cell has failed."
     ),
 )
 @section(
@@ -145,14 +117,10 @@ class _Jobs(click.IntRange):
         "--rerun.",
     ),
     click.Option(
-        ["--report/--no-report"],
-        default=True,
-        help="Log a report (tables, figures, HTML page) to the run of the sweep.",
+        ["--report/--no-report"], default=True, help="Log tables, figures and a page to the run of the sweep."
     ),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
-    click.Option(
-        ["--verbose", "-v"], is_flag=True, help="Print each cell, with times, memory and all its metrics."
-    ),
+    click.Option(["--verbose", "-v"], is_flag=True, help="Print each cell with all that was measured."),
 )
 def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.

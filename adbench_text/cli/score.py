@@ -1,7 +1,7 @@
 """``adbench-text score``: Score documents with a model."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from itertools import islice
@@ -17,8 +17,8 @@ from adbench_text.cli.own_text import (
     STDIN,
     WORK,
     check_outputs,
-    numbers_of,
     opened,
+    page_documents,
     print_documents,
     write_page,
 )
@@ -28,7 +28,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import no_formula, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
-from adbench_text.text.reading import Document, DocumentFile
+from adbench_text.text.reading import Document
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,46 +38,29 @@ if TYPE_CHECKING:
     from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
-_SUFFIXES = (".csv", ".jsonl")
 _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
 _DRIFT = 4  # exit code
+_PATH = click.Path(path_type=Path)
 _SHARE = 0.1  # of normal documents; the words of documents with at most this p are counted
 _MOST_SUMMARISED = 2000  # documents whose words are counted
 
 
 @click.command("score", cls=SectionedCommand)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=_PATH)
 @click.argument("file")
 @section("Input", *DOCUMENTS)
 @section("Odd", *ODD)
 @section(
     "Output",
     click.Option(
-        ["--output", "-o"],
-        type=click.Path(path_type=Path),
-        help="File to write, .csv or .jsonl.  [default: JSON lines on standard output]",
+        ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: JSON lines, printed]"
     ),
+    click.Option(["--page"], type=_PATH, help="Page to write, .html: the most odd documents."),
+    click.Option(["--summary"], is_flag=True, help="Print what makes FILE differ from the file of MODEL."),
     click.Option(
-        ["--page"],
-        type=click.Path(path_type=Path),
-        help="Page to write, .html: the most odd documents, their words coloured by their scores.",
+        ["--top"], default=20, type=click.IntRange(1), help="Documents and words of --page and --summary."
     ),
-    click.Option(
-        ["--summary"],
-        is_flag=True,
-        help="Print the words and documents that make FILE differ from that of MODEL.",
-    ),
-    click.Option(
-        ["--top"],
-        default=20,
-        type=click.IntRange(1),
-        help="Number of documents of --page and --summary, and of words, the most odd first.",
-    ),
-    click.Option(
-        ["--json", "as_json"],
-        is_flag=True,
-        help="Print the last line on standard output, as JSON.",
-    ),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print the last line on stdout, as JSON."),
     click.Option(
         ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from that of MODEL."
     ),
@@ -105,18 +88,23 @@ def command(
     the others, copies counted once, differ from that file: how many of them are called odd, how many are
     expected, and whether their p-values are uniform, as those of normal documents are.
     """
+    from adbench_text.documents.chunks import results_of
     from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
 
-    _check(file, output, page)
+    for option, path, suffixes in (("--output", output, (".csv", ".jsonl")), ("--page", page, (".html",))):
+        if path is not None and path.suffix not in suffixes:
+            raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
+    check_outputs(file, *filter(None, (output, page)))
     fitted = load_model(model)
     scorer = Scorer(fitted, options["alpha"], options["by"])
     suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
     n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
-    if file == STDIN:  # the first answer comes with the first document
-        options["jobs"] = 1
+    jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
     score = partial(_scored, scorer, suffix, n_kept)
-    found = _found(score, opened(file, options), output, options["address"] or options["jobs"])
+    batches = results_of(score, _batches(opened(file, options)), options["address"] or jobs)
+    header = ",".join(_names(scorer)) + "\n" if suffix == ".csv" else ""
+    found = _gathered(batches, output, header, partial(_most_odd, scorer, n_kept))
     drift = scorer.drift(found.evidence)
     last_line = _drift_line(found.n_documents, drift, options["alpha"])
     shown = _explained(scorer, found.most_odd.head(top))
@@ -141,15 +129,6 @@ def command(
         click.get_current_context().exit(_DRIFT)
 
 
-def _check(file: str, output: Path | None, page: Path | None) -> None:
-    """Raise InvalidValueError if a path to write has another suffix, or is that of the documents."""
-    for option, path, suffixes in (("--output", output, _SUFFIXES), ("--page", page, (".html",))):
-        if path is not None:
-            if path.suffix not in suffixes:
-                raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
-            check_outputs(file, path)
-
-
 class _Found(NamedTuple):
     """What is known of the documents of a batch, or of all."""
 
@@ -167,7 +146,7 @@ def _scored(scorer: "Scorer", suffix: str, n_kept: int, batch: list[tuple[str, s
     results = scorer.score(texts)
     table = pd.DataFrame(results, dtype=object).rename(columns={"is_odd": "odd"}).assign(id=ids, text=texts)
     lines = _lines(table[_names(scorer)], suffix)
-    return _Found(len(batch), scorer.evidence(results), _most_odd([table], scorer, n_kept), lines)
+    return _Found(len(batch), scorer.evidence(results), _most_odd(scorer, n_kept, [table]), lines)
 
 
 def _names(scorer: "Scorer") -> list[str]:
@@ -182,12 +161,12 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
         return "".join(f"{json.dumps(row)}\n" for row in table.to_dict("records"))
     if not suffix:
         return ""
-    why = {name: table[name].map(", ".join) for name in table if name.startswith("why")}
+    why: dict[str, Any] = {name: table[name].map(", ".join) for name in table.filter(like="why")}
     cells = table.assign(odd=table["odd"].astype(int), **why).map(no_formula)
     return cells.to_csv(index=False, header=False, lineterminator="\n")
 
 
-def _most_odd(tables: "Sequence[pd.DataFrame]", scorer: "Scorer", n: int) -> "pd.DataFrame":
+def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
     """Return the first documents by their p, and then by their score."""
     import pandas as pd
 
@@ -200,26 +179,28 @@ def _most_odd(tables: "Sequence[pd.DataFrame]", scorer: "Scorer", n: int) -> "pd
     )
 
 
-def _found(score: "partial[_Found]", documents: DocumentFile, output: Path | None, jobs: int | str) -> _Found:
-    """Score documents, and write a line for each; a file is there when it is complete."""
-    from adbench_text.documents.chunks import results_of
-
-    scorer, suffix, n_kept = score.args
+def _gathered(
+    batches: Generator[_Found],
+    output: Path | None,
+    header: str,
+    most_odd: "Callable[[Sequence[pd.DataFrame]], pd.DataFrame]",
+) -> _Found:
+    """Write the lines of batches, and return what is known of all; a file is there when it is complete."""
     n_documents, evidence, tables = 0, dict[int, float](), list["pd.DataFrame"]()
     with ExitStack() as stack:
         write: Callable[[str], object] = partial(click.echo, nl=False)
         if output is not None:
             temporary = stack.enter_context(atomic_path(output))
             write = stack.enter_context(temporary.open("w", newline="", encoding="utf-8")).write
-        if suffix == ".csv":
-            write(",".join(_names(scorer)) + "\n")
+        if header:
+            write(header)
         progress = stack.enter_context(Rows())
-        for batch in stack.enter_context(closing(results_of(score, _batches(documents), jobs))):
+        for batch in stack.enter_context(closing(batches)):
             if batch.lines:
                 write(batch.lines)
             n_documents += batch.n_documents
             evidence |= batch.evidence
-            tables = [_most_odd([*tables, batch.most_odd], scorer, n_kept)]
+            tables = [most_odd([*tables, batch.most_odd])]
             progress("scoring", n_documents, None)
     return _Found(n_documents, evidence, tables[0])
 
@@ -234,16 +215,12 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
 
 def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
-    from adbench_text.documents.page import PageDocument
-
     texts = documents["text"].tolist()
-    shown = []
-    rows: Iterator[Any] = documents.itertuples()
-    explained = zip(rows, scorer.words(texts), *scorer.why(texts), strict=True)
-    for rank, (each, words, why, why_form) in enumerate(explained, start=1):
-        reasons = [*why_form, *why] if scorer.by == "form" else [*why, *why_form]
-        shown.append(PageDocument(str(rank), each.id, numbers_of(each), reasons, each.text, words))
-    return shown
+    why, why_form = scorer.why(texts)
+    pairs = zip(why_form, why, strict=True) if scorer.by == "form" else zip(why, why_form, strict=True)
+    reasons = [[*first, *second] for first, second in pairs]
+    ranks = range(1, len(documents) + 1)
+    return page_documents(documents.assign(rank=ranks, words=scorer.words(texts), why=reasons))
 
 
 def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
@@ -270,8 +247,8 @@ def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
     )
     found = found.sort_values(["weight", "word"], ascending=[False, True]).head(top)
     click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
-    shown = found[["word", "documents", "example"]]
-    echo(table(shown.to_dict("split")["data"], header=list(shown)))
+    names = ["word", "documents", "example"]
+    echo(table(found[names].to_dict("split")["data"], header=names))
 
 
 def _drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:
