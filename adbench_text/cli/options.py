@@ -26,7 +26,7 @@ class Name(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; raise UnknownNameError if it is not of its kind."""
-        from adbench_text.cli.names import names_of
+        from adbench_text.cli.list import names_of
 
         if self.kind in _NOUNS and value not in (known := names_of(self.kind, {})):
             raise UnknownNameError(_NOUNS[self.kind], value, known)
@@ -36,7 +36,7 @@ class Name(click.ParamType[str]):
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
         """Return the names that begin with the incomplete word, or with what follows its last comma."""
-        from adbench_text.cli.names import names_of
+        from adbench_text.cli.list import names_of
 
         before, comma, last = incomplete.rpartition(",") if self.several else ("", "", incomplete)
         try:

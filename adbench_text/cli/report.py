@@ -22,12 +22,6 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-_TABLES = (
-    f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
-    f"[default: {', '.join(contents.BRIEF)}; all for html and latex]"
-)
-
-
 def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequence[str]:
     """Return the names of a list."""
     choice = click.Choice([*contents.SECTIONS, "none"])
@@ -47,7 +41,7 @@ def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequenc
 @section(
     "Tables",
     click.Option(["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric."),
-    Names(["--table", "-t", "tables"], help=_TABLES),
+    Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
     click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
 )
 @section(

@@ -161,7 +161,7 @@ def _lines(table: "pd.DataFrame", suffix: str) -> str:
         return "".join(f"{json.dumps(row)}\n" for row in table.to_dict("records"))
     if not suffix:
         return ""
-    why: dict[str, Any] = {name: table[name].map(", ".join) for name in table.filter(like="why")}
+    why = {name: table[name].map(", ".join) for name in ("why", "why_form") if name in table}
     cells = table.assign(odd=table["odd"].astype(int), **why).map(no_formula)
     return cells.to_csv(index=False, header=False, lineterminator="\n")
 
@@ -218,9 +218,12 @@ def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocumen
     texts = documents["text"].tolist()
     why, why_form = scorer.why(texts)
     pairs = zip(why_form, why, strict=True) if scorer.by == "form" else zip(why, why_form, strict=True)
-    reasons = [[*first, *second] for first, second in pairs]
-    ranks = range(1, len(documents) + 1)
-    return page_documents(documents.assign(rank=ranks, words=scorer.words(texts), why=reasons))
+    columns: dict[str, Any] = {
+        "rank": range(1, len(documents) + 1),
+        "words": scorer.words(texts),
+        "why": [[*first, *second] for first, second in pairs],
+    }
+    return page_documents(documents.assign(**columns))
 
 
 def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:

@@ -1,12 +1,11 @@
 """The sweep and the engine that the options of ``run`` and the file ``--sweep`` describe."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import names_of_splits
 from adbench_text.errors import InvalidValueError, UnknownNameError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
@@ -68,6 +67,14 @@ def splits_of(options: Mapping[str, Any]) -> "Sweep":
         options["test_outliers"],
         protocol,
     )
+
+
+def names_of_splits(datasets: Iterable[str], protocol: str | None) -> list[str]:
+    """Return the names of the splits of datasets."""
+    from adbench_text.corpora.split import protocol_of, splits
+
+    sources = map(registry.dataset, datasets)
+    return [name for source in sources for name in splits(source, protocol_of(source, protocol))]
 
 
 def sweep_of(options: Mapping[str, Any]) -> "Sweep":
