@@ -3,6 +3,7 @@
 These files import click and little else at their top. Slow imports are inside the functions.
 """
 
+import errno
 import os
 import sys
 import traceback
@@ -63,6 +64,11 @@ class Group(click.Group):
                 traceback.print_exc()
             click.echo(f"Error: {message_of(error)}", err=True)
             ctx.exit(error.exit_code)
+        except OSError as error:
+            if error.errno != errno.ENOSPC:
+                raise
+            click.echo(f"Error: Cannot write {error.filename or 'more'}: {error.strerror}.", err=True)
+            ctx.exit(1)
         except KeyboardInterrupt as error:  # click itself would exit with 1
             ctx.exit(getattr(error, "exit_code", 130))
 
