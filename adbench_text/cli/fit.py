@@ -7,14 +7,7 @@ from typing import Any
 import click
 
 from adbench_text.cli.options import SectionedCommand, section, tracking_uri_option
-from adbench_text.cli.own_text import (
-    CHOICE,
-    DOCUMENTS,
-    WORK,
-    language_notes,
-    opened,
-    values_of,
-)
+from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, language_notes, opened, values_of
 from adbench_text.cli.progress import Rows, count
 from adbench_text.escaping import printable
 

@@ -107,12 +107,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
     except AdbenchTextError as error:
         edition = f"not downloaded; run: adbench-text fetch {name}"
         return {**facts, "edition": edition, "problem": str(error), "classes": list(dataset.classes)}
-    return {
-        **facts,
-        "edition": loaded.edition,
-        "digest": loaded.digest,
-        "documents": loaded.counts(),
-    }
+    return {**facts, "edition": loaded.edition, "digest": loaded.digest, "documents": loaded.counts()}
 
 
 def _general(kind: str, name: str, described: type, module: str) -> dict[str, Any]:

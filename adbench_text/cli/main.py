@@ -20,7 +20,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
-_NAMES = "check doctor export fetch fit info list new odd report run score ui".split()
+_COMMANDS = "check doctor export fetch fit info list new odd report run score ui".split()
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
@@ -41,18 +41,19 @@ class Group(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, None if there is none."""
-        return _command(cmd_name) if cmd_name in _NAMES else None
+        return _command(cmd_name) if cmd_name in _COMMANDS else None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands."""
-        return _NAMES
+        return _COMMANDS
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with the first lines of their files, which are not imported for it."""
-        lines = [Path(__file__).with_name(f"{name}.py").open(encoding="utf-8").readline() for name in _NAMES]
-        summaries = [line.partition(": ")[2].strip('"\n') for line in lines]
+        folder = Path(__file__).parent
+        files = [(folder / f"{name}.py").read_text(encoding="utf-8") for name in _COMMANDS]
+        summaries = [file.partition(": ")[2].partition('"""')[0] for file in files]
         with formatter.section("Commands"):
-            formatter.write_dl(list(zip(_NAMES, summaries, strict=True)))
+            formatter.write_dl(list(zip(_COMMANDS, summaries, strict=True)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""
