@@ -60,8 +60,7 @@ def _sweeps() -> Rows:
         yield name, first.removeprefix("# ") if first.startswith("#") else ""
 
 
-#: By kind.
-ROWS: dict[str, Callable[[], Rows]] = {
+_ROWS: dict[str, Callable[[], Rows]] = {
     "detectors": lambda: _plugins("detectors"),
     "datasets": lambda: _plugins("datasets"),
     "vectors": _vectors,
@@ -85,7 +84,7 @@ def names_of(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
         return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
     if kind in ("inliers", "presets", "settings"):
         return _names_within(kind, given)
-    return [name for name, _ in ROWS[kind]()]
+    return [name for name, _ in _ROWS[kind]()]
 
 
 def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
@@ -108,15 +107,15 @@ def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(ROWS)), metavar="[KIND]", required=False)
+@click.argument("kind", type=click.Choice(list(_ROWS)), metavar="[KIND]", required=False)
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
     """List the available names of a KIND, with a short description of each; or all names of all kinds.
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """
-    kinds = [kind] if kind else list(ROWS)
-    found = {each: [{"name": name, "summary": summary} for name, summary in ROWS[each]()] for each in kinds}
+    kinds = [kind] if kind else list(_ROWS)
+    found = {each: [{"name": name, "summary": summary} for name, summary in _ROWS[each]()] for each in kinds}
     if as_json:
         click.echo(json.dumps(found[kind] if kind else found, indent=2))
     elif kind:

@@ -26,10 +26,11 @@ class Name(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name; raise UnknownNameError if it is not of its kind."""
-        from adbench_text.cli.list import names_of
+        if self.kind in _NOUNS:
+            from adbench_text.cli.list import names_of
 
-        if self.kind in _NOUNS and value not in (known := names_of(self.kind, {})):
-            raise UnknownNameError(_NOUNS[self.kind], value, known)
+            if value not in (known := names_of(self.kind, {})):
+                raise UnknownNameError(_NOUNS[self.kind], value, known)
         return value
 
     def shell_complete(
