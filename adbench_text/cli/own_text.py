@@ -194,10 +194,8 @@ def write_page(
 
 def check_outputs(file: str, *outputs: Path) -> None:
     """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
-    if file in (STDIN, ""):  # an empty path is an error when it is read
-        return
     source = Path(file).expanduser().resolve()
-    for output in outputs:
+    for output in () if file in (STDIN, "") else outputs:  # an empty path is an error when it is read
         if output.resolve() == source:
             raise InvalidValueError(f"{file} would be overwritten by the result; give another path.")
         # Every file of a folder is a document: the next run would rank this output with the others.

@@ -216,8 +216,9 @@ def _log_reports(
     """
     from adbench_text.reports.build import Builder
 
-    identities = {cell.identity for cell in cells}
     for dataset, corpus in sorted(corpora.items()):
+        of_dataset = [cell for cell in cells if cell.dataset == dataset]
+        identities = {cell.identity for cell in of_dataset}
         records = [
             record
             for record in store.cells([dataset])
@@ -226,11 +227,10 @@ def _log_reports(
         if not any(record.is_ok for record in records):
             continue
         progress.message(f"writing the report on {dataset}")
-        of_dataset = [cell for cell in cells if cell.dataset == dataset]
-        with tempfile.TemporaryDirectory() as folder:
-            try:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
                 Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
                 store.log_folder(dataset, Path(folder))
-            except Exception as error:  # of any kind: the results are already safe
-                problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
-                progress.message(problem, "error")
+        except Exception as error:  # of any kind: the results are already safe
+            problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
+            progress.message(problem, "error")

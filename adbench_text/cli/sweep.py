@@ -13,6 +13,7 @@ from adbench_text.plugins import registry
 if TYPE_CHECKING:
     from adbench_text.plugins.configure import DetectorChoice
     from adbench_text.run.engine import Engine
+    from adbench_text.sweep.file import SweepFile
     from adbench_text.sweep.sweep import Sweep
 
 _COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
@@ -22,23 +23,21 @@ def _print_note(text: str) -> None:
     click.echo(one_line(text), err=True)
 
 
-def use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> str | None:
-    """Make the keys of the file of ``--sweep`` defaults of the options of their names."""
+def use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
+    """Read the file of ``--sweep``, and make its keys defaults of the options of their names."""
     from adbench_text.sweep.file import find, read
 
-    if name:
-        file = read(find(name))
-        params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
-        ctx.default_map = {}
-        for key, values in file.options.items():
-            if key not in params:
-                raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
-            if not values:
-                raise InvalidValueError(
-                    f"{file.path}: {key} must have at least one entry, got an empty list."
-                )
-            ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
-    return name
+    if name is None:
+        return None
+    file, ctx.default_map = read(find(name)), {}
+    params = {opt.removeprefix("--"): each for each in ctx.command.params for opt in each.opts}
+    for key, values in file.options.items():
+        if key not in params:
+            raise UnknownNameError(f"key of a sweep ({file.path})", key, [*params, "only"])
+        if not values:
+            raise InvalidValueError(f"{file.path}: {key} must have at least one entry, got an empty list.")
+        ctx.default_map[str(params[key].name)] = values if params[key].multiple else values[-1]
+    return file
 
 
 def sweep_named(name: str) -> "Sweep":
@@ -100,13 +99,12 @@ def sweep_of(options: Mapping[str, Any]) -> "Sweep":
     return replace(splits, detectors=choose(choices, options["preset"], settings, override=True))
 
 
-def _choices_of_file(name: str) -> "list[DetectorChoice]":
+def _choices_of_file(file: "SweepFile") -> "list[DetectorChoice]":
     """Return the detectors of a sweep's file, with their settings, seeds and datasets."""
-    from adbench_text.sweep.file import find, read
     from adbench_text.sweep.names import choices_of, expand, parse_seeds
     from adbench_text.sweep.sweep import choose
 
-    file, choices = read(find(name)), []
+    choices: list[DetectorChoice] = []
     for text in file.detectors:
         only = file.only.get(text, {})
         seeds = [seed for each in only.get("seed", ()) for seed in parse_seeds(each)]
