@@ -28,6 +28,7 @@ NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..
 def adbench(home, tmp_path, monkeypatch):
     """Return a function that runs a command in a folder with normal.csv, new.jsonl and a model."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("adbench_text.cli.progress._LINE_SECONDS", 1000)  # the same on a slow machine
     (tmp_path / "normal.csv").write_text(
         "\n".join(["id,body", *(f"N{n},{text}" for n, text in enumerate(SEA))])
     )

@@ -22,6 +22,7 @@ SEA = texts_about("sea", 150, 0)
 def odd(home, tmp_path, monkeypatch):
     """Return a function that runs the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("adbench_text.cli.progress._LINE_SECONDS", 1000)  # the same on a slow machine
     monkeypatch.setenv("COLUMNS", "100")
     return lambda *arguments: CliRunner().invoke(main, ["odd", "--keep-copies", *map(str, arguments)])
 
