@@ -10,7 +10,7 @@ from datetime import datetime
 from functools import cache
 from pathlib import Path
 
-from adbench_text.cli.options import sweep_named
+from adbench_text.cli.sweep import sweep_named
 from adbench_text.metrics import METRICS
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder

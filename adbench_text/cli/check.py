@@ -1,12 +1,11 @@
-"""``adbench-text check``: check that a plug-in keeps its contract."""
+"""``adbench-text check``: Check that plug-ins keep their contract."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.options import is_debugging
+from adbench_text.cli.options import Name, is_debugging
 from adbench_text.errors import PluginError
 from adbench_text.escaping import printable
 from adbench_text.plugins import registry
@@ -52,7 +51,7 @@ def _print(outcomes: "Iterable[Outcome]") -> tuple[int, int]:
     for outcome in outcomes:
         n_rules += 1
         n_broken += outcome.status == "failed"
-        seconds = "" if outcome.is_skipped else f"{outcome.seconds:.1f} s"
+        seconds = "" if outcome.status == "skipped" else f"{outcome.seconds:.1f} s"
         notes = f" [{'; '.join(outcome.notes)}]" if outcome.notes else ""
         click.echo(f"  {outcome.status:7} {seconds:>7}  {outcome.rule}{notes}")
         for problem in outcome.problems:

@@ -1,18 +1,19 @@
-"""``adbench-text export``: write splits as plain files, for programs of any kind."""
+"""``adbench-text export``: Write splits as plain files, for programs of any kind."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adbench_text.cli.options import choosing_splits, splits_of
+from adbench_text.cli.options import SPLITS, section
 from adbench_text.cli.progress import count
+from adbench_text.cli.sweep import splits_of
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import file_name
 
 
 @click.command("export")
-@choosing_splits
+@section("Options", *SPLITS)
 @click.option(
     "--to",
     "folder",

@@ -1,11 +1,10 @@
-"""``adbench-text fetch``: download ahead of time."""
+"""``adbench-text fetch``: Download datasets and word vectors ahead of time."""
 
 from collections.abc import Sequence
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.show import link, next_command
+from adbench_text.cli.options import Name
 from adbench_text.plugins import registry
 
 
@@ -22,6 +21,4 @@ def command(names: Sequence[str]) -> None:
             click.echo(f"{name}: {loaded.edition}; {loaded.counts()}")
         else:
             file = wordpiece.BERT_FILE.fetch() if name == wordpiece.FETCHED else vectors.fetch(name)
-            click.echo(f"{name}: {link(str(file), file)}")
-    if names[-1] in registry.names("datasets"):
-        next_command("info", names[-1])
+            click.echo(f"{name}: {file}")

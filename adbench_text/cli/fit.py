@@ -1,55 +1,38 @@
-"""``adbench-text fit``: a model of normal documents, to keep."""
+"""``adbench-text fit``: Fit a model of normal documents, to keep."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, adding, tracking_uri_option
-from adbench_text.cli.own_text import (
-    CHOICE,
-    DOCUMENTS,
-    WORK,
-    jobs_of,
-    language_notes,
-    opened,
-    sections_of,
-    values_of,
-)
+from adbench_text.cli.options import SectionedCommand, section, tracking_uri_option
+from adbench_text.cli.own_text import CHOICE, DOCUMENTS, WORK, language_notes, opened, values_of
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link
-
-if TYPE_CHECKING:
-    from adbench_text.models.model import Model
+from adbench_text.escaping import printable
 
 
-_SECTIONS = sections_of(
-    Output=("--model", "--overwrite"), MLflow=("--log-model", "--alias", "--tracking-uri")
-)
-
-
-@click.command("fit", cls=SectionedCommand, sections=_SECTIONS)
+@click.command("fit", cls=SectionedCommand)
 @click.argument("file")
-@click.option(
-    "--model", "-m", required=True, type=click.Path(path_type=Path), help="Folder of the model to write."
+@section("Input", *DOCUMENTS)
+@section("Detector", *CHOICE)
+@section(
+    "Output",
+    click.Option(
+        ["--model", "-m"], required=True, type=click.Path(path_type=Path), help="Folder of the model."
+    ),
+    click.Option(["--overwrite"], is_flag=True, help="Replace the model in this folder."),
 )
-@click.option("--overwrite", is_flag=True, help="Replace the model in this folder.")
-@adding(*DOCUMENTS, *CHOICE, *WORK)
-@click.option(
-    "--log-model", "registered", metavar="NAME", help="Register the model in MLflow under this name."
+@section(
+    "MLflow",
+    click.Option(
+        ["--log-model", "registered"], metavar="NAME", help="Register the model in MLflow under this name."
+    ),
+    click.Option(["--alias"], help="Alias of the registered model, such as winner."),
+    tracking_uri_option(),
 )
-@click.option("--alias", help="Alias of the registered model, such as winner.")
-@adding(tracking_uri_option())
-def command(
-    file: str,
-    model: Path,
-    overwrite: bool,
-    registered: str | None,
-    alias: str | None,
-    tracking_uri: str,
-    **options: Any,
-) -> None:
+@section("Execution", *WORK)
+def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     """Fit a detector on the normal documents of FILE, calibrate it, and save it in a folder.
 
     The form of the documents as they were written (length, characters, kinds of words) is learned too. All
@@ -61,6 +44,7 @@ def command(
     from adbench_text.documents.survey import FileTexts
     from adbench_text.models.folder import check_target, save_model
 
+    registered, alias = options["registered"], options["alias"]
     if alias and not registered:
         raise click.UsageError("--alias names a registered model; give --log-model too.")
     check_target(model, overwrite)
@@ -74,7 +58,7 @@ def command(
             FileTexts(source.texts),
             **choice,
             source=Path(file).name,
-            jobs=jobs_of(options),
+            jobs=options["address"] or options["jobs"],
             progress=progress,
         )
     save_model(fitted, model, overwrite=overwrite)
@@ -93,24 +77,17 @@ def command(
     ]
     alone = "Scores" if fitted.form is None else "By words alone, scores"
     click.echo(f"{alone} above these are odd, by share of false alarms: {', '.join(thresholds)}.")
-    for note in [*language_notes(choice), *_tie_notes(fitted)]:
+    notes = language_notes(choice)
+    highest = float(fitted.calibration[-1])
+    if (n_tied := int((fitted.calibration == highest).sum())) > 1 and highest in fitted.thresholds().values():
+        notes.append(
+            f"{n_tied:,} of {len(fitted.calibration):,} normal documents share the highest score, "
+            f"{highest:.3g}. By words, only a higher score is odd."
+        )
+    for note in notes:
         click.echo(f"Note: {note}", err=True)
-    click.echo(f"Model: {link(str(model), model)}. Score documents: adbench-text score {model} FILE")
+    click.echo(f"Model: {printable(str(model))}. Score documents: adbench-text score {model} FILE")
     if registered:
         from adbench_text.store.logged_model import log_model
 
-        click.echo(f"Registered: {log_model(model, registered, tracking_uri, alias)}")
-
-
-def _tie_notes(model: "Model") -> list[str]:
-    """Return a note if several documents share the highest score, and only a higher one is odd."""
-    highest = float(model.calibration[-1])
-    n_tied = int((model.calibration == highest).sum())
-    shares = [f"{100 * float(alpha):g} %" for alpha, score in model.thresholds().items() if score == highest]
-    if n_tied == 1 or not shares:
-        return []
-    what = "document is" if model.form is None else "words are"
-    return [
-        f"{n_tied:,} of {len(model.calibration):,} normal documents share the highest score, {highest:.3g}. "
-        f"At {', '.join(shares)} only a higher score is odd; if the detector gives none, no {what} odd."
-    ]
+        click.echo(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")

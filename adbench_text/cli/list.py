@@ -1,52 +1,43 @@
-"""``adbench-text list``: names of detectors, datasets, presets and of all else that an option can name."""
+"""``adbench-text list``: List the names that options can take."""
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import click
 
-from adbench_text.cli.show import json_option, next_command, show, table
+from adbench_text.cli.show import echo, json_option, table, text_of
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.reports import contents
 
-Row = dict[str, Any]
+Rows = Iterator[tuple[str, str]]  # names and descriptions
 
 
-def _plugins(kind: str) -> Iterator[Row]:
+def _plugins(kind: str) -> Rows:
     for row in registry.listing(kind):
         summary = f"broken: {row.problem}" if row.problem else row.summary
-        yield {"name": row.name, "summary": summary.replace("``", "")}  # a docstring
+        yield row.name, summary.replace("``", "")  # a docstring
 
 
-def _contents(kinds: Mapping[str, contents.TableKind | contents.Format]) -> Iterator[Row]:
-    for name, kind in kinds.items():
-        yield {"name": name, "summary": kind.summary}
-
-
-def _vectors() -> Iterator[Row]:
-    """Yield the word vectors, with their state: downloaded, installed, or empty."""
+def _vectors() -> Rows:
     from adbench_text.text import vectors
 
     for name, text in vectors.DOWNLOADS.items():
-        state = vectors.state(name)
-        yield {"name": name, "summary": f"{text}, {state}" if state else text, "state": state}
+        yield name, ", ".join(filter(None, [text, vectors.state(name)]))
 
 
-def _encoders() -> Iterator[Row]:
+def _encoders() -> Rows:
     from adbench_text.text.encoders import METHODS
 
-    for name, method in METHODS.items():
-        yield {"name": name, "summary": method.description}
+    return ((name, method.description) for name, method in METHODS.items())
 
 
-def _presets() -> Iterator[Row]:
-    """Yield each preset of each detector that can be loaded."""
-    from adbench_text.cli.info import content_of, presets_of
+def _presets() -> Rows:
+    """Yield the presets of each detector that can be loaded, as ``--detector`` takes them."""
+    from adbench_text.cli.info import presets_of
 
-    summary = "of every detector: its default hyper-parameters"
-    yield {"name": DEFAULT, "summary": summary, "detector": None}
     for detector, plugin in registry.plugins("detectors").items():
         if plugin.is_family:  # its members come from another package, and have none
             continue
@@ -54,36 +45,65 @@ def _presets() -> Iterator[Row]:
             presets = presets_of(detector)
         except PluginError:  # 'list detectors' reports it
             continue
-        grids: dict[str, list[Any]] = {}
         for preset in presets:
-            grids.setdefault(preset["name"], []).append(preset["settings"])
-        for name, each in grids.items():
-            if name != DEFAULT:
-                content = content_of(each[0]) if len(each) == 1 else "depends on the dataset"
-                yield {"name": name, "summary": f"of {detector}: {content}", "detector": detector}
+            if preset["name"] != DEFAULT:
+                on = "" if preset["datasets"] == "all" else f" (on {text_of(preset['datasets'])})"
+                yield f"{detector}:{preset['name']}", f"{text_of(preset['settings'])}{on}"
 
 
-def _sweeps() -> Iterator[Row]:
+def _sweeps() -> Rows:
     """Yield the built-in sweeps, with the first line of comment of their files."""
     from adbench_text.sweep import file
 
     for name in file.names():
-        path = file.find(name)
-        first = path.read_text(encoding="utf-8").partition("\n")[0]
-        summary = first.removeprefix("#").strip() if first.startswith("#") else ""
-        yield {"name": name, "summary": summary, "path": str(path)}
+        first = file.find(name).read_text(encoding="utf-8").partition("\n")[0]
+        yield name, first.removeprefix("# ") if first.startswith("#") else ""
 
 
-_ROWS: dict[str, Callable[[], Iterator[Row]]] = {
+_ROWS: dict[str, Callable[[], Rows]] = {
     "detectors": lambda: _plugins("detectors"),
     "datasets": lambda: _plugins("datasets"),
     "vectors": _vectors,
     "encoders": _encoders,
     "presets": _presets,
     "sweeps": _sweeps,
-    "tables": lambda: _contents(contents.TABLES),
-    "formats": lambda: _contents(contents.FORMATS),
+    "tables": lambda: ((name, kind.summary) for name, kind in contents.TABLES.items()),
+    "formats": lambda: ((name, kind.summary) for name, kind in contents.FORMATS.items()),
 }
+
+
+def names_of(kind: str, given: Mapping[str, Any]) -> Sequence[str]:
+    """Return the names of a kind; some depend on the datasets and detectors that are given."""
+    if kind in registry.KINDS:
+        return registry.names(kind)
+    if kind == "checkable":
+        return [*registry.names("detectors"), *registry.names("datasets")]
+    if kind == "fetchable":
+        from adbench_text.text import vectors, wordpiece
+
+        return [*registry.names("datasets"), *vectors.DOWNLOADS, wordpiece.FETCHED]
+    if kind in ("inliers", "presets", "settings"):
+        return _names_within(kind, given)
+    return [name for name, _ in _ROWS[kind]()]
+
+
+def _names_within(kind: str, given: Mapping[str, Any]) -> list[str]:
+    """Return splits of the datasets given, or presets or settings of the detectors given."""
+    from adbench_text.cli.sweep import names_of_splits
+    from adbench_text.plugins.configure import presets
+    from adbench_text.sweep.names import expand
+
+    datasets = expand("dataset", given.get("datasets") or ["all"])
+    if kind == "inliers":
+        return names_of_splits(datasets, given.get("protocol"))
+    named = given.get("detectors") or [given.get("detector")]  # all would take seconds to import
+    detectors = [registry.detector(name) for name in expand("detector", filter(None, named))]
+    if kind == "presets":
+        return [DEFAULT, *(name for each in detectors for of in datasets for name in presets(each, of))]
+    ranges = [
+        (name, each.parameter_ranges().get(name)) for each in detectors for name in each.default_params()
+    ]
+    return [f"{name}={choice}" for name, values in ranges for choice in (values and values.choices) or [""]]
 
 
 @click.command("list")
@@ -94,12 +114,12 @@ def command(kind: str | None, as_json: bool) -> None:
 
     'adbench-text info NAME' describes a detector or a dataset in detail.
     """
-    if kind is None:
-        found = {each: list(rows()) for each, rows in _ROWS.items()}
+    kinds = [kind] if kind else list(_ROWS)
+    found = {each: [{"name": name, "summary": summary} for name, summary in _ROWS[each]()] for each in kinds}
+    if as_json:
+        click.echo(json.dumps(found[kind] if kind else found, indent=2))
+    elif kind:
+        echo(table((list(row.values()) for row in found[kind]), indent=0))
+    else:
         names = {each: ", ".join(dict.fromkeys(row["name"] for row in rows)) for each, rows in found.items()}
-        show(found, [table(names.items(), indent=0)], as_json)
-        if not as_json:
-            next_command("list", "detectors")
-        return
-    rows = list(_ROWS[kind]())
-    show(rows, [table(((row["name"], row["summary"]) for row in rows), indent=0)], as_json)
+        echo(table(names.items(), indent=0))

@@ -7,9 +7,9 @@ import errno
 import os
 import sys
 import traceback
-from contextlib import suppress
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import click
@@ -20,21 +20,7 @@ from adbench_text.errors import AdbenchTextError
 from adbench_text.places import message_of
 
 # each is a file of this folder with a click command named `command`
-_COMMANDS = (
-    "check",
-    "doctor",
-    "export",
-    "fetch",
-    "fit",
-    "info",
-    "list",
-    "new",
-    "odd",
-    "report",
-    "run",
-    "score",
-    "ui",
-)
+_COMMANDS = "check doctor export fetch fit info list new odd report run score ui".split()
 # Number of times that a waiting thread of libgomp (the OpenMP of torch and scikit-learn) looks whether it may
 # go on before it sleeps. By default it is 300,000. Beside a busy process on the same cores, threads then wait
 # for threads that have no core, and DATE trains at 5 to 25 % of its speed. With 3,000 it trains at 60 %, and
@@ -51,27 +37,23 @@ def _command(name: str) -> click.Command:
 
 
 class Group(click.Group):
-    """A group that imports a command when it is needed, and turns errors of this package into one line."""
+    """A group that imports a command when it is run, and turns errors of this package into one line."""
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of this name, None if there is none."""
-        return _command(cmd_name) if cmd_name in self.commands else None
+        return _command(cmd_name) if cmd_name in _COMMANDS else None
 
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the options before the command; name the commands that an option belongs to instead."""
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            name = error.option_name
-            owners = [
-                owner
-                for owner in self.commands
-                if any(name in [*param.opts, *param.secondary_opts] for param in _command(owner).params)
-            ]
-            if not owners:
-                raise
-            belongs = f"It belongs to {', '.join(owners)}: give it after the name of the command."
-            raise click.UsageError(f"No such option {name!r} before the command. {belongs}", ctx) from error
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands."""
+        return _COMMANDS
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with the first lines of their files, which are not imported for it."""
+        folder = Path(__file__).parent
+        files = [(folder / f"{name}.py").read_text(encoding="utf-8") for name in _COMMANDS]
+        summaries = [file.partition(": ")[2].partition('"""')[0] for file in files]
+        with formatter.section("Commands"):
+            formatter.write_dl(list(zip(_COMMANDS, summaries, strict=True)))
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; exit with the code of the error, if there is one."""
@@ -86,20 +68,13 @@ class Group(click.Group):
         except OSError as error:
             if error.errno != errno.ENOSPC:
                 raise
-            what = error.filename or "what is printed"
-            click.echo(f"Error: Cannot write {what}: {error.strerror}.", err=True)
-            # the rest would fail once more at the end; a test has no file
-            with suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            click.echo(f"Error: Cannot write {error.filename or 'more'}: {error.strerror}.", err=True)
             ctx.exit(1)
         except KeyboardInterrupt as error:  # click itself would exit with 1
             ctx.exit(getattr(error, "exit_code", 130))
 
 
-_NAMES: dict[str, Any] = dict.fromkeys(_COMMANDS)
-
-
-@click.group(cls=Group, commands=_NAMES, params=[*GENERAL], context_settings=_CONTEXT)
+@click.group(cls=Group, params=[*GENERAL], context_settings=_CONTEXT)
 @click.version_option(__version__, "-V", "--version", prog_name="adbench-text")
 def main() -> None:
     """Find out which detector finds the odd documents in a text corpus, and by how much.

@@ -1,4 +1,4 @@
-"""``adbench-text new``: write a package with a new plug-in, a copy of a folder of ``templates/``."""
+"""``adbench-text new``: Write a package with a new detector or dataset."""
 
 import keyword
 import re

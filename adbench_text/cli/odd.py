@@ -1,34 +1,29 @@
-"""``adbench-text odd``: rank the documents of a file against each other."""
+"""``adbench-text odd``: Rank the documents of a file against each other."""
 
 import time
-from array import array
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, adding
+from adbench_text.cli.options import SectionedCommand, section
 from adbench_text.cli.own_text import (
     CHOICE,
     DOCUMENTS,
+    ODD,
     WORK,
-    alpha_option,
-    by_option,
     check_outputs,
-    jobs_of,
     language_notes,
-    numbers_of,
     opened,
+    page_documents,
     print_documents,
-    sections_of,
     values_of,
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import no_formula, one_line
+from adbench_text.escaping import no_formula, one_line, printable
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import DocumentFile
@@ -50,48 +45,34 @@ _OF_FAMILY = 2  # copies at least of one that is named
 _N_CHARACTERS_OF_FAMILY = 60
 
 
-_SECTIONS = sections_of(
-    Odd=("--alpha", "--by", "--keep-copies"), Output=("--top", "--max-copies", "--output", "--with-text")
-)
+#: Options on the lists: arguments of `odd_documents`.
+_RANKING = [
+    *ODD,
+    click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
+    click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
+    click.Option(["--max-copies"], type=click.IntRange(0), help="List no document with more copies."),
+]
 
 
-@click.command("odd", cls=SectionedCommand, sections=_SECTIONS)
+@click.command("odd", cls=SectionedCommand)
 @click.argument("file")
-@adding(*DOCUMENTS, *CHOICE)
-@adding(alpha_option("Share of the different documents that is called odd: those with the highest scores"))
-@adding(by_option("two lists, by words and by form"))
-@click.option("--keep-copies", is_flag=True, help="Rank each near-copy by itself.")
-@click.option("--top", default=10, type=click.IntRange(0), help="Number of documents of a list to print.")
-@click.option(
-    "--max-copies",
-    metavar="N",
-    type=click.IntRange(0),
-    help="Leave documents with more copies than this out of the lists; the table has them.",
+@section("Input", *DOCUMENTS)
+@section("Detector", *CHOICE)
+@section("Odd", *_RANKING)
+@section(
+    "Output",
+    click.Option(
+        ["--output", "-o"],
+        default="odd",
+        type=click.Path(path_type=Path),
+        help="Path of the table and the page, without suffix.",
+    ),
+    click.Option(
+        ["--with-text"], is_flag=True, help=f"Write all columns of more than {_MOST_WRITTEN:,} rows, too."
+    ),
 )
-@click.option(
-    "--output",
-    "-o",
-    default="odd",
-    type=click.Path(path_type=Path),
-    help="Path of the table and the page, without suffix.",
-)
-@click.option(
-    "--with-text",
-    is_flag=True,
-    help=f"Write the columns of FILE to the table even for more than {_MOST_WRITTEN:,} documents.",
-)
-@adding(*WORK)
-def command(
-    file: str,
-    alpha: float,
-    by: str | None,
-    keep_copies: bool,
-    top: int,
-    max_copies: int | None,
-    output: Path,
-    with_text: bool,
-    **options: Any,
-) -> None:
+@section("Execution", *WORK)
+def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     """Rank the documents of FILE: which ones are odd among the others, by their words and by their form?
 
     FILE is CSV, TSV, JSON lines, Parquet, plain lines (.txt), also compressed (.csv.gz), a folder of text or
@@ -111,19 +92,15 @@ def command(
         raise InvalidValueError(f"{str(output)!r} is a folder; --output is a path without suffix.")
     table, page = (output.with_name(f"{output.name}.{suffix}") for suffix in ("csv", "html"))
     check_outputs(file, table, page)
-    choice = values_of(CHOICE, options)
-    rows = _Rows(opened(file, options, again=True), with_text)
+    choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
+    rows = _Rows(opened(file, options, again=True))
     begin = time.perf_counter()
     with Rows() as progress:
         ranked = odd_documents(
             FileTexts(rows.texts),
             **choice,
-            alpha=alpha,
-            by=by,
-            keep_copies=keep_copies,
-            top=top,
-            max_copies=max_copies,
-            jobs=jobs_of(options),
+            **ranking,
+            jobs=options["address"] or options["jobs"],
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
@@ -132,78 +109,58 @@ def command(
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
     shown = {order: _shown(documents, order, rows) for order, documents in ranked.lists.items()}
     for order, name in names.items():
-        if top and shown[order]:
+        if options["top"] and shown[order]:
             if name:
                 click.echo(f"Odd{name}:")
-            print_documents(shown[order][:top], P_OF_ORDER[order], rows.id_name)
-    called_odd = [_called_odd(ranked, order, name, max_copies) for order, name in names.items()]
+            print_documents(shown[order][: options["top"]], P_OF_ORDER[order], rows.id_name)
+    called_odd = [_called_odd(ranked, order, name, options["max_copies"]) for order, name in names.items()]
     called_odd += [_MEANING]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
-        _write_table(table, ranked.table, rows, progress)
+        _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
-        head = [_lead(ranked, by), summary, *called_odd]
-        write_page(page, file, head, sections, ranked.centre, [*families, in_any_file], rows.id_name)
+        notes = [*families, in_any_file]
+        write_page(page, file, [summary, *called_odd], sections, ranked.centre, notes, rows.id_name)
     click.echo("\n".join(called_odd))
-    click.echo(f"All documents: {link(str(table), table)}. Page: {link(str(page), page)}.")
+    click.echo(printable(f"All documents: {table}. Page: {page}."))
     for note in _notes(ranked, names, choice):
         click.echo(f"Note: {note}", err=True)
 
 
 class _Rows:
-    """The rows of FILE: all of them if they are few, or else their identifiers only."""
+    """The rows of FILE: their texts, identifiers and columns. The file is read again each time."""
 
-    def __init__(self, source: DocumentFile, keep_all: bool) -> None:
+    def __init__(self, source: DocumentFile) -> None:
         self._source = source
-        self._keep_all = keep_all
-        self._is_read = False
-        self.columns: dict[str, None] = {}
-        self.fields: list[dict[str, Any]] | None = []
-        self._texts: list[str] = []
-        self._ids = bytearray()
-        self._ends = array("q", [0])
+        self._ids: list[str] = []
 
     @property
     def id_name(self) -> str:
         """The name of the identifiers."""
         return "row" if self._source.id_column is None else "id"
 
-    def id(self, place: int) -> str:
+    def id(self, row: int) -> str:
         """Return the identifier of a document."""
-        if self._source.id_column is None:
-            return str(place)
-        return self._ids[self._ends[place] : self._ends[place + 1]].decode(errors="surrogatepass")
-
-    @property
-    def written_columns(self) -> list[str]:
-        """The columns of the file that are written to the table."""
-        return list(self.columns) if self.fields is not None else ["id"] * (self.id_name == "id")
-
-    def values(self, row: int) -> list[Any]:
-        """Return the values of a document in these columns."""
-        if self.fields is None:
-            return [self.id(row)] * len(self.written_columns)
-        return [self.fields[row].get(name) for name in self.columns]
+        return self._ids[row] if self._ids else str(row)
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents; those of a large file are read each time."""
-        if not self._is_read:
-            return self._first_texts()
-        return iter(self._texts) if self.fields is not None else self._source.texts()
+        """Yield the documents."""
+        return self._source.texts() if self._ids or not self._source.id_column else self._first_texts()
 
     def _first_texts(self) -> Iterator[str]:
-        for n, document in enumerate(self._source.checked()):
-            if self._source.id_column:
-                self._ids += document.id.encode(errors="surrogatepass")
-                self._ends.append(len(self._ids))
-            if n == _MOST_WRITTEN and not self._keep_all:
-                self.fields, self._texts = None, []
-            if self.fields is not None:
-                self.columns |= dict.fromkeys(document.fields)
-                self.fields.append(document.fields)
-                self._texts.append(document.text)
+        ids = []
+        for document in self._source.checked():
+            ids.append(document.id)
             yield document.text
-        self._is_read = True
+        self._ids = ids
+
+    def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
+        """Return the columns to write: all, or only the identifiers if there are many rows."""
+        import pandas as pd
+
+        if keep_all or n_rows <= _MOST_WRITTEN:
+            return pd.DataFrame((document.fields for document in self._source), dtype=object)
+        return pd.DataFrame({"id": self._ids} if self._ids else {}, index=range(n_rows))
 
 
 def _summary(ranked: "OddDocuments", seconds: float) -> str:
@@ -222,25 +179,16 @@ def _summary(ranked: "OddDocuments", seconds: float) -> str:
 
 def _families(ranked: "OddDocuments", rows: _Rows) -> list[str]:
     """Return a line for each of the largest families of near-copies."""
-    families: Iterator[Any] = ranked.families.itertuples()
+    families: Iterator[Any] = ranked.families[ranked.families["n_copies"] >= _OF_FAMILY].itertuples()
     return [
         f"Near-copies: {each.n_copies + 1:,} documents like {rows.id_name} {_start(rows.id(each.row))}: "
         f"{_start(each.text)}"
         for each in families
-        if each.n_copies >= _OF_FAMILY
     ]
 
 
 def _start(text: str) -> str:
     return one_line(text[:_N_CHARACTERS_OF_FAMILY])
-
-
-def _lead(ranked: "OddDocuments", by: str | None) -> str:
-    """Return what the page shows."""
-    (order, first), *others = ranked.lists.items()
-    name = f" by {order}" if by or others else ""
-    more = "".join(f", and the {len(each):,} that do by {other}" for other, each in others)
-    return f"These are the {len(first):,} documents that differ most from the others{name}{more}."
 
 
 def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int | None) -> str:
@@ -249,31 +197,28 @@ def _called_odd(ranked: "OddDocuments", order: str, name: str, max_copies: int |
     is_odd = p <= ranked.alpha
     n_odd, n_copies = (is_odd & ~is_copy).sum(), (is_odd & is_copy).sum()
     copies = f" and {count(n_copies, 'copy', 'copies')} of them" if n_copies else ""
-    line = (
+    not_listed = ""
+    if max_copies is not None:
+        listed = ranked.lists[order]
+        n_left_out, most = max([n_odd, *listed["rank"]]) - len(listed), count(max_copies, "copy", "copies")
+        not_listed = f" {n_left_out:,} with more than {most} not listed (--max-copies)."
+    return (
         f"Called odd{name}: {n_odd:,} of {(p.notna() & ~is_copy).sum():,} different documents{copies}, "
-        f"those with p of at most {ranked.alpha:g} (--alpha)."
+        f"those with p of at most {ranked.alpha:g} (--alpha).{not_listed}"
     )
-    if max_copies is None:
-        return line
-    listed = ranked.lists[order]
-    n_left_out = max([n_odd, *listed["rank"]]) - len(listed)
-    most = count(max_copies, "copy", "copies")
-    return f"{line} {n_left_out:,} with more than {most} not listed (--max-copies)."
 
 
 def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str, Any]) -> list[str]:
-    notes = language_notes(choice)
+    notes, different = language_notes(choice), ranked.table[ranked.table["copy_of"].isna()]
     for order, name in names.items():
-        p = ranked.table[P_OF_ORDER[order]]
-        if (p <= ranked.alpha).any():
-            continue
-        n, least = (p.notna() & ranked.table["copy_of"].isna()).sum(), p.min()
-        n_tied = round(least * n)
-        tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
-        notes.append(
-            f"with {n:,} different documents{tied} no p{name} is below {least:.2g}, so none is odd; raise "
-            "--alpha."
-        )
+        p = different[P_OF_ORDER[order]].dropna()
+        if p.min() > ranked.alpha:
+            n_tied = (p == p.min()).sum()
+            tied = f", {n_tied:,} of which share the highest score," if n_tied > 1 else ""
+            notes.append(
+                f"with {len(p):,} different documents{tied} no p{name} is below {p.min():.2g}, so none is "
+                "odd; raise --alpha."
+            )
     if ranked.other_language is not None:
         notes.append(
             f"few of the words are common in the language {choice['language']!r}, more in "
@@ -284,31 +229,24 @@ def _notes(ranked: "OddDocuments", names: Mapping[str, str], choice: Mapping[str
 
 def _shown(documents: "pd.DataFrame", order: str, rows: _Rows) -> "list[PageDocument]":
     """Return the documents of a list as they are printed, and shown on the page."""
-    from adbench_text.documents.page import PageDocument
-
-    shown = []
-    of_documents: Iterator[Any] = documents.itertuples()
-    for each in of_documents:
-        copies = {"copies": f"{each.n_copies:,}"} if each.n_copies else {}
-        by_form = order == "form" or (order == "both" and not each.p <= each.p_form)
-        why = each.why_form if by_form else each.why
-        id_, numbers = rows.id(each.row), numbers_of(each._asdict()) | copies
-        shown.append(PageDocument(str(each.rank), id_, numbers, why, each.text, each.words))
-    return shown
+    by_words = (order == "words") | ((order == "both") & (documents["p"] <= documents["p_form"]))
+    why = documents["why"].where(by_words, documents["why_form"])
+    return page_documents(documents.assign(id=documents["row"].map(rows.id), why=why))
 
 
-def _write_table(path: Path, table: "pd.DataFrame", rows: _Rows, progress: "OnProgress") -> None:
+def _write_table(
+    path: Path, table: "pd.DataFrame", rows: _Rows, keep_all: bool, progress: "OnProgress"
+) -> None:
     """Write all documents with the columns of the file; of a large file there are only the identifiers."""
     import pandas as pd
 
-    columns = rows.written_columns
+    columns = rows.columns(len(table), keep_all)
     titles = [f"input_{name}" if name in _OURS else name for name in columns]
     header: Any = [*_OURS, *map(no_formula, titles)]
     with atomic_path(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
         for begin in range(0, len(table), _N_WRITTEN):
             documents = table[begin : begin + _N_WRITTEN]
-            values = [rows.values(row) for row in documents["row"]]
-            theirs = pd.DataFrame(values, documents.index, columns, dtype=object).map(no_formula)
+            theirs = columns.iloc[documents["row"]].set_axis(documents.index).map(no_formula)
             lines = pd.concat([_cells(documents, rows), theirs], axis=1)
             lines.to_csv(stream, header=header, index=False, lineterminator="\r\n")
             header = False

@@ -9,41 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.show import echo
+from adbench_text.cli.options import Name
+from adbench_text.cli.show import echo, table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
-from adbench_text.escaping import one_line, printable
+from adbench_text.escaping import printable
 from adbench_text.orders import ORDERS
 from adbench_text.plugins.configure import setting
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.documents.page import PageDocument
 
 STDIN = "-"  # the FILE that is standard input
 
-_WIDEST = {"rank": 6, "id": 20, "p": 8, "copies": 6, "why": 40}  # columns on the terminal; text has the rest
+# columns on the terminal; text has the rest
+_WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
 #: Options that say how a file of documents is read: the arguments of `DocumentFile`.
 DOCUMENTS = [
     click.Option(
-        ["--text"],
-        multiple=True,
-        metavar="COLUMN",
-        help="Column of the text; several are joined in this order.  [default: the only one with text]",
+        ["--text"], multiple=True, metavar="COLUMN", help="Columns of the text.  [default: the one with text]"
     ),
     click.Option(
         ["--id"],
         metavar="COLUMN",
-        help="Column of the identifiers; '' for the rows, from 0 on.  [default: id, if there is one]",
+        help="Column of identifiers; '' for the rows.  [default: id, if it is there]",
     ),
     click.Option(
-        ["--format", "kind"],
-        metavar="FORMAT",
-        help="csv, tsv, jsonl, parquet (a file or a folder), lines or folder.  [default: by the suffix]",
+        ["--format", "kind"], help="csv, tsv, jsonl, parquet, lines or folder.  [default: by the suffix]"
     ),
     click.Option(["--encoding"], default="utf-8", help="Encoding of the text, for example latin-1."),
 ]
@@ -52,9 +51,7 @@ DOCUMENTS = [
 CHOICE = [
     click.Option(["--detector", "-d"], default=DEFAULT_DETECTOR, type=Name("detectors"), help="Detector."),
     click.Option(
-        ["--preset"],
-        type=Name("presets"),
-        help="Named configuration.  [default: what the detector offers for the language]",
+        ["--preset"], type=Name("presets"), help="Preset.  [default: what the detector has for the language]"
     ),
     click.Option(
         ["--set", "settings"],
@@ -79,11 +76,19 @@ CHOICE = [
         ["--sample"],
         default=SAMPLE,
         type=click.IntRange(2),
-        help="Different documents that the detector learns from, drawn by the seed; all are scored.",
+        help="Largest number of documents to learn from.",
     ),
 ]
 
-#: Options that say where the work is done.
+#: Options that say when a document is called odd.
+ODD = [
+    click.Option(["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."),
+    click.Option(
+        ["--by"], type=click.Choice(ORDERS), help="What is odd.  [default: two lists; in score, both joined]"
+    ),
+]
+
+#: Options that say where the work is done; the address of a cluster goes before the number of processes.
 WORK = [
     click.Option(
         ["--jobs"],
@@ -94,29 +99,6 @@ WORK = [
     ),
     click.Option(["--address"], help="Address of the scheduler of a Dask cluster, to work on its workers."),
 ]
-
-
-def sections_of(**own: Sequence[str]) -> dict[str, Sequence[str]]:
-    """Return the sections of a command's help, names of options by title; `own` are those it alone has."""
-    input_, detector, execution = ([o.opts[0] for o in shared] for shared in (DOCUMENTS, CHOICE, WORK))
-    return {"Input": input_, "Detector": detector, **own, "Execution": execution}
-
-
-def jobs_of(options: Mapping[str, Any]) -> int | str:
-    """Return where the work is done, given the values of `WORK`: processes, or the address of a cluster."""
-    jobs: int | str = options["address"] or options["jobs"]
-    return jobs
-
-
-def alpha_option(share: str = "Share of normal documents that may be called odd") -> click.Option:
-    """Return the option ``--alpha``; `share` is what it is the share of."""
-    return click.Option(["--alpha"], default=0.01, type=float, help=f"{share}, in (0, 1).")
-
-
-def by_option(default: str) -> click.Option:
-    """Return the option ``--by``; `default` is what happens without it."""
-    help_text = f"What makes a document odd: its words, its form, or both, joined.  [default: {default}]"
-    return click.Option(["--by"], type=click.Choice(ORDERS), help=help_text)
 
 
 def values_of(declared: Sequence[click.Option], options: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,38 +139,34 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
     return documents
 
 
-def numbers_of(document: Mapping[Any, Any]) -> dict[str, str]:
-    """Return the p-values and the score that a ranked or scored document has, as they are shown."""
-    kinds = {"p": ".2g", "p_form": ".2g", "p_both": ".2g", "score": ".3g"}
-    return {name: format(document[name], kind) for name, kind in kinds.items() if not isnan(document[name])}
+def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
+    """Return ranked documents as they are printed, and shown on a page."""
+    from adbench_text.documents.page import PageDocument
+
+    shown = []
+    for row in table.to_dict("records"):
+        known = {name: row[name] for name in _DIGITS if row[name] is not None and not isnan(row[name])}
+        facts = {name: f"{value:.{_DIGITS[name]}g}" for name, value in known.items()}
+        if row.get("n_copies"):
+            facts["copies"] = f"{row['n_copies']:,}"
+        shown.append(PageDocument(str(row["rank"]), row["id"], facts, row["why"], row["text"], row["words"]))
+    return shown
 
 
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
     """Print documents as a table that fits the terminal, with one of their p; leave out empty columns."""
-    from rich.table import Table
-    from rich.text import Text
-
-    rows = [
-        {
-            "rank": each.rank,
-            "id": each.id,
-            "p": each.facts[p],
-            "copies": each.facts.get("copies", ""),
-            "why": ", ".join(each.why),
-            "text": each.text,
-        }
-        for each in documents
-    ]
-    table = Table(box=None, header_style="")
-    names = [name for name in (*_WIDEST, "text") if any(row[name] for row in rows)]
-    for name in names:
-        title = id_name if name == "id" else name
-        table.add_column(title, max_width=_WIDEST.get(name), no_wrap=name in _WIDEST)
-    table.columns[0].justify = "right"
-    for row in rows:
-        cells = [one_line(row[name][:500]) for name in names]
-        table.add_row(*(Text(cell, no_wrap=True, overflow="ellipsis") for cell in cells))
-    echo([table], get_terminal_size((110, 24)).columns + 1)
+    columns: dict[str, list[Any]] = {
+        "rank": [int(each.rank) if each.rank else "" for each in documents],
+        id_name: [each.id for each in documents],
+        "p": [each.facts[p] for each in documents],
+        "copies": [each.facts.get("copies", "") for each in documents],
+        "why": [", ".join(each.why) for each in documents],
+        "text": [each.text[:500] for each in documents],
+    }
+    columns = {name: cells for name, cells in columns.items() if any(cells)}
+    rows = zip(*columns.values(), strict=True)
+    block = table(rows, header=list(columns), indent=1, widths=_WIDEST)
+    echo(block, get_terminal_size((110, 24)).columns)
 
 
 def write_page(
@@ -216,10 +194,8 @@ def write_page(
 
 def check_outputs(file: str, *outputs: Path) -> None:
     """Raise InvalidValueError if an output would overwrite the documents of FILE, or be one of them later."""
-    if file in (STDIN, ""):  # an empty path is an error when it is read
-        return
     source = Path(file).expanduser().resolve()
-    for output in outputs:
+    for output in () if file in (STDIN, "") else outputs:  # an empty path is an error when it is read
         if output.resolve() == source:
             raise InvalidValueError(f"{file} would be overwritten by the result; give another path.")
         # Every file of a folder is a document: the next run would rank this output with the others.

@@ -1,4 +1,4 @@
-"""``adbench-text report``: compare the results of a store."""
+"""``adbench-text report``: Compare stored results."""
 
 import shutil
 import sys
@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from adbench_text.cli.names import Name
-from adbench_text.cli.options import (
-    EXPERIMENT,
-    SectionedCommand,
-    adding,
-    names_option,
-    sweep_named,
-    tracking_uri_option,
-)
+from adbench_text.cli.options import EXPERIMENT, Name, Names, SectionedCommand, section, tracking_uri_option
 from adbench_text.cli.progress import count
-from adbench_text.cli.show import link, next_command
-from adbench_text.cli.ui import address_of, options_of
-from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
-from adbench_text.escaping import printable, utf8
+from adbench_text.cli.sweep import sweep_named
+from adbench_text.errors import InvalidValueError, UnknownNameError, UnnamedColumnError
+from adbench_text.escaping import printable
 from adbench_text.metrics import MAIN, METRICS
 from adbench_text.reports import contents
 from adbench_text.storage import atomic_path, writing
@@ -31,64 +22,51 @@ if TYPE_CHECKING:
     from adbench_text.sweep.cell import Cell
 
 
-_FORMATS = f"One of {', '.join(contents.FORMATS)}."
-_TABLES = (
-    f"{', '.join(contents.TABLES)}, or all; with commas between them.  "
-    f"[default: {', '.join(contents.BRIEF)}; all for html and latex]"
+def _sections(ctx: click.Context, param: click.Parameter, value: str) -> Sequence[str]:
+    """Return the names of a list."""
+    choice = click.Choice([*contents.SECTIONS, "none"])
+    names = [choice.convert(name.strip(), param, ctx) for name in value.split(",")]
+    return [name for name in names if name != "none"]
+
+
+@click.command("report", cls=SectionedCommand)
+@section(
+    "Input",
+    Names(["--dataset", "-s", "datasets"], help="Only these: names, or patterns such as '20*'."),
+    Names(["--detector", "-d", "detectors"], help="Only these: names, or patterns such as 'pyod-*'."),
+    click.Option(["--sweep"], type=Name("sweeps"), help="Only the cells of a sweep: a name or a TOML file."),
+    tracking_uri_option(several=True),
+    EXPERIMENT,
 )
-
-
-def _sections(_ctx: click.Context, _param: click.Parameter, value: str | None) -> Sequence[str]:
-    """Return the named sections, or all."""
-    if value is None:
-        return contents.SECTIONS
-    names = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
-    for name in names:
-        if name not in contents.SECTIONS:
-            raise click.BadParameter(f"expected {', '.join(contents.SECTIONS)} or none, got {name!r}.")
-    return names
-
-
-_SECTIONS = {
-    "Input": ("--dataset", "--detector", "--sweep", "--tracking-uri", "--experiment"),
-    "Tables": ("--metric", "--table", "--cells"),
-    "Output": ("--format", "--output", "--sections", "--figures", "--quiet"),
-}
-
-
-@click.command("report", cls=SectionedCommand, sections=_SECTIONS)
-@names_option(
-    "--dataset",
-    "-s",
-    "datasets",
-    help="Only these datasets: names with commas between them, or a pattern such as '20*'.",
+@section(
+    "Tables",
+    click.Option(["--metric"], default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric."),
+    Names(["--table", "-t", "tables"], help="Names, or all; see 'adbench-text list tables'."),
+    click.Option(["--cells"], is_flag=True, help="Print one row per cell instead of the comparison."),
 )
-@names_option(
-    "--detector",
-    "-d",
-    "detectors",
-    help="Only these detectors: names with commas between them, or a pattern such as 'pyod-*'.",
+@section(
+    "Output",
+    click.Option(
+        ["--format", "form"], default="terminal", type=click.Choice(list(contents.FORMATS)), help="Format."
+    ),
+    click.Option(
+        ["--output", "-o"], type=click.Path(dir_okay=False, path_type=Path), help="File to write to."
+    ),
+    click.Option(
+        ["--sections"],
+        metavar="NAMES",
+        default=",".join(contents.SECTIONS),
+        callback=_sections,
+        help="Only these parts of a page, with commas between them, or none. The result, the leaderboard, "
+        "the main table and the provenance are always there.",
+    ),
+    click.Option(
+        ["--figures"],
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Folder to write the figures to, as SVG, PDF and PNG.",
+    ),
+    click.Option(["--quiet", "-q"], is_flag=True, help="Print the report and errors only, no notes."),
 )
-@click.option("--sweep", type=Name("sweeps"), help="Only the cells of this sweep: a name or a TOML file.")
-@click.option("--metric", default=MAIN.name, type=click.Choice(list(METRICS)), help="Metric of the tables.")
-@names_option("--table", "-t", "tables", help=_TABLES)
-@click.option("--format", "form", default="terminal", type=Name("formats"), help=_FORMATS)
-@click.option("--output", "-o", type=click.Path(dir_okay=False, path_type=Path), help="File to write to.")
-@click.option(
-    "--figures",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write the figures to, as SVG, PDF and PNG.",
-)
-@click.option(
-    "--sections",
-    metavar="NAMES",
-    callback=_sections,
-    help="Only these parts of a page, with commas between them: tables, pictures, heatmaps, or none. The "
-    "result, the leaderboard, the main table and the provenance are always there.  [default: all]",
-)
-@click.option("--cells", is_flag=True, help="Print one row per cell instead of the comparison.")
-@click.option("--quiet", "-q", is_flag=True, help="Print the report and errors only, no notes.")
-@adding(tracking_uri_option(several=True), EXPERIMENT)
 def command(form: str, output: Path | None, cells: bool, quiet: bool, **options: Any) -> None:
     """Compare stored results, also with the published figures.
 
@@ -103,7 +81,7 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
 
     if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
-    renderer = contents.report_format(form)
+    renderer = contents.FORMATS[form]
     tables = expand("table", options["tables"], lambda: list(contents.TABLES))
     names = contents.chosen_tables(tables, everything=renderer.has_all_tables)
     store = opened(options["tracking_uri"], options["experiment"])
@@ -120,32 +98,16 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     width = shutil.get_terminal_size().columns if output is None and sys.stdout.isatty() else None
     text = renderer.render(built, width)
     _write_report(text, output)
-    news: list[str] = []
-    if output is not None:
-        size = len(utf8(text))
-        readable = f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{max(size / 1e3, 0.1):.1f} kB"
-        news.append(f"Wrote {_link(output)}: {form}, {count(len(records), 'result')}, {readable}")
+    news = [f"Wrote {output}: {form}, {count(len(records), 'result')}"] if output else []
     if not renderer.has_notes:
-        news += map(printable, built.every_note)
-        news += [printable(f"{name}: {value}") for name, value in built.provenance]
+        news += [*built.every_note, *(f"{name}: {value}" for name, value in built.provenance)]
     if figures := options["figures"]:
         with writing(figures):
             n_files = len(builder.write_figures(figures))
-        news.append(f"{n_files} files in {_link(figures)}")
-        news += [printable(note) for note in builder.evidence_notes if note not in built.every_note]
-    if quiet:
-        return
-    for note in news:
-        click.echo(note, err=True)
-    if output is not None:
-        next_command("ui", *address_of(store))
-    elif form == "terminal" and not store.others:
-        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
-        next_command("report", *of_sweep, *options_of(store), "--format", "html", "--output", "report.html")
-
-
-def _link(path: Path) -> str:
-    return link(str(path), path, err=True)
+        news.append(f"{n_files} files in {figures}")
+        news += [note for note in builder.evidence_notes if note not in built.every_note]
+    for note in () if quiet else news:
+        click.echo(printable(note), err=True)
 
 
 def _records(
@@ -195,8 +157,6 @@ def _write_report(text: str, path: Path | None) -> None:
     """Write the report to a file, or print it; if writing fails, an older file is kept."""
     if path is None:
         click.echo(text, nl=False)
-    elif not path.parent.is_dir():
-        raise DataError(f"Cannot write {path}: there is no folder {path.parent}.")
     elif path.exists() and not path.is_file():  # a device or a pipe
         with writing(path):
             path.write_text(text, encoding="utf-8")

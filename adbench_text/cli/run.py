@@ -1,4 +1,4 @@
-"""``adbench-text run``: run detectors on datasets."""
+"""``adbench-text run``: Run detectors on datasets."""
 
 import tempfile
 from collections import Counter
@@ -9,144 +9,119 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from adbench_text import storage
-from adbench_text.cli.names import DEVICES, ENGINES, Name, number_of_jobs
 from adbench_text.cli.options import (
+    DEVICES,
+    SPLITS,
     TRACKING,
-    LazyHelp,
+    Name,
+    Names,
     SectionedCommand,
-    adding,
-    choosing_splits,
-    engine_of,
     is_debugging,
-    names_option,
-    sweep_of,
-    sweep_option,
+    section,
 )
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.show import next_command, show, table
+from adbench_text.cli.show import echo, table
+from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
 from adbench_text.isolation import preserved
 from adbench_text.places import described
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from adbench_text.corpora.corpus import Corpus
     from adbench_text.run.result import Result
     from adbench_text.store.store import Store
     from adbench_text.sweep.cell import Cell
 
 
-def _encoders() -> str:
-    from adbench_text.text.encoders import METHODS
+class _Jobs(click.IntRange):
+    """A number of processes, or ``auto`` for one per core."""
 
-    encoders = ", ".join(f"{name} ({method.description})" for name, method in METHODS.items())
-    return f"Short for --set encoder=...: {encoders}, or the path of a folder of sentence-transformers."
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number."""
+        from joblib import cpu_count
 
-
-def _sweeps() -> str:
-    from adbench_text.sweep import file
-
-    return f"Built-in sweep ({', '.join(file.names())}) or TOML file; other options override it."
+        return cpu_count() if value == "auto" else super().convert(value, param, ctx)
 
 
-_SECTIONS = {
-    "Input": (
-        *("--sweep", "--dataset", "--text", "--label", "--split", "--protocol"),
-        *("--inlier", "--contamination", "--test-outliers", "--seed"),
+_ENGINES = ("local", "dask")
+_POSITIVE = click.FloatRange(0, min_open=True)
+
+
+@click.command("run", cls=SectionedCommand)
+@section(
+    "Input",
+    click.Option(
+        ["--sweep"],
+        type=Name("sweeps"),
+        is_eager=True,
+        callback=use_file,
+        help="One of 'adbench-text list sweeps', or a TOML file; other options override it.",
     ),
-    "Detectors": ("--detector", "--preset", "--set", "--encoder", "--vectors", "--device"),
-    "Execution": (*("--jobs", "--gpu-jobs", "--engine", "--address", "--rerun", "--retry", "--dry-run"),),
-    "Limits": ("--limit", "--cell-timeout", "--cell-memory"),
-    "Output": ("--tracking-uri", "--experiment", "--trace", "--report", "--quiet", "--verbose"),
-}
-
-
-@click.command("run", cls=SectionedCommand, sections=_SECTIONS)
-@names_option(
-    "--detector",
-    "-d",
-    "detectors",
-    help="Detectors to run: names with commas between them, a pattern such as 'pyod-*', or all; llr:robust "
-    "is one with a preset. With --sweep, its detectors keep their presets and settings.",
+    *SPLITS,
 )
-@choosing_splits
-@click.option(
-    "--preset",
-    type=Name("presets"),
-    help="Named configuration of all these detectors; see 'adbench-text list presets'.  [default: default]",
+@section(
+    "Detectors",
+    Names(
+        ["--detector", "-d", "detectors"],
+        help="Names, patterns such as 'pyod-*', or all; llr:robust is one with a preset. With --sweep, its "
+        "detectors keep their presets and settings.",
+    ),
+    click.Option(
+        ["--preset"], type=Name("presets"), help="Preset of all detectors; see 'adbench-text list presets'."
+    ),
+    click.Option(
+        ["--set", "settings"],
+        multiple=True,
+        metavar="KEY=VALUE",
+        type=Name("settings"),
+        help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
+    ),
+    click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
+    click.Option(["--vectors"], type=Name("vectors"), help="Short for --set vectors=...: a name or a path."),
+    click.Option(["--device"], type=click.Choice(DEVICES), help="Short for --set device=..."),
 )
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    type=Name("settings"),
-    help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
+@section(
+    "Execution",
+    click.Option(
+        ["--jobs", "-j"],
+        type=_Jobs(0),
+        help="Worker processes; auto for one per core. 0 runs everything in this process, for a debugger: "
+        "there a detector can change the figures of the others.  [default: 1]",
+    ),
+    click.Option(["--gpu-jobs"], type=click.IntRange(1), default=1, help="Number of cells that share a GPU."),
+    click.Option(["--engine"], type=click.Choice(_ENGINES), default="local", help="Where cells run."),
+    click.Option(["--address"], help="Address of the scheduler of a Dask cluster, tcp://10.0.0.1:8786."),
+    click.Option(["--rerun"], is_flag=True, help="Run cells again that have ended."),
+    click.Option(["--retry"], type=click.Choice(["failed"]), help="Run cells again that have failed."),
+    click.Option(["--dry-run"], is_flag=True, help="Print the numbers of cells, and run nothing."),
 )
-@click.option("--encoder", type=Name("encoders"), metavar="NAME|PATH", cls=LazyHelp, text=_encoders)
-@click.option(
-    "--vectors", type=Name("vectors"), help="Short for --set vectors=...: name or path of word vectors."
+@section(
+    "Limits",
+    click.Option(
+        ["--cell-timeout"], type=_POSITIVE, metavar="SECONDS", help="After this time, a cell has failed."
+    ),
+    click.Option(
+        ["--cell-memory"], type=_POSITIVE, metavar="MB", help="With more memory than this, a cell has failed."
+    ),
 )
-@click.option(
-    "--device",
-    type=Name("devices"),
-    metavar=f"[{'|'.join(DEVICES)}]",
-    help="Short for --set device=..., for detectors that can use a GPU.  [default: auto]",
+@section(
+    "Output",
+    *TRACKING,
+    click.Option(
+        ["--trace", "trace_every"],
+        default=0,
+        type=click.IntRange(0),
+        metavar="STEPS",
+        help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
+        "--rerun.",
+    ),
+    click.Option(
+        ["--report/--no-report"], default=True, help="Log tables, figures and a page to the run of the sweep."
+    ),
+    click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
+    click.Option(["--verbose", "-v"], is_flag=True, help="Print each cell with all that was measured."),
 )
-@sweep_option(cls=LazyHelp, text=_sweeps)
-@click.option(
-    "--jobs",
-    "-j",
-    metavar="NUMBER",
-    callback=number_of_jobs,
-    help="Number of worker processes; auto for one per core. 0 runs everything in this process, for a "
-    "debugger: there a detector can change the figures of the others.  [default: 1]",
-)
-@click.option(
-    "--gpu-jobs", type=click.IntRange(1), metavar="N", help="Number of cells that share a GPU.  [default: 1]"
-)
-@click.option("--engine", type=click.Choice(ENGINES), help="Where cells run.  [default: local]")
-@click.option("--address", help="Address of the scheduler of a Dask cluster, such as tcp://10.0.0.1:8786.")
-@click.option("--rerun", is_flag=True, help="Run cells again that have ended.")
-@click.option(
-    "--retry", type=click.Choice(["failed"]), help="Run cells again that failed, timed out or were killed."
-)
-@click.option(
-    "--cell-timeout",
-    type=click.FloatRange(0, min_open=True),
-    metavar="SECONDS",
-    help="Stop a cell after this time, and count it as failed.  [default: no limit]",
-)
-@click.option(
-    "--cell-memory",
-    type=click.FloatRange(0, min_open=True),
-    metavar="MB",
-    help="Stop a cell whose process holds more memory than this, and count it as failed.  "
-    "[default: no limit]",
-)
-@click.option(
-    "--trace",
-    "trace_every",
-    default=0,
-    type=click.IntRange(0),
-    metavar="STEPS",
-    help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
-    "--rerun.  [default: off]",
-    show_default=False,
-)
-@click.option(
-    "--report/--no-report",
-    default=True,
-    help="Log a report (tables, figures, HTML page) to the run of the sweep.",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print results and errors only.")
-@click.option(
-    "--verbose", "-v", is_flag=True, help="Print each cell, with times, memory and all its metrics."
-)
-@click.option("--dry-run", is_flag=True, help="Print the numbers of cells, and run nothing.")
-@adding(*TRACKING)
 def command(dry_run: bool, verbose: bool, **options: Any) -> None:
     """Run detectors on every split of datasets and log the results to MLflow.
 
@@ -171,17 +146,14 @@ def command(dry_run: bool, verbose: bool, **options: Any) -> None:
 
 def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     """Run the cells of a sweep that have not ended; log them and the report to the store."""
-    if options["engine"]:
-        from adbench_text.processes import Limits
-
-        # a server that does not answer is known in seconds, and the user's documents are read in minutes
-        engine_of(options).check(Limits(options["cell_timeout"], options["cell_memory"]))
-    sweep = sweep_of(options, progress.message)
-    cells = sweep.expand()
-    engine = engine_of(options)
-    # slow imports come after the checks that do not need them
-    from adbench_text.cli.ui import options_of, where
     from adbench_text.processes import Limits
+
+    engine, limits = engine_of(options), Limits(options["cell_timeout"], options["cell_memory"])
+    # a server that does not answer is known in seconds, and the user's documents are read in minutes
+    engine.check(limits)
+    sweep = sweep_of(options)
+    cells = sweep.expand()
+    # slow imports come after the checks that do not need them
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
@@ -195,7 +167,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
             *(sweep, cells, store, progress, engine),
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
-            limits=Limits(options["cell_timeout"], options["cell_memory"]),
+            limits=limits,
             trace_every=options["trace_every"],
             report=log,
         )
@@ -205,9 +177,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
         raise
     progress.end()
     if not options["quiet"]:
-        click.echo(one_line(f"Compare in MLflow: {where(store)}"), err=True)
-        of_sweep = ["--sweep", options["sweep"]] if options["sweep"] else []
-        next_command("report", *of_sweep, *options_of(store))
+        click.echo("Next: adbench-text report; adbench-text ui", err=True)
     return results
 
 
@@ -228,24 +198,13 @@ def _preview(options: Mapping[str, Any], verbose: bool) -> None:
         for cell in cells:
             click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
     else:
-        show(None, [_counts(cells, refused)], as_json=False)
+        groups = Counter((cell.choice, cell.dataset) for cell in cells)
+        rows = [(*group, n) for group, n in groups.items()]
+        echo(table(rows, header=("detector", "dataset", "cells"), indent=0))
         for reason, n in Counter(refused.values()).items():
             click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
     total = f", {len(refused):,} of them impossible" if refused else ""
     click.echo(f"{count(len(cells))}{total}", err=True)
-
-
-def _counts(cells: "Sequence[Cell]", refused: "Mapping[Cell, str]") -> "RenderableType":
-    """Return a table of the cells of each detector on each dataset."""
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.choice, cell.dataset), []).append(cell)
-    header = ["detector", "dataset", "cells", *(["impossible"] if refused else [])]
-    rows: list[list[object]] = []
-    for group, own in groups.items():
-        n_refused = sum(cell in refused for cell in own)
-        rows.append([*group, len(own), *([n_refused] if refused else [])])
-    return table(rows, header, indent=0)
 
 
 def _log_reports(
@@ -257,8 +216,9 @@ def _log_reports(
     """
     from adbench_text.reports.build import Builder
 
-    identities = {cell.identity for cell in cells}
     for dataset, corpus in sorted(corpora.items()):
+        of_dataset = [cell for cell in cells if cell.dataset == dataset]
+        identities = {cell.identity for cell in of_dataset}
         records = [
             record
             for record in store.cells([dataset])
@@ -267,11 +227,10 @@ def _log_reports(
         if not any(record.is_ok for record in records):
             continue
         progress.message(f"writing the report on {dataset}")
-        of_dataset = [cell for cell in cells if cell.dataset == dataset]
-        with tempfile.TemporaryDirectory() as folder:
-            try:
+        try:
+            with tempfile.TemporaryDirectory() as folder:
                 Builder(records, store=store, cells=of_dataset).write_all(Path(folder))
                 store.log_folder(dataset, Path(folder))
-            except Exception as error:  # of any kind: the results are already safe
-                problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
-                progress.message(problem, "error")
+        except Exception as error:  # of any kind: the results are already safe
+            problem = f"No report on {dataset}: {described(error)}; make it by adbench-text report."
+            progress.message(problem, "error")

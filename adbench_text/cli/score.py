@@ -1,34 +1,30 @@
-"""``adbench-text score``: score documents with a model; which are most odd, do they differ from its own?"""
+"""``adbench-text score``: Score documents with a model."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
-from math import isnan
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from adbench_text.cli.options import SectionedCommand, adding
+from adbench_text.cli.options import SectionedCommand, section
 from adbench_text.cli.own_text import (
     DOCUMENTS,
+    ODD,
     STDIN,
     WORK,
-    alpha_option,
-    by_option,
     check_outputs,
-    jobs_of,
-    numbers_of,
     opened,
+    page_documents,
     print_documents,
-    sections_of,
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import link, show, table
+from adbench_text.cli.show import echo, table
 from adbench_text.errors import AdbenchTextError, InvalidValueError
-from adbench_text.escaping import no_formula
+from adbench_text.escaping import no_formula, printable
 from adbench_text.storage import atomic_path
 from adbench_text.text.reading import Document
 
@@ -40,60 +36,42 @@ if TYPE_CHECKING:
     from adbench_text.models.model import Scorer
 
 _MOST = 4096  # documents that are scored together
-_SUFFIXES = (".csv", ".jsonl")
 _OF_FORM = ("p_form", "p_both", "why_form")  # not known by words alone
 _DRIFT = 4  # exit code
+_PATH = click.Path(path_type=Path)
 _SHARE = 0.1  # of normal documents; the words of documents with at most this p are counted
+_MOST_SUMMARISED = 2000  # documents whose words are counted
 
 
-_SECTIONS = sections_of(
-    Odd=("--alpha", "--by"),
-    Output=("--output", "--page", "--summary", "--top", "--json", "--fail-on-drift"),
-)
-
-
-@click.command("score", cls=SectionedCommand, sections=_SECTIONS)
-@click.argument("model", type=click.Path(path_type=Path))
+@click.command("score", cls=SectionedCommand)
+@click.argument("model", type=_PATH)
 @click.argument("file")
-@click.option(
-    "--output",
-    "-o",
-    type=click.Path(path_type=Path),
-    help="File to write, .csv or .jsonl.  [default: JSON lines on standard output]",
+@section("Input", *DOCUMENTS)
+@section("Odd", *ODD)
+@section(
+    "Output",
+    click.Option(
+        ["--output", "-o"], type=_PATH, help="File to write, .csv or .jsonl.  [default: JSON lines, printed]"
+    ),
+    click.Option(["--page"], type=_PATH, help="Page to write, .html: the most odd documents."),
+    click.Option(["--summary"], is_flag=True, help="Print what makes FILE differ from the file of MODEL."),
+    click.Option(
+        ["--top"], default=20, type=click.IntRange(1), help="Documents and words of --page and --summary."
+    ),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print the last line on stdout, as JSON."),
+    click.Option(
+        ["--fail-on-drift"], is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from that of MODEL."
+    ),
 )
-@click.option(
-    "--page",
-    type=click.Path(path_type=Path),
-    help="Page to write, .html: the most odd documents, their words coloured by what MODEL makes of them.",
-)
-@click.option(
-    "--summary", is_flag=True, help="Print the words and documents that make FILE differ from that of MODEL."
-)
-@click.option(
-    "--top",
-    default=20,
-    type=click.IntRange(1),
-    help="Number of documents of --page and --summary, and of words, the most odd first.",
-)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print the last line on standard output, as JSON; with --output or --page.",
-)
-@click.option("--fail-on-drift", is_flag=True, help=f"Exit with {_DRIFT} if FILE differs from that of MODEL.")
-@adding(*DOCUMENTS, alpha_option(), by_option("both, if the model knows form"), *WORK)
+@section("Execution", *WORK)
 def command(
     model: Path,
     file: str,
     output: Path | None,
     page: Path | None,
     summary: bool,
-    top: int,
     as_json: bool,
-    fail_on_drift: bool,
-    alpha: float,
-    by: str | None,
+    top: int,
     **options: Any,
 ) -> None:
     """Score the documents of FILE (- for standard input) with a MODEL that fit has saved.
@@ -112,165 +90,111 @@ def command(
     from adbench_text.models.folder import load_model
     from adbench_text.models.model import Scorer
 
-    is_shown = summary or page is not None
-    if as_json and summary:
-        raise click.UsageError("--json and --summary both print on standard output; give one of them.")
-    if as_json and output is None and page is None:
-        raise click.UsageError("--json prints its line where the documents are; give --output or --page too.")
-    for option, path, suffixes in (("--output", output, _SUFFIXES), ("--page", page, (".html",))):
-        if path is not None:
-            if path.suffix not in suffixes:
-                raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
-            check_outputs(file, path)
+    for option, path, suffixes in (("--output", output, (".csv", ".jsonl")), ("--page", page, (".html",))):
+        if path is not None and path.suffix not in suffixes:
+            raise InvalidValueError(f"{option} is a file {' or '.join(suffixes)}, got {str(path)!r}.")
+    check_outputs(file, *filter(None, (output, page)))
     fitted = load_model(model)
-    scorer = Scorer(fitted, alpha, by)
-    suffix = output.suffix if output is not None else "" if is_shown else ".jsonl"
-    scoring = _Scoring(scorer, suffix, top if is_shown else 0, with_words=summary and scorer.by != "form")
-    if file == STDIN:  # the first answer comes with the first document
-        options["jobs"] = 1
-    found = _Found()
-    with (
-        _written(output) as write,
-        Rows() as progress,
-        closing(results_of(scoring, enumerate(_batches(opened(file, options))), jobs_of(options))) as scored,
-    ):
-        if suffix == ".csv":
-            write(",".join(scoring.names))
-        for lines, of_batch in scored:
-            if lines:
-                write(lines)
-            found.add(of_batch, top)
-            progress("scoring", found.n_documents, None)
+    scorer = Scorer(fitted, options["alpha"], options["by"])
+    suffix = output.suffix if output is not None else "" if summary or page is not None else ".jsonl"
+    n_kept = max(top, _MOST_SUMMARISED) if summary else top if page is not None else 0
+    jobs = 1 if file == STDIN else options["jobs"]  # the first answer comes with the first document
+    score = partial(_scored, scorer, suffix, n_kept)
+    batches = results_of(score, _batches(opened(file, options)), options["address"] or jobs)
+    header = ",".join(_names(scorer)) + "\n" if suffix == ".csv" else ""
+    found = _gathered(batches, output, header, partial(_most_odd, scorer, n_kept))
     drift = scorer.drift(found.evidence)
-    last_line = _drift_line(found.n_documents, drift, alpha)
-    shown = _explained(scorer, found.most_odd) if is_shown else []
+    last_line = _drift_line(found.n_documents, drift, options["alpha"])
+    shown = _explained(scorer, found.most_odd.head(top))
     if page is not None:
-        training = fitted.training
-        head = [
-            last_line,
-            f"{training.options.get('configuration', fitted.name)}, fitted on {training.n_documents:,} "
-            "documents; p is the share of normal documents that score at least as high.",
-        ]
-        write_page(page, file, head, {"The most odd": shown}, scorer.centre)
-        click.echo(f"Page: {link(str(page), page, err=True)}.", err=True)
+        learned = (
+            f"{fitted.training.options.get('configuration', fitted.name)}, fitted on "
+            f"{fitted.training.n_documents:,} documents; p is the share of normal documents that score at "
+            "least as high."
+        )
+        write_page(page, file, [last_line, learned], {"The most odd": shown}, scorer.centre)
+        click.echo(printable(f"Page: {page}."), err=True)
     click.echo(last_line, err=True)
     if summary:
-        _print_summary(found, shown, top, scorer.p_name)
+        _print_words(scorer, found.most_odd, top)
+        if shown:
+            click.echo("Documents with the smallest p:")
+            print_documents([each._replace(rank="") for each in shown], scorer.p_name)
     if as_json:
-        facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": alpha} | drift._asdict()
-        click.echo(json.dumps(facts | {"is_drift": drift.is_found}))
-    if fail_on_drift and drift.is_found:
+        facts = {"n_documents": found.n_documents, "by": scorer.by, "alpha": options["alpha"]}
+        click.echo(json.dumps(facts | drift._asdict() | {"is_drift": drift.is_found}))
+    if options["fail_on_drift"] and drift.is_found:
         click.get_current_context().exit(_DRIFT)
 
 
-@contextmanager
-def _written(output: Path | None) -> Iterator[Callable[[str], None]]:
-    """Yield what writes lines: to a file that is there when it is complete, or to standard output."""
-    if output is None:
-        yield click.echo
-        return
-    with atomic_path(output) as temporary, temporary.open("w", newline="", encoding="utf-8") as stream:
-        yield lambda lines: print(lines, file=stream)
+class _Found(NamedTuple):
+    """What is known of the documents of a batch, or of all."""
 
-
-class _Document(NamedTuple):
-    """One of the most odd documents."""
-
-    order: tuple[float, ...]  # by its p, then its score, then its place
-    id: str
-    text: str
-    scored: Mapping[Any, Any]
-
-
-class _Word(NamedTuple):
-    """A word of the more odd documents."""
-
-    weight: float  # the sum of its scores above the centre, one for each document
     n_documents: int
-    example: tuple[tuple[float, ...], str]  # the order and the identifier of the most odd one
+    evidence: dict[int, float]  # of drift
+    most_odd: "pd.DataFrame"  # the first documents, with their texts
+    lines: str = ""  # to write
 
 
-@dataclass
-class _Found:
-    """What is known of the documents of a batch, or of all batches so far."""
-
-    n_documents: int = 0
-    evidence: dict[int, float] = field(default_factory=dict)
-    most_odd: list[_Document] = field(default_factory=list)
-    words: dict[str, _Word] = field(default_factory=dict)
-
-    def add(self, batch: "_Found", top: int) -> None:
-        """Add what is known of another batch; keep the `top` most odd documents."""
-        self.n_documents += batch.n_documents
-        self.evidence |= batch.evidence
-        self.most_odd = sorted([*self.most_odd, *batch.most_odd])[:top]
-        for name, word in batch.words.items():
-            self.add_word(name, word)
-
-    def add_word(self, name: str, new: _Word) -> None:
-        """Add what is known of a word in other documents."""
-        weight, n_documents, example = self.words.get(name, (0.0, 0, new.example))
-        self.words[name] = _Word(
-            weight + new.weight, n_documents + new.n_documents, min(example, new.example)
-        )
+def _scored(scorer: "Scorer", suffix: str, n_kept: int, batch: list[tuple[str, str]]) -> _Found:
+    """Return what is known of documents, given their identifiers and texts; a worker process may do it."""
+    ids, texts = map(list, zip(*batch, strict=True))
+    table = scorer.score(texts).assign(id=ids, text=texts)
+    lines = _lines(table[_names(scorer)], suffix)
+    return _Found(len(batch), scorer.evidence(table), _most_odd(scorer, n_kept, [table]), lines)
 
 
-@dataclass(frozen=True)
-class _Scoring:
-    """Scores batches of documents; a worker process may do it."""
+def _names(scorer: "Scorer") -> list[str]:
+    """Return the names of the values of a document."""
+    names = ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
+    return [name for name in names if scorer.by != "words" or name not in _OF_FORM]
 
-    scorer: "Scorer"
-    suffix: str  # of the file of the lines; empty if there are none
-    top: int  # number of the most odd documents that are kept
-    with_words: bool  # whether the words of odd documents are counted
 
-    @property
-    def names(self) -> list[str]:
-        """The names of the values of a document."""
-        names = ["id", "score", "p", "p_form", "p_both", "odd", "why", "why_form"]
-        return [name for name in names if self.scorer.by != "words" or name not in _OF_FORM]
+def _lines(table: "pd.DataFrame", suffix: str) -> str:
+    """Return a line for each document; none if there is no file."""
+    if suffix == ".jsonl":
+        rows = table.astype(object).where(table.notna(), None).to_dict("records")
+        return "".join(f"{json.dumps(row)}\n" for row in rows)
+    if not suffix:
+        return ""
+    why = {name: table[name].map(", ".join) for name in ("why", "why_form") if name in table}
+    cells = table.assign(odd=table["odd"].astype(int), **why).map(no_formula)
+    return cells.to_csv(index=False, header=False, lineterminator="\n")
 
-    def __call__(self, numbered: tuple[int, list[tuple[str, str]]]) -> tuple[str, _Found]:
-        """Return the lines of documents, given their identifiers and texts; and what is known of them."""
-        number, batch = numbered
-        ids, texts = [name for name, _ in batch], [text for _, text in batch]
-        table = self.scorer.score(texts)
-        table.insert(0, "id", ids)
-        found = _Found(len(batch), self.scorer.evidence(table))
-        if self.top:
-            order = zip(table[self.scorer.p_name], -table["score"].fillna(0), strict=True)
-            rows = table.to_dict("records")
-            ordered = sorted(
-                _Document((*of, number, place), ids[place], texts[place], rows[place])
-                for place, of in enumerate(order)
-                if not isnan(of[0])
-            )
-            found.most_odd = ordered[: self.top]
-            if self.with_words:
-                self._add_words(found, [each for each in ordered if each.order[0] <= _SHARE])
-        return self._lines(table[self.names]) if self.suffix else "", found
 
-    def _add_words(self, found: _Found, documents: list[_Document]) -> None:
-        """Add the words that make documents more odd."""
-        explanations = self.scorer.explain([each.text for each in documents])
-        for each, explanation in zip(documents, explanations, strict=True):
-            highest: dict[str, float] = {}
-            for word in explanation.words:
-                name = word.token.lower()
-                highest[name] = max(highest.get(name, 0.0), word.score - self.scorer.centre)
-            for name, weight in highest.items():
-                if weight > 0:
-                    found.add_word(name, _Word(weight, 1, (each.order, each.id)))
+def _most_odd(scorer: "Scorer", n: int, tables: "Sequence[pd.DataFrame]") -> "pd.DataFrame":
+    """Return the first documents by their p, and then by their score."""
+    import pandas as pd
 
-    def _lines(self, table: "pd.DataFrame") -> str:
-        """Return a line for each document."""
-        if self.suffix != ".csv":
-            records = table.astype(object).where(table.notna(), None).to_dict("records")
-            return "\n".join(map(json.dumps, records))
-        cells: dict[str, Any] = {"id": table["id"].map(no_formula), "odd": table["odd"].astype(int)}
-        for name in {"why", "why_form"}.intersection(table):
-            cells[name] = table[name].map(", ".join).map(no_formula)
-        return table.assign(**cells).to_csv(header=False, index=False, lineterminator="\n").removesuffix("\n")
+    of_all = pd.concat(tables).dropna(subset=[scorer.p_name])
+    by = [scorer.p_name, "score"]
+    return of_all.sort_values(by, ascending=[True, False], key=lambda values: values.fillna(0)).head(n)
+
+
+def _gathered(
+    batches: Generator[_Found],
+    output: Path | None,
+    header: str,
+    most_odd: "Callable[[Sequence[pd.DataFrame]], pd.DataFrame]",
+) -> _Found:
+    """Write the lines of batches, and return what is known of all; a file is there when it is complete."""
+    n_documents, evidence, tables = 0, dict[int, float](), list["pd.DataFrame"]()
+    with ExitStack() as stack:
+        write: Callable[[str], object] = partial(click.echo, nl=False)
+        if output is not None:
+            temporary = stack.enter_context(atomic_path(output))
+            write = stack.enter_context(temporary.open("w", newline="", encoding="utf-8")).write
+        if header:
+            write(header)
+        progress = stack.enter_context(Rows())
+        for batch in stack.enter_context(closing(batches)):
+            if batch.lines:
+                write(batch.lines)
+            n_documents += batch.n_documents
+            evidence |= batch.evidence
+            tables = [most_odd([*tables, batch.most_odd])]
+            progress("scoring", n_documents, None)
+    return _Found(n_documents, evidence, tables[0])
 
 
 def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
@@ -287,35 +211,53 @@ def _batches(documents: Iterable[Document]) -> Iterator[list[tuple[str, str]]]:
                 yield batch
                 batch, size = [], min(2 * size, _MOST)
     except AdbenchTextError:
-        yield batch
+        if batch:
+            yield batch
         raise
-    yield batch
+    if batch:
+        yield batch
 
 
-def _explained(scorer: "Scorer", documents: list[_Document]) -> "list[PageDocument]":
+def _explained(scorer: "Scorer", documents: "pd.DataFrame") -> "list[PageDocument]":
     """Return documents with the words and the facts that make them odd."""
-    from adbench_text.documents.page import PageDocument
+    found = scorer.explain(documents["text"].tolist())
+    columns: dict[str, Any] = {
+        "rank": range(1, len(documents) + 1),
+        "words": [each.words for each in found],
+        "why": [
+            [*each.why_form, *each.why] if scorer.by == "form" else [*each.why, *each.why_form]
+            for each in found
+        ],
+    }
+    return page_documents(documents.assign(**columns))
 
-    explanations = scorer.explain([each.text for each in documents])
-    shown = []
-    for rank, (each, (words, why, why_form)) in enumerate(zip(documents, explanations, strict=True), start=1):
-        reasons = [*why_form, *why] if scorer.by == "form" else [*why, *why_form]
-        shown.append(PageDocument(str(rank), each.id, numbers_of(each.scored), reasons, each.text, words))
-    return shown
 
+def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
+    """Print the words that weigh most in the documents with a small p, the most odd one first.
 
-def _print_summary(found: _Found, shown: "list[PageDocument]", top: int, p: str) -> None:
-    """Print the words that weigh most, and the documents with the smallest p, by the name of that p."""
-    if found.words:
-        click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
-        strongest = sorted(found.words.items(), key=lambda item: (-item[1].weight, item[0]))[:top]
-        lines = [(name, word.n_documents, word.example[1]) for name, word in strongest]
-        show(None, [table(lines, ("word", "documents", "example"))], as_json=False)
-    else:
+    Of each document the highest score of a word counts.
+    """
+    import pandas as pd
+
+    odd = documents[documents[scorer.p_name] <= _SHARE]
+    found = scorer.explain(odd["text"].tolist()) if scorer.by != "form" else []
+    rows = [
+        (word.token.lower(), place, odd["id"].iloc[place], word.score - scorer.centre)
+        for place, explanation in enumerate(found)
+        for word in explanation.words
+    ]
+    words = pd.DataFrame(rows, columns=["word", "place", "example", "weight"])
+    highest = words[words["weight"] > 0].groupby(["word", "place"], as_index=False).max()
+    if highest.empty:
         click.echo("No words: the detector scores none, or none makes a document odd.")
-    if shown:
-        click.echo("Documents with the smallest p:")
-        print_documents([each._replace(rank="") for each in shown], p)
+        return
+    of_words = highest.groupby("word", as_index=False).agg(
+        weight=("weight", "sum"), documents=("place", "size"), example=("example", "first")
+    )
+    strongest = of_words.sort_values(["weight", "word"], ascending=[False, True]).head(top)
+    click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
+    names = ["word", "documents", "example"]
+    echo(table(strongest[names].to_dict("split")["data"], header=names))
 
 
 def _drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:

@@ -1,23 +1,19 @@
-"""``adbench-text ui``: the web pages of MLflow."""
+"""``adbench-text ui``: Open the web pages of MLflow."""
 
 import os
-import shlex
 import socket
 import subprocess
 import sys
 import time
 import webbrowser
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from adbench_text.cli.options import adding, tracking_uri_option
+from adbench_text.cli.options import section, tracking_uri_option
 from adbench_text.errors import AdbenchTextError
-from adbench_text.store.client import DEFAULT_URI, check_reachable, mlflow_uri
-
-if TYPE_CHECKING:
-    from adbench_text.store.store import Store
+from adbench_text.store.client import check_reachable, mlflow_uri
 
 _PORT = 5000
 _HOST = "127.0.0.1"
@@ -27,7 +23,7 @@ _SECONDS = 0.2  # between two attempts to reach the server
 @click.command("ui")
 @click.option("--port", default=_PORT, type=click.IntRange(1, 65535), help="Port of the web interface.")
 @click.option("--no-open", is_flag=True, help="Print the address, but open no browser.")
-@adding(tracking_uri_option())
+@section("Options", tracking_uri_option())
 def command(port: int, no_open: bool, tracking_uri: str) -> None:
     """Start MLflow's web interface for the store, and open its list of experiments, one for each dataset.
 
@@ -61,37 +57,13 @@ def command(port: int, no_open: bool, tracking_uri: str) -> None:
 
 def _show(message: str, server: str, no_open: bool) -> None:
     """Print the address of the experiments of a server, and open it."""
-    address = _experiments(server)
+    address = f"{server.rstrip('/')}/#/experiments"
     click.echo(f"{message} {address}")
     sys.stdout.flush()
     # without a display the browser would be one of text, in this terminal
     is_seen = sys.platform in ("darwin", "win32") or {"DISPLAY", "WAYLAND_DISPLAY"}.intersection(os.environ)
     if not no_open and sys.stdout.isatty() and is_seen:
         webbrowser.open(address)
-
-
-def _experiments(server: str) -> str:
-    return f"{server.rstrip('/')}/#/experiments"
-
-
-def where(store: "Store") -> str:
-    """Return where MLflow compares results: the address of a server, or the command that starts one."""
-    if store.uri.startswith(("http://", "https://")):
-        return _experiments(store.shown)
-    return shlex.join(["adbench-text", "ui", *address_of(store)])
-
-
-def address_of(store: "Store") -> list[str]:
-    """Return the option by which `ui` finds a store."""
-    return ["--tracking-uri", store.shown] if store.uri != DEFAULT_URI else []
-
-
-def options_of(store: "Store") -> list[str]:
-    """Return the options by which other commands find the results of a store."""
-    from adbench_text.store.store import DEFAULT_EXPERIMENT
-
-    words = ["--experiment", store.experiment] if store.experiment != DEFAULT_EXPERIMENT else []
-    return address_of(store) + words
 
 
 def _is_used(port: int) -> bool:

@@ -4,7 +4,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.isolation import preserved
@@ -30,16 +30,11 @@ class Outcome:
     """The outcome of a rule for one plug-in; it is skipped if one that it builds on is broken."""
 
     rule: str
+    status: Literal["ok", "failed", "skipped"]
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     traceback: str = ""
-    is_skipped: bool = False
-
-    @property
-    def status(self) -> str:
-        """``"ok"``, ``"failed"`` or ``"skipped"``."""
-        return "skipped" if self.is_skipped else "failed" if self.problems else "ok"
 
 
 def check(
@@ -53,27 +48,21 @@ def check(
     for rule in rules:
         title = (rule.__doc__ or "").partition("\n")[0].rstrip(".")
         if is_broken:
-            yield Outcome(title, is_skipped=True)
+            yield Outcome(title, "skipped")
             continue
-        outcome = _outcome(title, rule, subject, module)
-        is_broken = bool(outcome.problems) and rule in essential
-        yield outcome
-
-
-def _outcome(title: str, rule: Rule[Subject], subject: Subject, module: str) -> Outcome:
-    begin = time.perf_counter()
-    findings: list[str] = []
-    trace = ""
-    try:
-        with preserved():
-            findings.extend(rule(subject))  # keeps those before an error
-    except (Exception, SystemExit) as error:  # a plug-in may fail in any way
-        is_message = isinstance(error, AdbenchTextError)  # written for the user
-        findings.append(f"{error}" if is_message else described(error, module))
-        trace = traceback.format_exc()
-    problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))
-    notes = tuple(each for each in findings if isinstance(each, Note))
-    return Outcome(title, problems, notes, time.perf_counter() - begin, trace)
+        begin, findings, trace = time.perf_counter(), list[str](), ""
+        try:
+            with preserved():
+                findings.extend(rule(subject))  # keeps those before an error
+        except (Exception, SystemExit) as error:  # a plug-in may fail in any way
+            is_message = isinstance(error, AdbenchTextError)  # written for the user
+            findings.append(f"{error}" if is_message else described(error, module))
+            trace = traceback.format_exc()
+        problems = tuple(" ".join(each.split()) for each in findings if not isinstance(each, Note))
+        notes = tuple(each for each in findings if isinstance(each, Note))
+        status: Literal["ok", "failed"] = "failed" if problems else "ok"
+        yield Outcome(title, status, problems, notes, time.perf_counter() - begin, trace)
+        is_broken = bool(problems) and rule in essential
 
 
 def raise_broken(name: str, outcomes: Iterable[Outcome]) -> None:

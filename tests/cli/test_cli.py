@@ -45,7 +45,6 @@ def here(shared, tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(shared / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(shared / "cache"))
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "")
-    monkeypatch.setattr("adbench_text.cli.progress._PATIENCE", 100)  # output is the same on a slow machine
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     return tmp_path
 
@@ -95,13 +94,11 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     assert of_cells[0].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
     assert of_cells[-2].startswith("[4/4] ocsvm encoder=svd on pydocs/numpy at 5%, seed 0: AUROC ")
     assert of_cells[-1].startswith("[4/4] ocsvm encoder=svd on pydocs: mean AUROC ")
-    assert [line.partition(" run in ")[0] for line in lines[-3:]] == [
-        *("4 cells", "Compare in MLflow: adbench-text ui", "Next: adbench-text report")
-    ]
+    assert lines[-2].startswith("4 cells run in ")
+    assert lines[-1] == "Next: adbench-text report; adbench-text ui"
 
     table = adbench("report")
-    assert table.exit_code == 0
-    assert table.stderr == "Next: adbench-text report --format html --output report.html\n"
+    assert (table.exit_code, table.stderr) == (0, "")
     for text in ("llr", "encoder=svd", "numpy", "5%", "(1 of 7)", "edition matplotlib"):
         assert text in table.stdout
 
@@ -151,8 +148,7 @@ def test_report_in_all_formats(store, here):
     for result in (terminal, markdown, table, per_cell):
         assert result.exit_code == 0
         assert "failed" in result.stdout
-    assert terminal.stderr == "Next: adbench-text report --format html --output report.html\n"
-    assert markdown.stderr == ""
+    assert terminal.stderr == markdown.stderr == ""
     assert "edition published" in table.stderr  # the notes, which are no CSV
     assert "│ tiny    │ sea    │" in terminal.stdout
     assert "| dataset | inlier | counting | faulty |\n| --- | --- | ---: | ---: |\n" in markdown.stdout
@@ -162,8 +158,7 @@ def test_report_in_all_formats(store, here):
 
     written = adbench("report --format markdown --output report.md")
     assert (written.stdout, written.exit_code) == ("", 0)
-    size = len(markdown.stdout.encode()) / 1000
-    assert written.stderr == (f"Wrote report.md: markdown, 8 results, {size:.1f} kB\nNext: adbench-text ui\n")
+    assert written.stderr == "Wrote report.md: markdown, 8 results\n"
     assert (here / "report.md").read_text() == markdown.stdout
     assert adbench("report --format csv --output report.csv --quiet").output == ""
 
@@ -182,10 +177,8 @@ def test_report_of_some_datasets_and_detectors_and_another_metric(store):
     [
         ("detectors", "counting", "The share of words that were not seen in training"),
         ("encoders", "svd", "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"),
-        ("presets", "grid", "of counting: 2 configurations"),
-        ("presets", "heavy", "of counting: weight=9"),
-        ("presets", "default", "of every detector: its default hyper-parameters"),
-        ("presets", "paper", "of date: depends on the dataset"),
+        ("presets", "counting:grid", "weight=1; weight=2"),
+        ("presets", "counting:heavy", "weight=9"),
         ("sweeps", "main", "The main comparison: Table 1 of "),
         ("tables", "ranks", "Mean ranks of the detectors over the splits."),
         ("formats", "csv", "One table of every split"),
@@ -204,7 +197,7 @@ def test_lists_are_for_people_and_programs(here, kind, name, summary):
 def test_list_alone_lists_the_names_of_all_kinds(here, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     listed = adbench("list")
-    assert (listed.exit_code, listed.stderr) == (0, "Next: adbench-text list detectors\n")
+    assert (listed.exit_code, listed.stderr) == (0, "")
     assert max(map(len, listed.stdout.splitlines())) <= 80
     rows = json.loads(adbench("list --json").stdout)
     titles = [line.split()[0] for line in listed.stdout.splitlines() if not line.startswith(" ")]
@@ -307,18 +300,6 @@ def test_ui_opens_its_address(options, has_display, is_terminal, opened, server,
     assert links == [f"{server.url}/#/experiments"] * opened
 
 
-def test_run_ends_with_the_next_commands(store):
-    result = run("-d counting --inlier sea --no-report")
-    assert result.stderr.splitlines()[-2:] == [
-        "Compare in MLflow: adbench-text ui",
-        "Next: adbench-text report",
-    ]
-    shutil.copy(store, "other.db")
-    other = "--tracking-uri sqlite:///other.db"
-    result = run("-d counting --inlier sea --no-report", other)
-    assert f"adbench-text ui {other}\nNext: adbench-text report {other}\n" in result.stderr
-
-
 def test_dry_run_prints_numbers_of_cells(store):
     listed = run("-d counting,llr --seed 0,1 --inlier sky --no-report --dry-run")
     table = [line.split() for line in listed.stdout.splitlines()]
@@ -367,21 +348,21 @@ set.counting.weight = 5
                 "llr smoothing=7 on tiny/law at 7.5%, seed 1",
                 "iforest on tiny/law at 7.5%, seed 1",
             ],
-            "iforest default is not in the sweep; it is run as well.\n",
+            "iforest is not in the sweep with this preset and settings; it is run as well.\n",
         ),
         ("-d c* --seed 0", ["counting heavy weight=5 on tiny/sea at 10%, seed 0"], ""),
         ("-d counting:heavy --preset default", [], "--preset is for all detectors"),
-        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr robust is not in the sweep; it is"),
+        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr is not in the sweep with this"),
         (
             "-d counting:default",
             ["counting on tiny/sea at 10%, seed 3"],
-            "counting default is not",
+            "counting is not in the sweep with",
         ),
         ("-d llr(smoothing=2)", ["llr smoothing=2 on tiny/sea at 10%, seed 3"], ""),
         (
             "-d llr(smoothing=7)",
             ["llr smoothing=7 on tiny/sea at 10%, seed 3"],
-            "llr smoothing=7 is not in the sweep; it is run as well",
+            "llr is not in the sweep with this",
         ),
         ("-d counting --preset grid", ["counting grid weight=5 on tiny/sea at 10%, seed 3"], ""),
         ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
@@ -469,7 +450,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     reason = "1 of 30 scores are NaN"
     assert "[1/4] failed: faulty fault=nan on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
-    assert lines[-4].endswith(", 2 of them failed")
+    assert lines[-3].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
     assert [record["status"] for record in cells()] == ["failed", "ok"] * 2
     report = adbench("report --format markdown")
@@ -602,10 +583,10 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --set smoothing", "Expected KEY=VALUE, got 'smoothing'"),
         ("run -s tiny -d llr:robusst", "No preset of llr on tiny named 'robusst'. Did you mean 'robust'?"),
         ("run -s tiny -d llr --test-outliers 1", "test_outliers must be in (0, 1), got 1."),
-        ("run -s tiny -d date --device gpu", "No device named 'gpu'"),
+        ("run -s tiny -d date --device gpu", "'gpu' is not one of"),
         ("run -s tiny -d llr --device cpu", "No parameter of llr named 'device'"),
         ("run -s tiny -d llr --trace -1", "-1 is not in the range x>=0"),
-        ("run -s tiny -d llr --contamination 5%", "expected numbers such as 0.05 or 0,0.1, got '5%'."),
+        ("run -s tiny -d llr --contamination 5%", "'5%' is not a valid float."),
         ("run -s tiny -d llr --contamination 5", "got 5.0. Did you mean 0.05?"),
         ("run -s tiny -d llr --contamination 0,60", "got 60.0.\n"),
         ("run -s tiny -d llr --test-outliers 10", "got 10. Did you mean 0.1?"),
@@ -614,10 +595,10 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("run -s tiny -d llr --seed 4-0", "A range of seeds goes up"),
         ("run -s tiny -d llr --seed -1", "or a range such as 0-4, got '-1'."),
         ("run -s tiny -d llr --seed 0,4294967296", "ends at 4294967295, got '4294967296'."),
-        ("run -s tiny -d llr --jobs many", "expected a number of at least 0, or auto, got 'many'."),
+        ("run -s tiny -d llr --jobs many", "'many' is not a valid integer range."),
         ("run -s tiny -d llr --engine dusk", "'dusk' is not one of 'local', 'dask'."),
-        ("run -s tiny -d llr --engine dask --jobs 2", "No setting of the engine dask named 'jobs'."),
-        ("run -s tiny -d llr --address tcp://a:1", "No setting of the engine local named 'address'."),
+        ("run -s tiny -d llr --engine dask --jobs 2", "--jobs is for the engine local; "),
+        ("run -s tiny -d llr --address tcp://a:1", "--address is for --engine dask."),
         ("run -s tiny", "Give at least one --detector; see 'adbench-text list detectors'."),
         ("run -d llr", "Give at least one --dataset; see 'adbench-text list datasets'."),
         ("report --metric auc", "'auc' is not one of"),
@@ -625,8 +606,6 @@ def test_ctrl_c_is_heard_while_a_worker_process_loads_its_libraries(store, toy_p
         ("fetch tiney", "No dataset, word vectors or vocabulary named 'tiney'. Did you mean 'tiny'?"),
         ("fetch", "Missing argument"),
         ("rum", "No such command 'rum'"),
-        ("--inlier rec run", "It belongs to export, run: give it after the name of the command."),
-        ("--no-clean odd x.txt", "No such option '--no-clean' before the command. It belongs to "),
         ("--offlin run", "No such option '--offlin'. Did you mean '--offline'?"),
         ("", "Find out which detector"),
     ],
@@ -679,10 +658,7 @@ def test_a_cell_that_is_impossible_fails_by_itself(store, monkeypatch):
         "but the other classes have only 40 training documents. Choose a lower one."
     )
     table = run(command, "--dry-run")
-    assert [line.split() for line in table.stdout.splitlines()] == [
-        ["detector", "dataset", "cells", "impossible"],
-        ["counting", "tiny", "4", "1"],
-    ]
+    assert [line.split() for line in table.stdout.splitlines()][1:] == [["counting", "tiny", "4"]]
     assert table.stderr.splitlines()[0] == f"1 cell impossible: {reason}"
     listed = run(command, "--dry-run -v")
     assert listed.exit_code == 0
@@ -750,7 +726,7 @@ def test_a_report_of_what_has_no_results_suggests_what_has(store):
 
 
 @pytest.mark.parametrize(
-    ("option", "code"), [("-o absent/report.md", 1), ("-o .", 2), ("--figures mlflow.db/figures", 1)]
+    ("option", "code"), [("-o mlflow.db/report.md", 1), ("-o .", 2), ("--figures mlflow.db/figures", 1)]
 )
 def test_a_report_that_cannot_be_written_is_one_line(option, code, store):
     run("-d counting --inlier sea")
@@ -850,7 +826,10 @@ def test_latex_is_a_part_of_a_document_and_a_page_may_be_short(store, here):
     assert not adbench("report --format latex").stdout.startswith("\\documentclass")
     page, short = (adbench(f"report --format html{more}").stdout for more in ("", " --sections none"))
     assert len(short) < len(page)
-    assert "expected tables, pictures, heatmaps or none, got 'all'" in adbench("report --sections all").stderr
+    assert (
+        "'all' is not one of 'tables', 'pictures', 'heatmaps', 'none'"
+        in adbench("report --sections all").stderr
+    )
 
 
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):

@@ -43,7 +43,6 @@ def here(home, tmp_path, monkeypatch, empty_database) -> Path:
     shutil.copy(empty_database, folder / "mlflow.db")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
-    monkeypatch.setattr("adbench_text.cli.progress._PATIENCE", 100)
     return folder
 
 

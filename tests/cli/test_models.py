@@ -29,6 +29,7 @@ NEW = [*texts_about("sea", 3, 1), "", "The JUDGE heard <b>a witness</b>", "12 ..
 def adbench(home, tmp_path, monkeypatch):
     """Return a function that runs a command in a folder with normal.csv, new.jsonl and a model."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("adbench_text.cli.progress._LINE_SECONDS", 1000)  # the same on a slow machine
     (tmp_path / "normal.csv").write_text(
         "\n".join(["id,body", *(f"N{n},{text}" for n, text in enumerate(SEA))])
     )
@@ -112,15 +113,9 @@ def test_fit_notes_that_several_documents_share_the_highest_score(adbench, tmp_p
     alone = ["preheat the oven", "beat the eggs", "boil the noodles"]  # none shares a word with another
     (tmp_path / "normal.txt").write_text("\n".join([*SEA, *alone]))
     fitted = adbench("fit", "normal.txt", "--model", "kept", "-d", "knn-words")
-    note = (
-        "Note: 3 of 123 normal documents share the highest score, 1. "
-        "At 1 % only a higher score is odd; if the detector gives none, no words are odd."
-    )
+    note = "Note: 3 of 123 normal documents share the highest score, 1. By words, only a higher score is odd."
     assert note in fitted.stderr
     assert adbench("fit", "normal.csv", "--model", "other", "-d", "knn-words").stderr == ""
-    (tmp_path / "alike.txt").write_text("\n".join(f"row {letter}" for letter in "bcdefghjklmnopqrstuvwxyz"))
-    of_form = adbench("fit", "alike.txt", "--model", "of-form", "-d", "form")
-    assert "if the detector gives none, no document is odd." in of_form.stderr
 
 
 def test_what_was_scored_before_a_bad_line_is_printed(adbench, tmp_path):
@@ -321,11 +316,6 @@ def test_a_model_is_registered_in_mlflow(adbench):
         (["score", "kept", "new.jsonl", "--page", "a.csv"], "--page is a file .html, got 'a.csv'."),
         (["score", "kept", "new.jsonl", "-o", "a.txt"], "--output is a file .csv or .jsonl, got 'a.txt'."),
         (["score", "kept", "new.jsonl", "-o", "new.jsonl"], "new.jsonl would be overwritten by the result;"),
-        (["score", "kept", "new.jsonl", "--json"], "where the documents are; give --output or --page too."),
-        (
-            ["score", "kept", "new.jsonl", "--page", "a.html", "--json", "--summary"],
-            "both print on standard output; give one of them.",
-        ),
         (["fit", "normal.csv", "-m", "normal.csv"], "normal.csv exists and is not a model"),
         (["fit", "normal.csv", "-m", "kept", "-d", "pyod-ecod"], "scores documents by the batch"),
     ],

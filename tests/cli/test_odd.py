@@ -22,6 +22,7 @@ SEA = texts_about("sea", 150, 0)
 def odd(home, tmp_path, monkeypatch):
     """Return a function that runs the command in an empty folder."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("adbench_text.cli.progress._LINE_SECONDS", 1000)  # the same on a slow machine
     monkeypatch.setenv("COLUMNS", "100")
     return lambda *arguments: CliRunner().invoke(main, ["odd", "--keep-copies", *map(str, arguments)])
 
@@ -78,7 +79,6 @@ def test_a_session(odd, tmp_path):
     assert re.search(r'<span class="odd\d" title="[\d.]+">oven</span>', page)
     assert re.findall("<h2 .*>(.*)</h2>", page) == ["Odd by words", "Odd by form"]
     assert "<title>Odd documents in tickets.csv</title>" in page
-    assert "the 2 documents that differ most from the others by words, and the 2 that do by form.</p>" in page
     assert str(escape(command_line())) in page
 
 
@@ -89,8 +89,6 @@ def test_each_list_has_its_own_order_and_form_is_looked_at_only_if_asked_for(odd
     for by in ("words", "form", "both"):
         result = odd(tmp_path / "a.csv", "--by", by, "--top", 3, "--alpha", 0.02)
         assert "Odd by" not in result.stdout
-        lead = f"These are the 3 documents that differ most from the others by {by}."
-        assert lead in (tmp_path / "odd.html").read_text()
         rows = table(tmp_path / "odd.csv")
         first[by] = rows[0]["text"]
         marks[by] = {

@@ -5,7 +5,6 @@ import re
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 from commands import adbench, complete, dry_run
 
@@ -44,14 +43,12 @@ def test_the_help_lists_each_option_in_one_section(command, titles):
     listed = sections(command)
     assert list(listed) == titles
     assert listed["General"] == ["--data-dir", "--offline", "--debug", "--help"]
-    loaded = main.get_command(None, command)
-    options = {opt for param in loaded.params for opt in param.opts if isinstance(param, click.Option)}
-    names = {option for title, own in loaded.sections.items() for option in own if title in listed}
-    assert names <= options
+    names = [option for own in listed.values() for option in own]
+    assert sorted(names) == sorted(set(names))
 
 
 def test_options_of_the_group_work_after_each_command(here):
-    for command in list(main.commands):
+    for command in main.list_commands(None):
         assert {"--data-dir", "--offline", "--debug"} <= set(
             re.findall(r"--[a-z-]+", adbench(f"{command} --help").stdout)
         ), command
@@ -73,11 +70,8 @@ def test_a_verbose_run_prints_what_was_measured(store):
     result = adbench("run -d counting -s tiny --inlier sea --contamination 0 --jobs 0 -v")
     assert result.exit_code == 0
     (line,) = [line for line in result.stderr.splitlines() if line.startswith("    ")]
-    assert re.fullmatch(
-        r"    AUPR-in [\d.]+%, AUPR-out [\d.]+%, FPR at 95 % TPR [\d.]+%, fit \S+ s, score \S+ s, "
-        r"memory \S+ MB, 20 training and 30 test documents",
-        line,
-    )
+    names = re.findall(r"(\w+) [\d.e+-]+(?:, |$)", line)
+    assert {"auroc", "aupr_in", "fit_seconds", "peak_memory_mb", "n_train", "n_test"} <= set(names)
     both = adbench("run -d counting -s tiny -q -v")
     assert (both.exit_code, both.stderr.splitlines()[-1]) == (
         2,

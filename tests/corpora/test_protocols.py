@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from adbench_text.cli import names
+from adbench_text.cli import options
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import LEVELS, PROTOCOLS, draw, levels_of, protocol_of, splits
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
@@ -164,7 +164,7 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
 
 
 def test_the_command_line_offers_every_protocol():
-    assert names.PROTOCOLS == PROTOCOLS
+    assert options.PROTOCOLS == PROTOCOLS
 
 
 @pytest.mark.parametrize(

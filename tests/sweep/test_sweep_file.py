@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from adbench_text.cli.options import sweep_named
+from adbench_text.cli.sweep import sweep_named
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
 from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.sweep.file import find, names, read
@@ -78,7 +78,7 @@ def test_a_setting_of_one_detector_may_be_written_in_any_way_of_toml(text, sweep
         ('datset = "agnews"', "named 'datset'. Did you mean 'dataset'?"),
         ("detector = { name = 1 }", "sweep.toml: Expected text or a number, got {'name': 1}"),
         ("inlier = {}", "sweep.toml: Expected text or a number, got {}"),
-        ("contamination = 'high'", "expected numbers such as 0.05 or 0,0.1, got 'high'"),
+        ("contamination = 'high'", "'high' is not a valid float"),
         ("seed = 1.0", "Expected a seed, a list such as 0,2,5 or a range such as 0-4, got '1.0'"),
         ("seed = 4294967296", "ends at 4294967295, got '4294967296'"),
         ("limit = []", "sweep.toml: limit must have at least one entry, got an empty list"),

@@ -280,7 +280,7 @@ def test_an_encoder_is_added_in_one_place(file, monkeypatch):
     assert not detector.seen[0].flags.writeable
     assert detector.resources() == {}
     assert detector.regime == "from scratch"
-    shown = " ".join(CliRunner().invoke(main, ["run", "--help"]).output.split())
-    assert "lengths (number of words)" in shown
+    shown = " ".join(CliRunner().invoke(main, ["list", "encoders"]).output.split())
+    assert shown.endswith("lengths number of words")
     with pytest.raises(UnknownNameError, match="Did you mean 'lengths'"):
         Keeper(encoder="length").fit(TRAIN)
