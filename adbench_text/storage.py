@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -31,7 +31,6 @@ from adbench_text.places import message_of
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DIGESTS = "digests.json"  # of the arrays in a folder of the cache
 _TIMEOUT = 30.0  # seconds without any byte, to connect and to read
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
@@ -102,48 +101,31 @@ def writing(path: Path) -> Iterator[None]:
         raise DataError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
-def write_arrays(folder: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
-    """Write arrays to a folder of the cache, then their digests; print a line if that fails."""
-    import numpy as np
-
-    paths = {name: folder / f"{name}.npy" for name in arrays}
-    with _optional():
-        for name, path in paths.items():
-            # not "wb": numpy would write past Python, and hide that a disk is full
-            with atomic_path(path) as temporary, temporary.open("w+b") as stream:
-                np.save(stream, arrays[name], allow_pickle=False)
-        digests = {name: file_digest(path) for name, path in paths.items()}
-        with atomic_path(folder / _DIGESTS) as temporary:
-            temporary.write_text(json.dumps(digests))
-
-
 _is_reported = False
 
 
-@contextmanager
-def _optional() -> Iterator[None]:
-    """Print a line if a file of the cache cannot be written; once, and not in worker processes."""
+def write_cache(path: Path, write: Callable[[Path], object]) -> None:
+    """Let a function write a file of the cache; print a line if that fails, once a process of the user's."""
     global _is_reported
     try:
-        yield
+        with atomic_path(path) as temporary:
+            write(temporary)
     except DataError as error:
         if not _is_reported and multiprocessing.parent_process() is None:
             print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
         _is_reported = True
 
 
-def read_arrays(folder: Path) -> "dict[str, NDArray[Any]] | None":
-    """Return the arrays of `write_arrays`, mapped read-only; None if one is missing, damaged or changed."""
+def write_array(path: Path, array: "NDArray[Any]") -> None:
+    """Write an array to the cache."""
     import numpy as np
 
-    try:
-        digests = json.loads((folder / _DIGESTS).read_text())
-        paths = {name: folder / f"{name}.npy" for name in digests}
-        if any(file_digest(path) != digests[name] for name, path in paths.items()):
-            return None
-        return {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
-    except Exception:  # damaged in any way
-        return None
+    def write(temporary: Path) -> None:
+        # not "wb": numpy would write past Python, and hide that a disk is full
+        with temporary.open("w+b") as stream:
+            np.save(stream, array, allow_pickle=False)
+
+    write_cache(path, write)
 
 
 @dataclass(frozen=True)
@@ -289,8 +271,8 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         digest = _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size)
         if digest is None:
             digest = _digest_of_file(path, algorithm, unpack)
-            with _optional(), atomic_path(cached) as temporary:
-                temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
+            entry = json.dumps({"stamp": stamp, "digest": digest})
+            write_cache(cached, lambda temporary: temporary.write_text(entry))
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
     return digest

@@ -5,7 +5,6 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from adbench_text import storage
@@ -242,43 +241,3 @@ def test_file_digest_of_what_is_no_file_is_one_line(file, name):
     with pytest.raises(DataError, match=r"^Cannot read .*: .+\.$"):
         file_digest(file.parent / name)
     assert everything_in(storage.cache_dir()) == []
-
-
-# Arrays in the cache
-
-
-ARRAYS = {"texts": np.arange(5, dtype=np.uint8), "matrix": np.ones((2, 3), np.float32), "n": np.array(7)}
-
-
-@pytest.fixture
-def arrays(home) -> Path:
-    folder = storage.cache_dir() / "kind" / "a"
-    storage.write_arrays(folder, ARRAYS)
-    return folder
-
-
-def test_arrays_are_read_as_they_were_written(arrays):
-    loaded = storage.read_arrays(arrays)
-    assert loaded is not None
-    assert loaded.keys() == ARRAYS.keys()
-    for name, array in ARRAYS.items():
-        assert (loaded[name].dtype, loaded[name].shape) == (array.dtype, array.shape)
-        assert np.array_equal(loaded[name], array)
-
-
-@pytest.mark.parametrize("name", [*(f"{name}.npy" for name in ARRAYS), "digests.json"])
-def test_arrays_that_somebody_changed_are_not_read(arrays, name):
-    if name == "digests.json":
-        (arrays / name).write_text((arrays / name).read_text().replace("1", "2"))
-    else:
-        np.save(arrays / name, ARRAYS[Path(name).stem] + 1)
-    assert storage.read_arrays(arrays) is None
-    (arrays / name).unlink()
-    assert storage.read_arrays(arrays) is None
-
-
-def test_an_array_of_pickled_objects_is_not_read(arrays):
-    np.save(arrays / "n.npy", np.array([print], dtype=object))
-    digests = json.loads((arrays / "digests.json").read_text())
-    (arrays / "digests.json").write_text(json.dumps(digests | {"n": file_digest(arrays / "n.npy")}))
-    assert storage.read_arrays(arrays) is None

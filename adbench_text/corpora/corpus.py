@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
-from adbench_text.escaping import file_name, one_line, utf8
+from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw, fact
 from adbench_text.text.cleaning import clean
-from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
@@ -106,16 +105,13 @@ class Corpus:
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
             return np.sort(np.concatenate(chosen))
 
-        def originals(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
-            return [texts[row] for row in rows] if len(texts) else ()
-
         of_train, of_test = some(self.train), some(self.test)
         return replace(
             self,
             train=self.train.take(of_train),
             test=self.test.take(of_test),
-            originals=originals(self.originals, of_test),
-            train_originals=originals(self.train_originals, of_train),
+            originals=[self.originals[row] for row in of_test] if self.originals else (),
+            train_originals=[self.train_originals[row] for row in of_train] if self.train_originals else (),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
             limit=limit,
@@ -136,13 +132,11 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """Load a cleaned corpus, which is cached under its edition, its code, and the protocol."""
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    folder = f"{file_name(dataset.name)}-{key}-v{PROTOCOL}"
-    path = storage.cache_dir() / "corpora" / folder
+    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
     cleaned = _read_cache(path)
     if cleaned is None:
         cleaned = cleaned_parts(*read(dataset))
         _write_cache(path, cleaned)
-        cleaned = _read_cache(path) or cleaned  # mapped, so that processes share it
     corpus = of_dataset(dataset, edition, cleaned)
     return corpus if limit is None else corpus.limited(limit)
 
@@ -183,50 +177,15 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
         raise DataError(f"{dataset.name} cannot be read: {reason}") from error
     except FAILURES as error:
         raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
-    if problem := _problem(parts, len(dataset.classes)):
-        raise DataError(f"{dataset.name}: {problem}{place_of_method(type(dataset), 'read')}")
-    train, test = parts
-    return train, test
-
-
-def _problem(parts: Any, n_classes: int) -> str:
-    """Return what is wrong with the result of ``read``; an empty string if it is right."""
-    if not isinstance(parts, tuple | list) or len(parts) != 2:
-        got = f"a {type(parts).__name__} of {len(parts)}" if isinstance(parts, tuple | list) else _type(parts)
-        return f"read() must return two Documents, the training and the test part, got {got}"
-    for name, documents in zip(_PARTS, parts, strict=True):
-        if not isinstance(documents, Documents):
-            return f"read() must return Documents(texts, labels) as the {name} part, got {_type(documents)}"
-        if problem := _problem_of_texts(documents.texts) or _problem_of_labels(documents.labels, n_classes):
-            return f"the {name} part has {problem}"
-    return ""
-
-
-def _problem_of_texts(texts: Any) -> str:
-    if not isinstance(texts, list | tuple):
-        return f"no list of texts, but {_type(texts)}: use list(texts)"
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            return f"a text that is no string: {_type(text)} at position {place}, {text!r:.40}"
-    return ""
-
-
-def _problem_of_labels(labels: Any, n_classes: int) -> str:
-    if not isinstance(labels, np.ndarray):
-        return f"no NumPy array of labels, but {_type(labels)}: use np.array(labels)"
-    if labels.ndim != 1 or (len(labels) and labels.dtype.kind not in "iu"):
-        return (
-            f"labels of type {labels.dtype} and shape {labels.shape}: they must be whole numbers of shape "
-            f"({len(labels)},), the indices of the classes"
+    returned = parts if isinstance(parts, tuple | list) else [parts]
+    if len(returned) != 2 or not all(isinstance(part, Documents) for part in returned):
+        raise DataError(
+            f"{dataset.name}: read() must return two Documents, the training and the test part, "
+            f"got {', '.join(type(part).__name__ for part in returned) or 'nothing'}"
+            f"{place_of_method(type(dataset), 'read')}"
         )
-    if outside := sorted(set(labels.tolist()) - set(range(n_classes))):
-        return f"the label {outside[0]}, but its {n_classes} classes have the indices 0 to {n_classes - 1}"
-    return ""
-
-
-def _type(value: Any) -> str:
-    name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    train, test = returned
+    return train, test
 
 
 class Cleaned(NamedTuple):
@@ -252,27 +211,37 @@ def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
 
 
 def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    arrays = {"n_empty": np.array(cleaned.n_empty)}
+    import pandas as pd
+
     parts = ("train", cleaned.train, cleaned.train_originals), ("test", cleaned.test, cleaned.originals)
-    for name, part, raw in parts:  # cleaned texts hold no line ends
-        arrays[f"{name}_texts"] = np.frombuffer(utf8("\n".join(part.texts)), dtype=np.uint8)
-        arrays[f"{name}_labels"] = part.labels.astype(np.int64)
-        originals = [utf8(text) for text in raw]
-        arrays[f"{name}_originals"] = np.frombuffer(b"".join(originals), dtype=np.uint8)
-        arrays[f"{name}_original_ends"] = np.cumsum([len(text) for text in originals], dtype=np.int64)
-    storage.write_arrays(path, arrays)
+    frames = [
+        pd.DataFrame(
+            {
+                "part": name,
+                "label": documents.labels,
+                "text": [utf8(text) for text in documents.texts],  # a lone surrogate is no string of Parquet
+                "original": [utf8(text) for text in originals],
+            }
+        )
+        for name, documents, originals in parts
+    ]
+    table = pd.concat(frames, ignore_index=True)
+    table.attrs["n_empty"] = cleaned.n_empty
+    storage.write_cache(path, partial(table.to_parquet, write_page_checksum=True))
 
 
 def _read_cache(path: Path) -> Cleaned | None:
-    arrays = storage.read_arrays(path)
-    if arrays is None:
+    import pandas as pd
+
+    try:
+        table = pd.read_parquet(path, page_checksum_verification=True)
+        train, test = (table[table["part"] == part] for part in ("train", "test"))
+        return Cleaned(
+            Documents(map(from_utf8, train["text"]), train["label"]),
+            Documents(map(from_utf8, test["text"]), test["label"]),
+            table.attrs["n_empty"],
+            [from_utf8(text) for text in test["original"]],
+            [from_utf8(text) for text in train["original"]],
+        )
+    except Exception:  # it is not there, or damaged in any way
         return None
-    parts, originals = [], []
-    for name in ("train", "test"):
-        texts = PackedTexts.of_lines(arrays[f"{name}_texts"])
-        parts.append(Documents(texts, np.array(arrays[f"{name}_labels"])))  # a copy: the file may be edited
-        ends = arrays[f"{name}_original_ends"]
-        begins = np.append(0, ends)[:-1]
-        originals.append(PackedTexts(arrays[f"{name}_originals"], begins, ends))
-    n_empty = int(arrays["n_empty"])
-    return Cleaned(parts[0], parts[1], n_empty, originals[1], originals[0])

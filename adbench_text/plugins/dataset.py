@@ -6,7 +6,7 @@ A dataset may use these functions of `adbench_text.storage`: `data_dir` (the fol
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -16,37 +16,56 @@ from numpy.typing import NDArray
 
 from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, file_digest
-from adbench_text.text.packed import PackedTexts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Documents:
     """Texts of documents and the class of each: ``labels[i]`` is an index into the corpus's class names.
 
+    Parameters
+    ----------
+    texts : iterable of str
+    labels : sequence of int
+        They become an array.
+
+    Raises
+    ------
+    DataError
+        If a text is not a string, a label is not a whole number, or there are not as many labels as texts.
+
     Examples
     --------
-    >>> documents = Documents(["The 2 ships!", "7", "A storm."], np.array([0, 1, 1]))
+    >>> documents = Documents(["The 2 ships!", "7", "A storm."], [0, 1, 1])
     >>> documents.take(np.array([0, 2]))
     Documents(texts=['The 2 ships!', 'A storm.'], labels=array([0, 1]))
     """
 
-    texts: Sequence[str]
+    texts: list[str]
     labels: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        if len(self.texts) != len(self.labels):
+    def __init__(self, texts: Iterable[str], labels: Sequence[int] | NDArray[Any]) -> None:
+        listed, numbers = list(texts), np.asarray(labels if len(labels) else np.zeros(0, np.int64))
+        for position, text in enumerate(listed):
+            if not isinstance(text, str):
+                raise DataError(f"A text is not a string: got {text!r:.40} at position {position}.")
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
             raise DataError(
-                f"Each document needs one label, got {len(self.texts)} texts and {len(self.labels)} labels."
+                f"Labels must be whole numbers, the indices of the classes, got an array of {numbers.dtype} "
+                f"of shape {numbers.shape}."
             )
+        if len(listed) != len(numbers):
+            raise DataError(
+                f"Each document needs one label, got {len(listed)} texts and {len(numbers)} labels."
+            )
+        object.__setattr__(self, "texts", listed)
+        object.__setattr__(self, "labels", numbers.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.int64]) -> "Documents":
         """Return the documents of these row numbers, in this order."""
-        texts = self.texts
-        taken = texts.take(rows) if isinstance(texts, PackedTexts) else [texts[row] for row in rows]
-        return Documents(taken, self.labels[rows])
+        return Documents([self.texts[row] for row in rows], self.labels[rows])
 
 
 @dataclass(frozen=True)

@@ -4,16 +4,16 @@ sentence-transformers and model2vec compute the vectors. They are imported when 
 come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
 and no code that comes with a model is run.
 
-A corpus is encoded once for all cells: a folder ``encodings/<identity>/<digest of texts>`` in the cache
-directory holds the digests of some texts, their vectors, and the seconds that a text took. The seconds are
-added to those of every cell that uses the vectors, so that no detector looks faster for it.
+A corpus is encoded once for all cells: each file of ``encodings/<identity>`` in the cache directory
+has the digests of some texts, their vectors, and the seconds that a text took. The seconds are added to those
+of every cell that uses the vectors, so that no detector looks faster for it.
 """
 
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -116,15 +116,13 @@ class PretrainedModel:
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
             start = time.perf_counter()
             matrix = self.encode(chunk)
-            seconds = (time.perf_counter() - start) / len(chunk)
+            row = [("text", f"V{_N_BYTES}"), ("vector", np.float32, matrix.shape[1]), ("seconds", np.float64)]
+            rows = np.empty(len(chunk), row)
+            rows["text"], rows["vector"] = np.array(digests, row[0][1]), matrix
+            rows["seconds"] = (time.perf_counter() - start) / len(chunk)
             if _is_caching:
-                arrays: dict[str, NDArray[Any]] = {
-                    "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
-                    "matrix": matrix,
-                    "seconds": np.array(seconds),
-                }
-                storage.write_arrays(self._folder / words.digest(chunk), arrays)
-            known |= {digest: (vector, seconds) for digest, vector in zip(digests, matrix, strict=True)}
+                storage.write_array(self._folder / f"{words.digest(chunk)}.npy", rows)
+            known |= _by_digest(rows)
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
@@ -140,11 +138,9 @@ class PretrainedModel:
         known = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
         if not wanted.keys() <= known.keys():
-            for folder in self._folder.glob("*"):  # other processes may have written more
-                if arrays := storage.read_arrays(folder):  # otherwise damaged: its texts are new
-                    rows = zip(arrays["texts"], np.asarray(arrays["matrix"]), strict=True)
-                    seconds = float(arrays["seconds"])
-                    known |= {digest.tobytes(): (vector, seconds) for digest, vector in rows}
+            for file in self._folder.glob("*.npy"):  # other processes may have written more
+                with suppress(Exception):  # it is damaged: its texts are new
+                    known |= _by_digest(np.load(file, mmap_mode="r", allow_pickle=False))
         return known, {digest: text for digest, text in wanted.items() if digest not in known}
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -288,6 +284,12 @@ LIBRARIES = tuple(_LOADERS)
 def _remembered(folder: Path) -> dict[bytes, tuple[Matrix, float]]:
     """Return the vectors of a folder, by the digests of their texts, with the seconds that each took."""
     return {}
+
+
+def _by_digest(rows: NDArray[Any]) -> dict[bytes, tuple[Matrix, float]]:
+    """Return the vectors of a file of the cache, with the seconds that each took."""
+    pairs = zip(rows["vector"], rows["seconds"].tolist(), strict=True)
+    return dict(zip(rows["text"].tolist(), pairs, strict=True))
 
 
 def _digest(text: str) -> bytes:

@@ -1,10 +1,9 @@
 """Word vectors: finding them, and mapping them into memory.
 
 A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All
-processes map that array, and share its memory. The package of GloVe's vectors has such an array already.
+processes map that array, and share its memory. The package of GloVe's vectors has such files already.
 """
 
-import json
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -148,16 +147,23 @@ _memory: dict[str, WordVectors] = {}
 
 def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
-        import pandas as pd
-
-        words = pd.read_parquet(path / _WORDS)["index"].tolist()
-        return WordVectors(words, np.load(path / _MATRIX, mmap_mode="r", allow_pickle=False))
+        return _mapped(path)
     converted = storage.cache_dir() / "word-vectors" / key
-    arrays = storage.read_arrays(converted)
-    if arrays is None:  # missing, damaged or edited
-        words, matrix = vector_files.read(path)
-        listed = np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
-        arrays = {"words": listed, "matrix": matrix}
-        storage.write_arrays(converted, arrays)
-        arrays = storage.read_arrays(converted) or arrays
-    return WordVectors(json.loads(arrays["words"].tobytes()), arrays["matrix"])
+    with suppress(Exception):  # it is not there, or damaged
+        return _mapped(converted)
+    import pandas as pd
+
+    words, matrix = vector_files.read(path)
+    storage.write_array(converted / _MATRIX, matrix)
+    storage.write_cache(converted / _WORDS, pd.DataFrame({"index": words}).to_parquet)
+    with suppress(Exception):  # the cache cannot be written
+        return _mapped(converted)
+    return WordVectors(words, matrix)
+
+
+def _mapped(folder: Path) -> WordVectors:
+    """Return the vectors of a folder with the files of the package."""
+    import pandas as pd
+
+    words = pd.read_parquet(folder / _WORDS)["index"].tolist()
+    return WordVectors(words, np.load(folder / _MATRIX, mmap_mode="r", allow_pickle=False))

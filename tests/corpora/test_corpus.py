@@ -171,6 +171,11 @@ def test_an_empty_class_is_refused(part):
         Corpus("colours", CLASSES, *parts.values(), "made up")
 
 
+def test_texts_and_labels_may_be_any_sequences():
+    documents = Documents(np.array(["a", "b"]), [1, 0])
+    assert (documents.texts, documents.labels.dtype, len(Documents([], []))) == (["a", "b"], np.int64, 0)
+
+
 @pytest.mark.parametrize("label", [-1, 2])
 def test_a_label_without_a_class_is_refused(label):
     train = Documents(["a", "b", "c"], np.array([0, 1, label]))
@@ -315,28 +320,26 @@ def test_another_protocol_or_other_classes_are_read_anew(home, monkeypatch):
 
 
 def test_a_damaged_cache_is_made_again(home):
-    whole = corpus.load(Colours())
-    paths = cache_files()
+    intact_digest = corpus.load(Colours()).digest
+    (path,) = cache_files()
     rng = random.Random(0)
-    for path in paths:
-        intact = path.read_bytes()
-        damages = [b"", b"no cache", intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
-        for _ in range(5):
-            damaged = bytearray(intact)
-            damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
-            damages.append(bytes(damaged))
-        for damage in damages:
-            path.unlink()  # a file that is mapped cannot be shortened
-            path.write_bytes(damage)
-            assert corpus.load(Colours()).digest == whole.digest
-    assert Colours.reads > 70
-    assert cache_files() == paths
+    intact = path.read_bytes()
+    damages = [b"", b"no cache", intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
+    for _ in range(50):
+        damaged = bytearray(intact)
+        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
+        damages.append(bytes(damaged))
+    for damage in damages:
+        path.write_bytes(damage)
+        assert corpus.load(Colours()).digest == intact_digest
+    assert Colours.reads > 5
+    assert cache_files() == [path]
 
 
 def test_the_cache_of_a_dataset_of_any_name_is_in_the_cache_directory(home, monkeypatch):
     monkeypatch.setattr(Colours, "name", "../../evil")
     corpus.load(Colours())
-    assert {path.parents[1] for path in cache_files()} == {storage.cache_dir() / "corpora"}
+    assert {path.parent for path in cache_files()} == {storage.cache_dir() / "corpora"}
     assert not list(home.parent.parent.glob("*evil*"))
 
 
@@ -394,33 +397,20 @@ def fail(error: Exception) -> None:
 @pytest.mark.parametrize(
     ("read", "message"),
     [
-        (lambda self: None, ": read() must return two Documents, the training and the test part, got None"),
-        (lambda self: (GOOD,) * 3, ": read() must return two Documents, .* part, got a tuple of 3"),
-        (lambda self: GOOD, ": read() must return two Documents, .* part, got a Documents"),
         (
-            lambda self: ((["red"], [0]), GOOD),
-            ": read() must return Documents(texts, labels) as the training part, got a tuple",
+            lambda self: None,
+            ": read() must return two .*, the training and the test part, got NoneType",
         ),
+        (lambda self: (GOOD,) * 3, ": read() must return two .*, got Documents, Documents, Documents"),
+        (lambda self: GOOD, ": read() must return two Documents, .* part, got Documents"),
+        (lambda self: ((["red"], [0]), GOOD), ": read() must return two .*, got tuple, Documents"),
         (
-            lambda self: (GOOD, Documents(["red"], [0])),
-            ": the test part has no NumPy array of labels, but a list: use np.array(labels)",
-        ),
-        (
-            lambda self: (GOOD, Documents(np.array(["red"]), np.array([0]))),
-            ": the test part has no list of texts, but a ndarray: use list(texts)",
-        ),
-        (
-            lambda self: (Documents(["red", None], np.array([0, 1])), GOOD),
-            ": the training part has a text that is no string: None at position 1, None",
+            lambda self: (Documents(["red", None], [0, 1]), GOOD),
+            " cannot be read: A text is not a string: got None at position 1",
         ),
         (
             lambda self: (Documents(["red"], np.array([0.0])), GOOD),
-            ": the training part has labels of type float64 and shape (1,): they must be whole numbers of "
-            "shape (1,), the indices of the classes",
-        ),
-        (
-            lambda self: (Documents(["red"], np.array([3])), GOOD),
-            ": the training part has the label 3, but its 3 classes have the indices 0 to 2",
+            " cannot be read: Labels must be whole numbers, .*, got an array of float64 of shape (1,)",
         ),
         (
             lambda self: (Documents(["red"], np.array([])), GOOD),
