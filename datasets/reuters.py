@@ -5,22 +5,16 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.storage import RemoteFile, file_digest
+from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.storage import RemoteFile
 
 _FILES = tuple(f"reut2-{number:03}.sgm" for number in range(22))
 _PARTS = ("TRAIN", "TEST")  # the ModApte split: LEWISSPLIT, of the articles with TOPICS="YES"
 
-#: The same articles, packed anew; the digest of this edition is that of the digests of its SGML files.
+#: The same articles, packed anew.
 _REPACKED = "f71592bb81414e0d5be31a08f7a3276932ca9bfb77cd9700b0486aa1396468f9"
-_REPACKED_EDITION = Edition(
-    "not the published archive: 22 SGML files bca18535",
-    "bca1853594b3c95906fec39876d6efd30ebf96301d84784ab232e4db0c68f6ea",
-)
 
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 _TOPIC = re.compile(r"<D>([^<]*)</D>")
@@ -44,22 +38,19 @@ class Reuters(Dataset):
     is left out. The 37 articles without markup are read as they are, with their datelines.
     """
 
-    name: ClassVar[str] = "reuters"
-    classes: ClassVar[tuple[str, ...]] = ("earn", "acq", "crude", "trade", "money-fx", "interest", "ship")
-    source: ClassVar[str] = "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.html"
-    licence: ClassVar[str] = "free for research (the terms of Reuters and Carnegie Group)"
-    citation: ClassVar[str] = "D. D. Lewis: Reuters-21578 Text Categorization Test Collection. 1997."
-    archive: ClassVar[RemoteFile] = RemoteFile(
-        "reuters/reuters21578-sgm.tar.gz",
-        "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
-        sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
-        others=(_REPACKED,),
+    name = "reuters"
+    classes = ("earn", "acq", "crude", "trade", "money-fx", "interest", "ship")
+    source = "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.html"
+    licence = "free for research (the terms of Reuters and Carnegie Group)"
+    citation = "D. D. Lewis: Reuters-21578 Text Categorization Test Collection. 1997."
+    files = (
+        RemoteFile(
+            "reuters/reuters21578-sgm.tar.gz",
+            "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
+            sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
+            others=(_REPACKED,),
+        ),
     )
-
-    def edition(self) -> Edition:
-        """Return ``published``, or that the archive was packed anew."""
-        digest = file_digest(self.archive.fetch())
-        return _REPACKED_EDITION if digest == _REPACKED else Edition("published", digest, is_published=True)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts."""
@@ -68,7 +59,7 @@ class Reuters(Dataset):
 
     def articles(self) -> tuple[list[tuple[list[str], str]], list[tuple[list[str], str]]]:
         """Return the topics that count, and the text, of each article: of the training and the test part."""
-        files = _sgml_files(self.archive.fetch())
+        files = _sgml_files(self.files[0].fetch())
         articles = [article for content in files for article in _articles(content)]
         train, test = ([article for article in articles if article.part == part] for part in _PARTS)
         topics = {t for article in train for t in article.topics}
@@ -81,7 +72,7 @@ class Reuters(Dataset):
             if len(topics) == 1 and topics[0] in self.classes:
                 texts.append(text)
                 labels.append(self.classes.index(topics[0]))
-        return Documents(texts, np.array(labels, dtype=np.int64))
+        return Documents(texts, labels)
 
 
 def _counting(articles: list[_Article], topics: set[str]) -> list[tuple[list[str], str]]:

@@ -237,8 +237,8 @@ def _read_cache(path: Path) -> Cleaned | None:
         table = pd.read_parquet(path, page_checksum_verification=True)
         train, test = (table[table["part"] == part] for part in ("train", "test"))
         return Cleaned(
-            Documents(map(from_utf8, train["text"]), train["label"]),
-            Documents(map(from_utf8, test["text"]), test["label"]),
+            Documents(map(from_utf8, train["text"]), train["label"].to_numpy()),
+            Documents(map(from_utf8, test["text"]), test["label"].to_numpy()),
             table.attrs["n_empty"],
             [from_utf8(text) for text in test["original"]],
             [from_utf8(text) for text in train["original"]],

@@ -86,21 +86,6 @@ class Edition:
     digest: str
     is_published: bool = False
 
-    @classmethod
-    def of_files(cls, *files: RemoteFile) -> "Edition":
-        """Return the edition of the files of a dataset, which are downloaded if they are missing.
-
-        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions.
-        """
-        digests = [file_digest(file.fetch(), file.algorithm) for file in files]
-        own = [
-            f"{PurePath(file.path).name} {digest[:8]}"
-            for file, digest in zip(files, digests, strict=True)
-            if digest != file.digest
-        ]
-        name = f"not the published files: {', '.join(own)}" if own else "published"
-        return cls(name, "".join(digest[:16] for digest in digests), is_published=not own)
-
 
 @dataclass(frozen=True)
 class Redraw:
@@ -129,6 +114,8 @@ class Dataset(ABC):
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     source, licence, citation : str
         Where it comes from, its terms of use, and the publication to cite.
+    files : tuple of RemoteFile, default ()
+        The published files that it reads.
     inliers : tuple of str, default ()
         The classes that are normal together, if only these can be: then there is one split. The other
         classes need no training documents.
@@ -153,8 +140,8 @@ class Dataset(ABC):
     ...         return Edition("published", digest="1")
     ...
     ...     def read(self):
-    ...         train = Documents(["wet and grey", "warm and bright"], np.array([0, 1]))
-    ...         return train, Documents(["grey clouds", "bright sky"], np.array([0, 1]))
+    ...         train = Documents(["wet and grey", "warm and bright"], [0, 1])
+    ...         return train, Documents(["grey clouds", "bright sky"], [0, 1])
     >>> train, test = Weather().read()
     >>> Weather.classes[test.labels[1]], test.texts[1]
     ('sun', 'bright sky')
@@ -165,14 +152,26 @@ class Dataset(ABC):
     source: ClassVar[str]
     licence: ClassVar[str]
     citation: ClassVar[str]
+    files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = "one-vs-rest"
     contamination: ClassVar[tuple[float, ...]] = ()
     redraw: ClassVar[Redraw | None] = None
 
-    @abstractmethod
     def edition(self) -> Edition:
-        """Download the sources if they are missing, and return which edition they are."""
+        """Download the files if they are missing, and return which edition they are.
+
+        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions. A
+        dataset without `files` has a method of its own.
+        """
+        digests = [file_digest(file.fetch(), file.algorithm) for file in self.files]
+        others = [
+            f"{PurePath(file.path).name} {digest[:8]}"
+            for file, digest in zip(self.files, digests, strict=True)
+            if digest != file.digest
+        ]
+        name = f"not the published files: {', '.join(others)}" if others else "published"
+        return Edition(name, "".join(digest[:16] for digest in digests), is_published=not others)
 
     @abstractmethod
     def read(self) -> tuple[Documents, Documents]:
