@@ -1,5 +1,4 @@
 import hashlib
-import json
 import os
 import re
 from dataclasses import replace
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from adbench_text import storage
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, atomic_path, file_digest
 
 CONTENT = b"1,title,description\n" * 5000
@@ -188,12 +187,6 @@ def test_offline_nothing_is_asked_for(home, server, remote, monkeypatch):
     assert not home.exists()
 
 
-@pytest.mark.parametrize("path", ["../../x", "a/../../x", "/etc/x", "", "."])
-def test_a_path_out_of_the_data_directory_is_refused(path):
-    with pytest.raises(InvalidValueError, match="must be relative to the data directory, and stay"):
-        RemoteFile(path, "https://example.org/x", md5=32 * "0")
-
-
 @pytest.fixture
 def file(home, tmp_path) -> Path:
     path = tmp_path / "file"
@@ -223,16 +216,13 @@ def test_file_digest_notices_a_changed_file(file):
     assert file_digest(file) == hashlib.sha256(b"Longer content").hexdigest()
 
 
-@pytest.mark.parametrize("damage", ["abc", 64 * "z", 7, b"{", b"[]", b'{"stamp": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("damage", [b"", b"abc", 64 * b"z", 63 * b"0", b"\xff\xfe"])
 def test_a_damaged_memory_of_digests_is_made_again(file, damage):
     digest = file_digest(file)
     (memory,) = everything_in(storage.cache_dir())
-    intact = memory.read_bytes()
-    if not isinstance(damage, bytes):  # a digest that cannot be one
-        damage = json.dumps(json.loads(intact) | {"digest": damage}).encode()
     memory.write_bytes(damage)
     assert file_digest(file) == digest
-    assert memory.read_bytes() == intact
+    assert memory.read_text() == digest
 
 
 @pytest.mark.parametrize("name", ["missing", "folder", "file/below"])
