@@ -19,7 +19,7 @@ import pkgutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -101,7 +101,7 @@ def plugins(kind: str) -> dict[str, Plugin]:
 def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plugin]:
     module = f"adbench_text.{kind}.{name}"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
-    load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
+    load = partial(importlib.import_module, module)
     file = Plugin(kind, name, "", load, module, f"{module} (adbench-text)")
     try:
         tree = ast.parse(path.read_bytes())
@@ -124,11 +124,15 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
             file,
             name=str(own_name),
             summary=file.summary if len(public) == 1 else _first_line(node),
-            load=lambda class_name=node.name: getattr(importlib.import_module(module), class_name),
+            load=partial(_load_class, module, node.name),
             class_name=node.name,
         )
         for node, own_name in zip(public, declared, strict=True)
     ]
+
+
+def _load_class(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
 
 
 def _first_line(node: ast.Module | ast.ClassDef) -> str:

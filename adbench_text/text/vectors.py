@@ -4,6 +4,7 @@ A file is read once, and converted to an array in the cache directory (``word-ve
 processes map that array, and share its memory. The package of GloVe's vectors has such files already.
 """
 
+import json
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -147,23 +148,20 @@ _memory: dict[str, WordVectors] = {}
 
 def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
-        return _mapped(path)
-    converted = storage.cache_dir() / "word-vectors" / key
-    with suppress(Exception):  # it is not there, or damaged
-        return _mapped(converted)
-    import pandas as pd
+        import pandas as pd
 
+        return _mapped(pd.read_parquet(path / _WORDS)["index"].tolist(), path / _MATRIX)
+    converted = storage.cache_dir() / "word-vectors" / key
+    listed, array = converted / "words.json", converted / "matrix.npy"
+    with suppress(Exception):  # it is not there, or damaged
+        return _mapped(json.loads(listed.read_text()), array)
     words, matrix = vector_files.read(path)
-    storage.write_array(converted / _MATRIX, matrix)
-    storage.write_cache(converted / _WORDS, pd.DataFrame({"index": words}).to_parquet)
+    storage.write_array(array, matrix)
+    storage.write_cache(listed, lambda temporary: temporary.write_text(json.dumps(words)))
     with suppress(Exception):  # the cache cannot be written
-        return _mapped(converted)
+        return _mapped(words, array)
     return WordVectors(words, matrix)
 
 
-def _mapped(folder: Path) -> WordVectors:
-    """Return the vectors of a folder with the files of the package."""
-    import pandas as pd
-
-    words = pd.read_parquet(folder / _WORDS)["index"].tolist()
-    return WordVectors(words, np.load(folder / _MATRIX, mmap_mode="r", allow_pickle=False))
+def _mapped(words: list[str], array: Path) -> WordVectors:
+    return WordVectors(words, np.load(array, mmap_mode="r", allow_pickle=False))
