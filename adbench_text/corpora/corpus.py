@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import dataset as contract
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw, fact
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.text.cleaning import clean
 from adbench_text.text.words import digest
 
@@ -69,12 +69,6 @@ class Corpus:
         for documents in (self.train, self.test):
             state.update(documents.labels.astype("<i8").tobytes())
         return state.hexdigest()[:32]
-
-    def has_changed(self) -> bool:
-        """Return whether its content is another one than when its digest was asked for first."""
-        again = replace(self)  # which remembers no digest
-        raw = vars(self).get("raw")
-        return again.digest != self.digest or (raw is not None and again.raw.digest != raw.digest)
 
     @cached_property
     def raw(self) -> "Corpus":
@@ -143,9 +137,16 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 
 def of_dataset(dataset: Dataset, edition: Edition, cleaned: "Cleaned") -> Corpus:
     """Return the corpus of a dataset, given its cleaned documents."""
-    facts: dict[str, Any] = {name: fact(dataset, name) for name in ("inliers", "protocol", "redraw")}
-    facts |= {"edition": edition.name, "is_published": edition.is_published, **cleaned._asdict()}
-    return Corpus(dataset.name, tuple(dataset.classes), **facts)
+    return Corpus(
+        dataset.name,
+        tuple(dataset.classes),
+        edition=edition.name,
+        is_published=edition.is_published,
+        inliers=dataset.inliers,
+        protocol=dataset.protocol,
+        redraw=dataset.redraw,
+        **cleaned._asdict(),
+    )
 
 
 def edition_of(dataset: Dataset) -> Edition:

@@ -182,22 +182,16 @@ class Dataset(ABC):
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
 
 
-def check_facts(dataset: Any) -> None:
+def check_facts(dataset: Dataset) -> None:
     """Raise ValueError if an optional attribute of a dataset is not what `Dataset` says."""
-    inliers, levels, redraw = (fact(dataset, name) for name in ("inliers", "contamination", "redraw"))
-    protocol = fact(dataset, "protocol")
+    inliers, levels, protocol = dataset.inliers, dataset.contamination, dataset.protocol
     if protocol not in PROTOCOLS:
         raise ValueError(f"its protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r:.40}")
     if not isinstance(inliers, tuple) or not set(inliers) < {*dataset.classes}:
         raise ValueError(f"its inliers must be a tuple of some of its classes, got {inliers!r:.60}")
     if not (isinstance(levels, tuple) and all(isinstance(level, int | float) for level in levels)):
         raise ValueError(f"its contamination must be a tuple of numbers, got {levels!r:.60}")
-    if isinstance(redraw, Redraw) != (protocol == "redrawn"):
+    if isinstance(dataset.redraw, Redraw) != (protocol == "redrawn"):
         raise ValueError(
-            f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {redraw}"
+            f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {dataset.redraw}"
         )
-
-
-def fact(dataset: Any, name: str) -> Any:
-    """Return an optional attribute of a dataset; one of another package need not be a `Dataset`."""
-    return getattr(dataset, name, getattr(Dataset, name))

@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 KINDS = ("detectors", "datasets")  # each is a folder
-_NEEDED = {
-    "detectors": ("__call__", "fit", "decision_function"),
-    "datasets": ("name", "classes", "edition", "read"),
-}
+_NEEDED = ("__call__", "fit", "decision_function")  # of a detector
 _OURS = "adbench-text"
 #: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
 _RELEASED = frozenset("contrast cvdd date form iforest knn_words llr mean ocsvm pyod pytextad".split())
@@ -159,11 +156,15 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
 def _foreign(kind: str, point: EntryPoint) -> Any:
     """Load what another package offers, and see that it is what it should be."""
     loaded = point.load()
-    if kind == "datasets" and inspect.isclass(loaded):
-        loaded = loaded()
-    is_factory = kind == "detectors" and inspect.isfunction(loaded)
-    missing = [name for name in _NEEDED[kind] if not is_factory and not hasattr(loaded, name)]
-    if missing:
+    if kind == "datasets":
+        from adbench_text.plugins.dataset import Dataset
+
+        made = loaded() if inspect.isclass(loaded) else loaded
+        if not isinstance(made, Dataset):
+            raise TypeError(f"{point.value} is no subclass of adbench_text.plugins.dataset.Dataset")
+        return made
+    missing = [name for name in _NEEDED if not hasattr(loaded, name)]
+    if missing and not inspect.isfunction(loaded):
         raise TypeError(f"{point.value} has no {', '.join(missing)}")
     return loaded
 

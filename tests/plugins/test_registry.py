@@ -193,7 +193,8 @@ def test_another_package_can_bring_detectors_and_datasets(toy):
 
 def test_a_dataset_may_be_an_instance_and_a_detector_a_function(install):
     code = (
-        "class D:\n  name = 'd'; classes = ('a', 'b')\n  def edition(self): ...\n  def read(self): ...\n"
+        "from adbench_text.plugins.dataset import Dataset\n"
+        "class D(Dataset):\n  name = 'd'; classes = ('a', 'b')\n  def read(self): ...\n"
         "d = D()\ndef detector(*, k=1): ...\n"
     )
     entry_points = "[adbench_text.datasets]\nd = other:d\n[adbench_text.detectors]\nf = other:detector\n"
@@ -317,7 +318,7 @@ def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
         "raising": "OSError: no licence (fragile_raising.py:1)",
         "exiting": "SystemExit: 3",
         "abstract": "abstract",
-        "bare": "fragile:Sound has no name, classes, edition, read",
+        "bare": "fragile:Sound is no subclass of adbench_text.plugins.dataset.Dataset",
     }
     for name, reason in expected.items():
         assert reason in rows[name]
