@@ -5,7 +5,6 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
@@ -21,12 +20,7 @@ _TOPIC = re.compile(r"<D>([^<]*)</D>")
 _CLOSING = re.compile(r"\sreuter(?:\.|\^M)*\Z", re.IGNORECASE)  # some end with "REUTER..." or "REUTER^M"
 
 
-class _Article(NamedTuple):
-    """An article of the ModApte split; `topics` are all that are assigned to it."""
-
-    part: str
-    topics: list[str]
-    text: str
+_Article = tuple[list[str], str]  # topics and text
 
 
 class Reuters(Dataset):
@@ -57,16 +51,16 @@ class Reuters(Dataset):
         train, test = map(self._documents, self.articles())
         return train, test
 
-    def articles(self) -> tuple[list[tuple[list[str], str]], list[tuple[list[str], str]]]:
-        """Return the topics that count, and the text, of each article: of the training and the test part."""
-        files = _sgml_files(self.files[0].fetch())
-        articles = [article for content in files for article in _articles(content)]
-        train, test = ([article for article in articles if article.part == part] for part in _PARTS)
-        topics = {t for article in train for t in article.topics}
-        topics &= {t for article in test for t in article.topics}
-        return _counting(train, topics), _counting(test, topics)
+    def articles(self) -> tuple[list[_Article], list[_Article]]:
+        """Return the articles of both parts, each with the topics that count."""
+        articles = [each for content in _sgml_files(self.files[0].fetch()) for each in _articles(content)]
+        train, test = (
+            [(topics, text) for part, topics, text in articles if part == wanted] for wanted in _PARTS
+        )
+        in_train, in_test = ({topic for topics, _ in part for topic in topics} for part in (train, test))
+        return _counting(train, in_train & in_test), _counting(test, in_train & in_test)
 
-    def _documents(self, articles: list[tuple[list[str], str]]) -> Documents:
+    def _documents(self, articles: list[_Article]) -> Documents:
         texts, labels = [], []
         for topics, text in articles:
             if len(topics) == 1 and topics[0] in self.classes:
@@ -75,9 +69,9 @@ class Reuters(Dataset):
         return Documents(texts, labels)
 
 
-def _counting(articles: list[_Article], topics: set[str]) -> list[tuple[list[str], str]]:
-    """Return the topics that count, and the text, of each article."""
-    return [([topic for topic in article.topics if topic in topics], article.text) for article in articles]
+def _counting(articles: list[_Article], topics: set[str]) -> list[_Article]:
+    """Return articles with those of their topics that count."""
+    return [([topic for topic in own if topic in topics], text) for own, text in articles]
 
 
 def _sgml_files(path: Path) -> list[str]:
@@ -88,13 +82,13 @@ def _sgml_files(path: Path) -> list[str]:
         return [stream.read().decode("latin-1") for stream in streams if stream]
 
 
-def _articles(content: str) -> Iterator[_Article]:
-    """Yield the articles of the ModApte split in an SGML file."""
+def _articles(content: str) -> Iterator[tuple[str, list[str], str]]:
+    """Yield part, topics and text of the articles of the ModApte split in an SGML file."""
     for article in content.split("</REUTERS>")[:-1]:
         head, _, body = article.partition("<REUTERS ")[2].partition(">")
         facts = dict(_ATTRIBUTE.findall(head))
         if facts["TOPICS"] == "YES" and facts["LEWISSPLIT"] in _PARTS:
-            yield _Article(facts["LEWISSPLIT"], _TOPIC.findall(_element(body, "TOPICS")), _text(body))
+            yield facts["LEWISSPLIT"], _TOPIC.findall(_element(body, "TOPICS")), _text(body)
 
 
 def _element(content: str, name: str, attributes: str = "") -> str:

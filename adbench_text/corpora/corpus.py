@@ -181,8 +181,8 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
     returned = parts if isinstance(parts, tuple | list) else [parts]
     if len(returned) != 2 or not all(isinstance(part, Documents) for part in returned):
         raise DataError(
-            f"{dataset.name}: read() must return two Documents, the training and the test part, "
-            f"got {', '.join(type(part).__name__ for part in returned) or 'nothing'}"
+            f"{dataset.name}: read() must return two Documents(texts, labels), the training and the test "
+            f"part, got {', '.join(type(part).__name__ for part in returned) or 'nothing'}"
             f"{place_of_method(type(dataset), 'read')}"
         )
     train, test = returned

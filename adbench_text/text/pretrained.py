@@ -64,10 +64,11 @@ MINILM_PIECES = 128  # the length of its training
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("fp32", "bf16")
 #: What each library computes with: another release of one outdates results.
-_COMPUTE = {
+_COMPUTE: dict[Library, tuple[str, ...]] = {
     "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
     "model2vec": ("model2vec", "tokenizers"),
 }
+LIBRARIES = tuple(_COMPUTE)
 _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without pickles
 _BATCH = 32  # texts; sentence-transformers sorts them by length before
 _CHUNK = 10_000  # texts in a file of the cache: an interrupted preparation keeps those that are finished
@@ -227,7 +228,7 @@ def _digest_of_files(folder: Path) -> str:
 def _load(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     """Return the function that encodes texts."""
     try:
-        return _LOADERS[model.library](model)
+        return _sentence_transformer(model) if model.library == LIBRARIES[0] else _static_model(model)
     except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
         raise DataError(
             f"The encoder in {model.folder} cannot be loaded by {model.library}: {described(error)[:300]}"
@@ -271,13 +272,6 @@ def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     else:
         loaded = StaticModel.from_pretrained(model.folder, force_download=False)
     return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
-
-
-_LOADERS: dict[Library, Callable[[PretrainedModel], Callable[[list[str]], Matrix]]] = {
-    "sentence-transformers": _sentence_transformer,
-    "model2vec": _static_model,
-}
-LIBRARIES = tuple(_LOADERS)
 
 
 @lru_cache(4)

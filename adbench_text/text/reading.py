@@ -139,12 +139,8 @@ class _Row(NamedTuple):
 
 
 def _as_document(row: _Row, columns: Sequence[str]) -> str:
-    first, *others = columns
-    if others:
-        present = [column for column in columns if column in row.values] or [first]
-        text = "\n".join(filter(None, [_as_text(row, column) for column in present]))
-    else:
-        text = _as_text(row, first)
+    present = [column for column in columns if column in row.values] or columns[:1]
+    text = "\n".join(filter(None, [_as_text(row, column) for column in present]))
     check_length(text, row.place)
     return text
 

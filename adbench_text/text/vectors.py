@@ -67,15 +67,11 @@ class WordVectors:
 def locate(name: str) -> Path:
     """Return the file of these vectors, by name or path, or the folder of an installed package."""
     if name in DOWNLOADS:
-        file = remote(name)
-        if file.is_here:
-            return file.local
-        if name == WHEEL_NAME and (folder := WHEEL.find()):
-            return folder
+        if path := _find(name):
+            return path
         install = f"run: {WHEEL.command}, or " if name == WHEEL_NAME else ""
-        raise DataError(
-            f"Word vectors {name} are not in {file.local.parent}; {install}run: adbench-text fetch {name}"
-        )
+        folder = remote(name).local.parent
+        raise DataError(f"Word vectors {name} are not in {folder}; {install}run: adbench-text fetch {name}")
     path = Path(name).expanduser()
     if storage.is_file(path):
         return path
@@ -85,6 +81,11 @@ def locate(name: str) -> Path:
             "or a name that 'adbench-text list vectors' prints."
         )
     raise UnknownNameError("word vectors", name, DOWNLOADS)
+
+
+def _find(name: str) -> Path | None:
+    file = remote(name)
+    return file.local if file.is_here else WHEEL.find() if name == WHEEL_NAME else None
 
 
 def check_name(name: Any) -> None:
@@ -119,14 +120,13 @@ def has_english(language: str, name: str) -> bool:
 
 def state(name: str) -> str:
     """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
-    if remote(name).is_here:
-        return "downloaded"
-    return "installed" if name == WHEEL_NAME and WHEEL.find() else ""
+    path = _find(name)
+    return "" if path is None else "installed" if path.is_dir() else "downloaded"
 
 
 def fetch(name: str) -> Path:
     """Return the file of these vectors, or the package that has them; otherwise download the file first."""
-    return remote(name).fetch() if name in DOWNLOADS and not state(name) else locate(name)
+    return remote(name).fetch() if name in DOWNLOADS and not _find(name) else locate(name)
 
 
 def remote(name: str) -> storage.RemoteFile:

@@ -402,7 +402,7 @@ def fail(error: Exception) -> None:
             ": read() must return two .*, the training and the test part, got NoneType",
         ),
         (lambda self: (GOOD,) * 3, ": read() must return two .*, got Documents, Documents, Documents"),
-        (lambda self: GOOD, ": read() must return two Documents, .* part, got Documents"),
+        (lambda self: GOOD, ": read() must return two .* part, got Documents"),
         (lambda self: ((["red"], [0]), GOOD), ": read() must return two .*, got tuple, Documents"),
         (
             lambda self: (Documents(["red", None], [0, 1]), GOOD),
