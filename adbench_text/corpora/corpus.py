@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
-from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
+from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
-from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
-from adbench_text.plugins import dataset as contract
+from adbench_text.places import as_plugin_error, place_of_method
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.text.cleaning import clean
 from adbench_text.text.words import digest
@@ -151,13 +150,8 @@ def of_dataset(dataset: Dataset, edition: Edition, cleaned: "Cleaned") -> Corpus
 
 def edition_of(dataset: Dataset) -> Edition:
     """Return the edition of a dataset; raise DataError if it raises an error or returns anything else."""
-    try:
+    with as_plugin_error(f"{dataset.name} cannot find its edition", type(dataset).__module__, DataError):
         edition = dataset.edition()
-    except AdbenchTextError:
-        raise
-    except FAILURES as error:
-        reason = described(error, type(dataset).__module__)
-        raise DataError(f"{dataset.name} cannot find its edition: {reason}") from error
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
         raise DataError(
             f"{dataset.name}: edition() must return an Edition(name, digest) of two strings, "
@@ -168,16 +162,8 @@ def edition_of(dataset: Dataset) -> Edition:
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
     """Return the raw documents of both parts of a dataset; a DataError names file and line."""
-    module = type(dataset).__module__
-    try:
+    with as_plugin_error(f"{dataset.name} cannot be read", type(dataset).__module__, DataError):
         parts = dataset.read()
-    except AdbenchTextError as error:
-        if not place_of_error(error, contract.__name__):  # raised on purpose, by the dataset or a download
-            raise
-        reason = message_of(error).rstrip(".") + place_of_error(error, module)
-        raise DataError(f"{dataset.name} cannot be read: {reason}") from error
-    except FAILURES as error:
-        raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
     returned = parts if isinstance(parts, tuple | list) else [parts]
     if len(returned) != 2 or not all(isinstance(part, Documents) for part in returned):
         raise DataError(

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, file_digest
 
 
@@ -30,8 +29,10 @@ class Documents:
 
     Raises
     ------
-    DataError
-        If a text is not a string, a label is not a whole number, or there are not as many labels as texts.
+    TypeError
+        If a text is not a string.
+    ValueError
+        If a label is not a whole number, or there are not as many labels as texts.
 
     Examples
     --------
@@ -47,16 +48,14 @@ class Documents:
         listed, numbers = list(texts), np.asarray(labels if len(labels) else np.zeros(0, np.int64))
         for position, text in enumerate(listed):
             if not isinstance(text, str):
-                raise DataError(f"A text is not a string: got {text!r:.40} at position {position}.")
+                raise TypeError(f"a text is not a string: got {text!r:.40} at position {position}")
         if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
-            raise DataError(
-                f"Labels must be whole numbers, the indices of the classes, got an array of {numbers.dtype} "
-                f"of shape {numbers.shape}."
+            raise ValueError(
+                f"labels must be whole numbers, the indices of the classes, got an array of {numbers.dtype} "
+                f"of shape {numbers.shape}"
             )
         if len(listed) != len(numbers):
-            raise DataError(
-                f"Each document needs one label, got {len(listed)} texts and {len(numbers)} labels."
-            )
+            raise ValueError(f"each document needs one label, got {len(listed)} texts, {len(numbers)} labels")
         object.__setattr__(self, "texts", listed)
         object.__setattr__(self, "labels", numbers.astype(np.int64, copy=False))
 

@@ -406,15 +406,15 @@ def fail(error: Exception) -> None:
         (lambda self: ((["red"], [0]), GOOD), ": read() must return two .*, got tuple, Documents"),
         (
             lambda self: (Documents(["red", None], [0, 1]), GOOD),
-            " cannot be read: A text is not a string: got None at position 1",
+            " cannot be read: TypeError: a text is not a string: got None at position 1",
         ),
         (
             lambda self: (Documents(["red"], np.array([0.0])), GOOD),
-            " cannot be read: Labels must be whole numbers, .*, got an array of float64 of shape (1,)",
+            " cannot be read: ValueError: labels must be whole numbers, .* array of float64 of shape (1,)",
         ),
         (
             lambda self: (Documents(["red"], np.array([])), GOOD),
-            " cannot be read: Each document needs one label, got 1 texts and 0 labels",
+            " cannot be read: ValueError: each document needs one label, got 1 texts, 0 labels",
         ),
         (lambda self: {}["1"], " cannot be read: KeyError: '1'"),
         (lambda self: fail(BareError()), " cannot be read: BareError: (an error .* cannot be printed)"),
