@@ -5,8 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +20,12 @@ from adbench_text.text.cleaning import clean
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.plugins.detector import TextDetector
 
 _PARTS = ("training", "test")
+_COLUMNS = ["part", "label", "text", "cleaned"]  # of a table of documents
 
 
 @dataclass(frozen=True)
@@ -123,28 +125,53 @@ class Corpus:
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """Load a cleaned corpus, which is cached under its edition, its code, and the protocol."""
+    import pandas as pd
+
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
-    cleaned = _read_cache(path)
-    if cleaned is None:
-        cleaned = cleaned_parts(*read(dataset))
-        _write_cache(path, cleaned)
-    corpus = of_dataset(dataset, edition, cleaned)
+    try:
+        documents = pd.read_parquet(path, page_checksum_verification=True)[_COLUMNS]
+    except Exception:  # it is not there, or damaged in any way
+        documents = cleaned(*read(dataset))
+        storage.write_cache(path, partial(documents.to_parquet, write_page_checksum=True))
+    corpus = of_dataset(dataset, edition, documents)
     return corpus if limit is None else corpus.limited(limit)
 
 
-def of_dataset(dataset: Dataset, edition: Edition, cleaned: "Cleaned") -> Corpus:
-    """Return the corpus of a dataset, given its cleaned documents."""
+def cleaned(train: Documents, test: Documents) -> "pd.DataFrame":
+    """Return a table of the raw documents of both parts, with their cleaned texts."""
+    import pandas as pd
+
+    texts = [*train.texts, *test.texts]
+    columns = (
+        np.repeat(_PARTS, [len(train), len(test)]),
+        np.concatenate([train.labels, test.labels]),
+        [utf8(text) for text in texts],  # bytes: a lone surrogate is no string of Parquet
+        [utf8(clean(text)) for text in texts],
+    )
+    return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
+
+
+def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") -> Corpus:
+    """Return the corpus of a dataset, given the table of its documents; it has those with words."""
+    with_words = documents[documents["cleaned"] != b""]
+    parts = [with_words[with_words["part"] == part] for part in _PARTS]
+    train, test = (Documents(map(from_utf8, part["cleaned"]), part["label"].to_numpy()) for part in parts)
+    train_originals, originals = ([from_utf8(text) for text in part["text"]] for part in parts)
     return Corpus(
         dataset.name,
         tuple(dataset.classes),
-        edition=edition.name,
-        is_published=edition.is_published,
+        train,
+        test,
+        edition.name,
+        edition.is_published,
+        n_empty=len(documents) - len(with_words),
+        originals=originals,
+        train_originals=train_originals,
         inliers=dataset.inliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,
-        **cleaned._asdict(),
     )
 
 
@@ -173,62 +200,3 @@ def read(dataset: Dataset) -> tuple[Documents, Documents]:
         )
     train, test = returned
     return train, test
-
-
-class Cleaned(NamedTuple):
-    """What a corpus holds of the documents of its dataset; see `Corpus`."""
-
-    train: Documents
-    test: Documents
-    n_empty: int
-    originals: Sequence[str]
-    train_originals: Sequence[str]
-
-
-def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
-    """Clean the raw documents of both parts; those that clean to nothing are dropped and counted."""
-    cleaned, originals = [], []
-    for documents in (train, test):
-        texts = [clean(text) for text in documents.texts]
-        kept = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
-        cleaned.append(Documents(texts, documents.labels).take(kept))
-        originals.append(documents.take(kept).texts)
-    n_empty = len(train) + len(test) - sum(map(len, cleaned))
-    return Cleaned(cleaned[0], cleaned[1], n_empty, originals[1], originals[0])
-
-
-def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    import pandas as pd
-
-    parts = ("train", cleaned.train, cleaned.train_originals), ("test", cleaned.test, cleaned.originals)
-    frames = [
-        pd.DataFrame(
-            {
-                "part": name,
-                "label": documents.labels,
-                "text": [utf8(text) for text in documents.texts],  # a lone surrogate is no string of Parquet
-                "original": [utf8(text) for text in originals],
-            }
-        )
-        for name, documents, originals in parts
-    ]
-    table = pd.concat(frames, ignore_index=True)
-    table.attrs["n_empty"] = cleaned.n_empty
-    storage.write_cache(path, partial(table.to_parquet, write_page_checksum=True))
-
-
-def _read_cache(path: Path) -> Cleaned | None:
-    import pandas as pd
-
-    try:
-        table = pd.read_parquet(path, page_checksum_verification=True)
-        train, test = (table[table["part"] == part] for part in ("train", "test"))
-        return Cleaned(
-            Documents(map(from_utf8, train["text"]), train["label"].to_numpy()),
-            Documents(map(from_utf8, test["text"]), test["label"].to_numpy()),
-            table.attrs["n_empty"],
-            [from_utf8(text) for text in test["original"]],
-            [from_utf8(text) for text in train["original"]],
-        )
-    except Exception:  # it is not there, or damaged in any way
-        return None
