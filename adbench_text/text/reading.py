@@ -251,9 +251,9 @@ def _of_pipe(source: _Source, again: bool) -> _Source:
             f"{_capitalized(name)} cannot be read as {source.kind}; give --format: {', '.join(_PARSERS)}."
         )
     if again and source.pipe:
-        source.copy = TemporaryDirectory()
-        source.files = {name: Path(source.copy.name) / "copy"}
         try:
+            source.copy = TemporaryDirectory()
+            source.files = {name: Path(source.copy.name) / "copy"}
             with source.files[name].open("wb") as copy:
                 shutil.copyfileobj(source.pipe, copy, 2**20)
         except OSError as error:
