@@ -7,6 +7,7 @@ processes map that array, and share its memory. The package of GloVe's vectors h
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -136,16 +137,10 @@ def remote(name: str) -> storage.RemoteFile:
 
 def load(name: str) -> WordVectors:
     """Load the vectors of this name or file."""
-    key = digest(name)
-    if key not in _memory:
-        _memory.clear()  # one file of vectors at a time
-        _memory[key] = _open(locate(name), key)
-    return _memory[key]
+    return _open(locate(name), digest(name))
 
 
-_memory: dict[str, WordVectors] = {}
-
-
+@lru_cache(1)  # one file of vectors at a time
 def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
         import pandas as pd

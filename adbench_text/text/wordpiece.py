@@ -57,7 +57,8 @@ class WordPiece:
         self._tokenizer, self.digest = tokenizer, digest  # of its file, if it has one
         self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
         self.size = tokenizer.get_vocab_size()
-        self.pad, self.unknown, self.cls, self.sep, self.mask = map(tokenizer.token_to_id, SPECIAL)
+        number_of = tokenizer.get_vocab()
+        self.pad, self.unknown, self.cls, self.sep, self.mask = (number_of[token] for token in SPECIAL)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"pieces": Vocabulary(self.pieces), "digest": self.digest}

@@ -22,7 +22,6 @@ from adbench_text.datasets.newsgroups20 import GROUPS
 from adbench_text.errors import DataError
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents, Edition, Redraw
-from adbench_text.storage import RemoteFile
 
 FAMILIES = ("nlpad", "tad", "textad")
 NAMES = [name for name in registry.names("datasets") if name.partition("-")[0] in FAMILIES]
@@ -36,12 +35,6 @@ def write(path: Path, content: bytes | str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return path
-
-
-@pytest.fixture
-def any_file(monkeypatch) -> None:
-    """Files are taken for the published ones, whatever they are."""
-    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
 
 
 def test_the_benchmarks_have_these_corpora():

@@ -59,10 +59,7 @@ def with_articles(*articles: str) -> bytes:
 PACKED = pack(corpus_files())
 
 
-@pytest.fixture(autouse=True)
-def any_archive(monkeypatch) -> None:
-    """The archive is taken for the published one, whatever it is."""
-    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
+pytestmark = pytest.mark.usefixtures("any_file")
 
 
 @pytest.fixture

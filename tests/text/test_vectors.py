@@ -79,7 +79,7 @@ def test_every_format_gives_the_same_vectors(write, name):
         assert loaded.rows(["cata", "ca"]).tolist() == [-1, 4]
         assert loaded.matrix.dtype == np.float32
         assert not loaded.matrix.flags.writeable
-        vectors._memory.clear()
+        vectors._open.cache_clear()
 
 
 @pytest.mark.parametrize("header", [b"", b"5 2\n"])
@@ -284,7 +284,7 @@ def test_a_file_is_read_once_for_all_words_and_processes(write, reads):
     path = write(TEXT)
     loaded = vectors.load(path)
     assert vectors.load(path) is loaded
-    vectors._memory.clear()  # as another process
+    vectors._open.cache_clear()  # as another process
     assert as_dict(vectors.load(path)) == expected(WORDS)
     assert len(reads) == 1
 
@@ -307,7 +307,7 @@ def test_a_damaged_cache_is_read_anew(write, reads):
         for damage in (b"no cache", b"", file.read_bytes()[:-10]):
             file.unlink()  # it is mapped
             file.write_bytes(damage)
-            vectors._memory.clear()
+            vectors._open.cache_clear()
             assert as_dict(vectors.load(path)) == expected(WORDS)
     assert len(reads) == 1 + 2 * 3
 

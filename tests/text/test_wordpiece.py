@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from adbench_text.errors import DataError, InvalidValueError
-from adbench_text.storage import RemoteFile
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT_FILE, FIRST, SPECIAL, WordPiece
+
+pytestmark = pytest.mark.usefixtures("any_file")
 
 WORDS = ["un", "##aff", "##able", "cafe", "the", "!", ",", "'", "s", "a", "##b", "b", "中", "文", "😀"]
 
@@ -18,12 +19,6 @@ def write(home, pieces, end="\n"):
     path = home / BERT_FILE.path
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(("\n".join(pieces) + end).encode("utf-8", "surrogateescape"))
-
-
-@pytest.fixture(autouse=True)
-def any_file(monkeypatch) -> None:
-    """A file is taken for the published one, whatever it is."""
-    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
 
 
 @pytest.fixture
