@@ -7,7 +7,7 @@ them anew.
 import json
 
 from adbench_text.datasets import _sms, tad
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
+from adbench_text.plugins.dataset import Dataset, Documents, Redraw
 from adbench_text.storage import RemoteFile
 
 _CITATION = (
@@ -70,22 +70,16 @@ class Email(tad.Email):
     redraw = Redraw(0.7)
 
 
-class Sms(_NLPADBench):
+class Sms(_NLPADBench, _sms.SpamCollection):
     """NLP-ADBench: text messages, without repetitions, and 154 of the 642 spam; drawn by seed."""
 
     name = "nlpad-sms"
-    source = _sms.FILE.page
-    licence = _sms.LICENCE
     citation = f"{_CITATION} {_sms.CITATION}"
     protocol = "redrawn"
     redraw = Redraw(0.7, 154)
 
-    def edition(self) -> Edition:
-        """Return ``published``."""
-        return _sms.edition()
-
     def read(self) -> tuple[Documents, Documents]:
         """Read the distinct messages as the test part; the training part is empty."""
-        distinct = dict.fromkeys((text.strip(), kind == "spam") for kind, text in _sms.messages())
+        distinct = dict.fromkeys((text.strip(), kind == "spam") for kind, text in self.messages())
         test = Documents([text for text, _ in distinct], [int(is_spam) for _, is_spam in distinct])
         return Documents([], []), test

@@ -54,7 +54,7 @@ class Sms(_TADBench):
 
     name = "tad-sms"
     array = "smsspam"
-    licence = f"{_sms.LICENCE} (SMS Spam Collection); the repository is Apache-2.0"
+    licence = f"{_sms.SpamCollection.licence} (SMS Spam Collection); the repository is Apache-2.0"
     citation = f"{_TADBench.citation} {_sms.CITATION}"
 
 

@@ -83,23 +83,17 @@ class ReutersTwo(_TextADBench):
         return [(topic if topic in self.inliers else "other", text) for topic, text in one]
 
 
-class Sms(_TextADBench):
+class Sms(_TextADBench, _sms.SpamCollection):
     """Text-ADBench: SMS Spam Collection; 3,000 ham messages are for training, all else is for testing."""
 
     name = "textad-sms"
     classes = ("ham", "spam")
     inliers = ("ham",)
-    source = _sms.FILE.page
-    licence = _sms.LICENCE
     citation = f"{_CITATION} {_sms.CITATION}"
-
-    def edition(self) -> Edition:
-        """Return ``published``."""
-        return _sms.edition()
 
     def read(self) -> tuple[Documents, Documents]:
         """Split the ham in the order of the file: before the training part come as many as there are spam."""
-        messages = _sms.messages()
+        messages = self.messages()
         ham, spam = ([each for each in messages if each[0] == kind] for kind in self.classes)
         begin, end = len(spam), len(spam) + 3000
         return self._split(ham[begin:end], ham[:begin] + ham[end:] + spam)

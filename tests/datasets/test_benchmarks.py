@@ -176,7 +176,7 @@ def test_a_newline_at_the_end_makes_no_other_edition(sms, name):
     dataset = registry.dataset(name)
     parts = [labelled(part) for part in dataset.read()]
     write(sms, MESSAGES + "\n")
-    assert dataset.edition() == Edition("published", _sms.FILE.sha256, is_published=True)
+    assert dataset.edition() == Edition("published", _sms.SpamCollection.files[0].sha256, is_published=True)
     assert [labelled(part) for part in dataset.read()] == parts
 
 
