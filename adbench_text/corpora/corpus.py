@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -130,9 +131,10 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
-    try:
+    documents = None
+    with suppress(Exception):  # it is not there, or damaged in any way
         documents = pd.read_parquet(path, page_checksum_verification=True)[_COLUMNS]
-    except Exception:  # it is not there, or damaged in any way
+    if documents is None:
         documents = cleaned(*read(dataset))
         storage.write_cache(path, partial(documents.to_parquet, write_page_checksum=True))
     corpus = of_dataset(dataset, edition, documents)
