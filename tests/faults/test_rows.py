@@ -294,10 +294,10 @@ def test_a_pipe_gets_its_first_answer_while_it_is_open(folder, rows):
     )
     process.stdin.write("the ship is at anchor\n")
     process.stdin.flush()
-    assert process.stdout.readline().startswith('{"id": "1"')
+    assert process.stdout.readline().startswith('{"id": "0"')
     assert process.poll() is None
     rest, _ = process.communicate("the crew\nthe storm\n")
-    assert [line[:9] for line in rest.splitlines()] == ['{"id": "2', '{"id": "3']
+    assert [line[:9] for line in rest.splitlines()] == ['{"id": "1', '{"id": "2']
     assert process.returncode == 0
 
 
