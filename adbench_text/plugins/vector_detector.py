@@ -12,15 +12,7 @@ from adbench_text.errors import InvalidValueError
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, WORDS
 from adbench_text.text import vectors
-from adbench_text.text.encoders import (
-    LIBRARIES,
-    METHODS,
-    Encoding,
-    Matrix,
-    find_method,
-    fit_encoder,
-    make_encoder,
-)
+from adbench_text.text.encoders import LIBRARIES, METHODS, Encoding, Matrix, find_method, fit_encoder
 from adbench_text.text.pretrained import DEVICES, PRECISIONS
 
 
@@ -123,11 +115,11 @@ class VectorDetector(TextDetector):
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up what the encoder does not learn, for all documents of a corpus at once."""
-        make_encoder(self._encoding).prepare(texts)
+        self._encoding.encoder().prepare(texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the word vectors or of the pre-trained model, if there is one."""
-        return make_encoder(self._encoding).resources()
+        return self._encoding.encoder().resources()
 
     def needed_resources(self) -> dict[str, str]:
         """Return its `resources` without the versions of libraries."""

@@ -40,6 +40,10 @@ class Encoding:
     device: str = "auto"
     precision: str = "fp32"
 
+    def encoder(self) -> "Encoder":
+        """Return the encoder, which is not fitted."""
+        return find_method(self.method)(self)
+
 
 class Encoder(ABC):
     """A way from texts to vectors, fitted on training texts; get one from `fit_encoder`.
@@ -223,11 +227,6 @@ def find_method(name: Any) -> type[Encoder]:
     return METHODS[name]
 
 
-def make_encoder(encoding: Encoding) -> Encoder:
-    """Return an encoder that is not fitted."""
-    return find_method(encoding.method)(encoding)
-
-
 def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
     """Return an encoder fitted on training documents; the last few are kept and shared."""
     return _fit_encoder((encoding, HashedTexts(training)))
@@ -236,7 +235,7 @@ def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
 @remember(8)
 def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
     encoding, training = key
-    encoder = make_encoder(encoding)
+    encoder = encoding.encoder()
     encoder._fit(training)
     return encoder
 
