@@ -84,7 +84,7 @@ class Cluster(Workers):
 
     def share(self, value: Any, name: str) -> Any:
         """Send a value to the scheduler, which hands it to each worker that needs it."""
-        shared = _Shared(pickled(value, name, for_here=False), name)
+        shared = _Shared(pickled(value, name), name)
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
             # not `scatter`: what is scattered is lost with the last worker that has it
             return self._client.submit(_kept, shared, pure=False)

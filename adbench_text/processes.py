@@ -8,7 +8,6 @@ library that is patched. It does not guard against malice.
 """
 
 import gc
-import io
 import os
 import pickle
 import signal
@@ -20,7 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -342,35 +341,12 @@ def _without_main() -> Iterator[None]:
 # Shared values
 
 
-class _Pickler(pickle.Pickler):
-    """Pickles an array that is mapped from a file as the place in this file, for the same machine."""
-
-    def reducer_override(self, value: Any) -> Any:
-        numpy = sys.modules.get("numpy")
-        if numpy is None or not isinstance(value, numpy.memmap):
-            return NotImplemented
-        mapping = str(value.filename), value.dtype, value.offset, value.shape
-        try:
-            is_same = numpy.array_equal(_mapped(*mapping), value)  # the file may have changed or gone
-        except (OSError, ValueError):
-            is_same = False
-        return (_mapped, mapping) if is_same else NotImplemented
-
-
-def _mapped(path: str, dtype: Any, offset: int, shape: tuple[int, ...]) -> Any:
-    import numpy
-
-    return numpy.memmap(path, dtype, "r", offset, shape)
-
-
-def pickled(value: Any, name: str, *, for_here: bool = True) -> bytes:
-    """Return a value for another process, perhaps of this machine; `name` is what an error calls it."""
-    buffer = io.BytesIO()
+def pickled(value: Any, name: str) -> bytes:
+    """Return a value for another process; `name` is what an error calls it."""
     try:
-        (_Pickler if for_here else pickle.Pickler)(buffer, pickle.HIGHEST_PROTOCOL).dump(value)
+        return pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
     except Exception as error:  # of many kinds, also of plug-ins
         raise _not_sent(name, error) from error
-    return buffer.getvalue()
 
 
 def unpickled(content: bytes, name: str) -> Any:
@@ -395,7 +371,7 @@ class _File:
     name: str
 
 
-@cache
+@lru_cache(2)  # a process needs one corpus at a time
 def _read(file: _File) -> Any:
     return unpickled(Path(file.path).read_bytes(), file.name)
 

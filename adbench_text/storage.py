@@ -16,23 +16,21 @@ import os
 import sys
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import platformdirs
 
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import DataError
 from adbench_text.escaping import without_password
 from adbench_text.places import message_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DIGESTS = "digests.json"  # of the arrays in a folder of the cache
-_TIMEOUT = 30.0  # seconds without any byte, to connect and to read
 DATA, CACHE, OFFLINE = "ADBENCH_TEXT_DATA", "ADBENCH_TEXT_CACHE", "ADBENCH_TEXT_OFFLINE"
 
 
@@ -102,48 +100,31 @@ def writing(path: Path) -> Iterator[None]:
         raise DataError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
-def write_arrays(folder: Path, arrays: "Mapping[str, NDArray[Any]]") -> None:
-    """Write arrays to a folder of the cache, then their digests; print a line if that fails."""
-    import numpy as np
-
-    paths = {name: folder / f"{name}.npy" for name in arrays}
-    with _optional():
-        for name, path in paths.items():
-            # not "wb": numpy would write past Python, and hide that a disk is full
-            with atomic_path(path) as temporary, temporary.open("w+b") as stream:
-                np.save(stream, arrays[name], allow_pickle=False)
-        digests = {name: file_digest(path) for name, path in paths.items()}
-        with atomic_path(folder / _DIGESTS) as temporary:
-            temporary.write_text(json.dumps(digests))
-
-
 _is_reported = False
 
 
-@contextmanager
-def _optional() -> Iterator[None]:
-    """Print a line if a file of the cache cannot be written; once, and not in worker processes."""
+def write_cache(path: Path, write: Callable[[Path], object]) -> None:
+    """Let a function write a file of the cache; print a line if that fails, once a process of the user's."""
     global _is_reported
     try:
-        yield
+        with atomic_path(path) as temporary:
+            write(temporary)
     except DataError as error:
         if not _is_reported and multiprocessing.parent_process() is None:
             print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
         _is_reported = True
 
 
-def read_arrays(folder: Path) -> "dict[str, NDArray[Any]] | None":
-    """Return the arrays of `write_arrays`, mapped read-only; None if one is missing, damaged or changed."""
+def write_array(path: Path, array: "NDArray[Any]") -> None:
+    """Write an array to the cache."""
     import numpy as np
 
-    try:
-        digests = json.loads((folder / _DIGESTS).read_text())
-        paths = {name: folder / f"{name}.npy" for name in digests}
-        if any(file_digest(path) != digests[name] for name, path in paths.items()):
-            return None
-        return {name: np.load(path, mmap_mode="r", allow_pickle=False) for name, path in paths.items()}
-    except Exception:  # damaged in any way
-        return None
+    def write(temporary: Path) -> None:
+        # not "wb": numpy would write past Python, and hide that a disk is full
+        with temporary.open("w+b") as stream:
+            np.save(stream, array, allow_pickle=False)
+
+    write_cache(path, write)
 
 
 @dataclass(frozen=True)
@@ -163,11 +144,6 @@ class RemoteFile:
     others : tuple of str, default ()
         Digests of other editions that are used as well, such as the same files in another archive.
 
-    Raises
-    ------
-    InvalidValueError
-        If the path leads out of the data directory.
-
     Examples
     --------
     >>> from adbench_text.storage import RemoteFile
@@ -182,18 +158,6 @@ class RemoteFile:
     sha256: str = ""
     page: str = ""
     others: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        path = PurePath(self.path)
-        if path.is_absolute() or not path.parts or ".." in path.parts:
-            raise InvalidValueError(
-                "The path of a file must be relative to the data directory, and stay in it, "
-                f"got {self.path!r}."
-            )
-        if self.url and not self.url.startswith(("http://", "https://")):
-            raise InvalidValueError(
-                f"The url of a file must begin with http:// or https://, got {self.url!r}."
-            )
 
     @property
     def local(self) -> Path:
@@ -262,7 +226,7 @@ class RemoteFile:
                 known_hash=f"{self.algorithm}:{self.digest}",
                 path=local.parent,
                 fname=local.name,
-                downloader=pooch.HTTPDownloader(sys.stderr.isatty(), timeout=_TIMEOUT),
+                downloader=pooch.HTTPDownloader(sys.stderr.isatty()),
             )
         except (OSError, ValueError) as error:  # requests' errors are OSErrors; a wrong hash is a ValueError
             reason = without_password(message_of(error))
@@ -279,20 +243,19 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
     status. The last one cannot be set back by a program. With `unpack` it is the digest of the content of a
     gzipped file: it stays the same if the file is packed again.
     """
-    kind = f"{algorithm}{'-unpacked' if unpack else ''}"
     try:
         resolved = path.resolve()
         status = resolved.stat()
         stamp = [str(resolved), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        key = hashlib.sha256(str(resolved).encode()).hexdigest()[:16]
-        cached = cache_dir() / "digests" / f"{key}-{kind}.json"
-        digest = _cached_digest(cached, stamp, hashlib.new(algorithm).digest_size)
-        if digest is None:
-            digest = _digest_of_file(path, algorithm, unpack)
-            with _optional(), atomic_path(cached) as temporary:
-                temporary.write_text(json.dumps({"stamp": stamp, "digest": digest}))
+        key = hashlib.sha256(json.dumps([algorithm, unpack, *stamp]).encode()).hexdigest()[:32]
+        cached = cache_dir() / "digests" / key
+        with suppress(OSError, ValueError):
+            if len(bytes.fromhex(digest := cached.read_text())) == hashlib.new(algorithm).digest_size:
+                return digest
+        digest = _digest_of_file(path, algorithm, unpack)
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
+    write_cache(cached, lambda temporary: temporary.write_text(digest))
     return digest
 
 
@@ -302,12 +265,3 @@ def _digest_of_file(path: Path, algorithm: str, unpack: bool) -> str:
             return hashlib.file_digest(content, algorithm).hexdigest()
     with path.open("rb") as stream:
         return hashlib.file_digest(stream, algorithm).hexdigest()
-
-
-def _cached_digest(cached: Path, stamp: list[object], size: int) -> str | None:
-    try:
-        entry = json.loads(cached.read_text())
-        is_sound = entry["stamp"] == stamp and len(bytes.fromhex(entry["digest"])) == size
-        return str(entry["digest"]) if is_sound else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # nothing cached, or a damaged file in the cache

@@ -1,11 +1,8 @@
 """AG News: titles and descriptions of news articles in four classes."""
 
 import csv
-from typing import ClassVar
 
-import numpy as np
-
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
+from adbench_text.plugins.dataset import Dataset, Documents
 from adbench_text.storage import RemoteFile
 
 _FOLDER = "https://raw.githubusercontent.com/mhjabreel/CharCnn_Keras/master/data/ag_news_csv"
@@ -16,35 +13,32 @@ _SAMPLE = "8b59482dd24e4c196e0b7eb5f1c6a3e0"
 class AGNews(Dataset):
     """AG News as two CSV files of label, title and description."""
 
-    name: ClassVar[str] = "agnews"
-    classes: ClassVar[tuple[str, ...]] = ("world", "sports", "business", "sci")  # labels 1 to 4
-    source: ClassVar[str] = _FOLDER
-    licence: ClassVar[str] = "non-commercial use (the terms of the AG corpus of news articles)"
-    citation: ClassVar[str] = (
+    name = "agnews"
+    classes = ("world", "sports", "business", "sci")  # labels 1 to 4
+    source = _FOLDER
+    licence = "non-commercial use (the terms of the AG corpus of news articles)"
+    citation = (
         "X. Zhang, J. Zhao, Y. LeCun: Character-level Convolutional Networks for Text Classification. "
         "NeurIPS 2015."
     )
-    train_file: ClassVar[RemoteFile] = RemoteFile(
-        "agnews/train.csv",
-        f"{_FOLDER}/train.csv",
-        md5="b1a00f826fdfbd249f79597b59e1dc12",
-        others=(_SAMPLE,),
+    files = (
+        RemoteFile(
+            "agnews/train.csv",
+            f"{_FOLDER}/train.csv",
+            md5="b1a00f826fdfbd249f79597b59e1dc12",
+            others=(_SAMPLE,),
+        ),
+        RemoteFile("agnews/test.csv", f"{_FOLDER}/test.csv", md5="d52ea96a97a2d943681189a97654912d"),
     )
-    test_file: ClassVar[RemoteFile] = RemoteFile(
-        "agnews/test.csv", f"{_FOLDER}/test.csv", md5="d52ea96a97a2d943681189a97654912d"
-    )
-
-    def edition(self) -> Edition:
-        """Return ``published``, or that the training part is a sample."""
-        return Edition.of_files(self.train_file, self.test_file)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both files."""
-        return _documents(self.train_file), _documents(self.test_file)
+        train, test = map(_documents, self.files)
+        return train, test
 
 
 def _documents(file: RemoteFile) -> Documents:
     with file.fetch().open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
     texts = [f"{title} {description}".strip() for _, title, description in rows]
-    return Documents(texts, np.array([int(label) - 1 for label, *_ in rows], dtype=np.int64))
+    return Documents(texts, [int(label) - 1 for label, *_ in rows])

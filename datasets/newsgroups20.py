@@ -4,15 +4,10 @@ import pickle
 import tarfile
 import zlib
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import Any
 
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.storage import RemoteFile
-
-#: Digest over the sorted digests of all 18,846 posts with their newsgroups, as scikit-learn reads them.
-PUBLISHED = "b4279433ee230f34c9a60f92b3791059ccaefac0456f5636696dbaef2066625e"
 
 _PAGE = "http://qwone.com/~jason/20Newsgroups/"
 
@@ -74,23 +69,23 @@ def _body(post: str) -> str:
 class Newsgroups20(Dataset):
     """20 Newsgroups "bydate", without headers, footers and quotes, as six classes."""
 
-    name: ClassVar[str] = "20news"
-    classes: ClassVar[tuple[str, ...]] = tuple(GROUPS)
-    source: ClassVar[str] = "sklearn.datasets.fetch_20newsgroups"
-    licence: ClassVar[str] = "public posts, collected by Ken Lang; no licence stated"
-    citation: ClassVar[str] = "K. Lang: NewsWeeder: Learning to Filter Netnews. ICML 1995."
+    name = "20news"
+    classes = tuple(GROUPS)
+    source = "sklearn.datasets.fetch_20newsgroups"
+    licence = "public posts, collected by Ken Lang; no licence stated"
+    citation = "K. Lang: NewsWeeder: Learning to Filter Netnews. ICML 1995."
 
     def edition(self) -> Edition:
         """Return ``published``."""
-        (_COPY if _COPY.is_here else _ARCHIVE).fetch()
-        return Edition("published", PUBLISHED, is_published=True)
+        file = _COPY if _COPY.is_here else _ARCHIVE
+        file.fetch()
+        return Edition("published", file.digest, is_published=True)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts, without headers, footers and quotes."""
         label_of = {group: label for label, name in enumerate(self.classes) for group in GROUPS[name]}
         train, test = (
-            Documents(texts, np.array([label_of[group] for group in groups], dtype=np.int64))
-            for texts, groups in self.posts()
+            Documents(texts, [label_of[group] for group in groups]) for texts, groups in self.posts()
         )
         return train, test
 

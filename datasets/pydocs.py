@@ -13,9 +13,6 @@ import warnings
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import ClassVar
-
-import numpy as np
 
 from adbench_text.code_version import installed
 from adbench_text.errors import DataError
@@ -38,8 +35,8 @@ SKIPPED |= {"protos", "distutils"}  # generated; installed with older Pythons on
 class PyDocs(Dataset):
     """The embedded corpus; its edition is the set of installed versions."""
 
-    name: ClassVar[str] = "pydocs"
-    classes: ClassVar[tuple[str, ...]] = (
+    name = "pydocs"
+    classes = (
         "matplotlib",
         "mlflow",
         "numpy",
@@ -48,12 +45,12 @@ class PyDocs(Dataset):
         "sklearn",
         "torch",
     )
-    source: ClassVar[str] = "the installed libraries themselves; nothing is downloaded"
-    licence: ClassVar[str] = (
+    source = "the installed libraries themselves; nothing is downloaded"
+    licence = (
         "each library's own: BSD-style (numpy, pandas, scipy, scikit-learn, torch), Apache-2.0 (mlflow), "
         "PSF-style (matplotlib); read where it is installed, not redistributed"
     )
-    citation: ClassVar[str] = "none; name the versions of the libraries, which are the edition"
+    citation = "none; name the versions of the libraries, which are the edition"
 
     def edition(self) -> Edition:
         """Return the installed versions; nothing is read for it."""
@@ -75,7 +72,7 @@ class PyDocs(Dataset):
                 texts[part] += new
                 labels[part] += [label] * len(new)
                 room[part] -= len(new)
-        train, test = (Documents(texts[part], np.array(labels[part], dtype=np.int64)) for part in PER_CLASS)
+        train, test = (Documents(texts[part], labels[part]) for part in PER_CLASS)
         return train, test
 
 

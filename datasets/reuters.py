@@ -5,34 +5,22 @@ import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
-from typing import ClassVar, NamedTuple
 
-import numpy as np
-
-from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.storage import RemoteFile, file_digest
+from adbench_text.plugins.dataset import Dataset, Documents
+from adbench_text.storage import RemoteFile
 
 _FILES = tuple(f"reut2-{number:03}.sgm" for number in range(22))
 _PARTS = ("TRAIN", "TEST")  # the ModApte split: LEWISSPLIT, of the articles with TOPICS="YES"
 
-#: The same articles, packed anew; the digest of this edition is that of the digests of its SGML files.
+#: The same articles, packed anew.
 _REPACKED = "f71592bb81414e0d5be31a08f7a3276932ca9bfb77cd9700b0486aa1396468f9"
-_REPACKED_EDITION = Edition(
-    "not the published archive: 22 SGML files bca18535",
-    "bca1853594b3c95906fec39876d6efd30ebf96301d84784ab232e4db0c68f6ea",
-)
 
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 _TOPIC = re.compile(r"<D>([^<]*)</D>")
 _CLOSING = re.compile(r"\sreuter(?:\.|\^M)*\Z", re.IGNORECASE)  # some end with "REUTER..." or "REUTER^M"
 
 
-class _Article(NamedTuple):
-    """An article of the ModApte split; `topics` are all that are assigned to it."""
-
-    part: str
-    topics: list[str]
-    text: str
+_Article = tuple[list[str], str]  # topics and text
 
 
 class Reuters(Dataset):
@@ -44,49 +32,46 @@ class Reuters(Dataset):
     is left out. The 37 articles without markup are read as they are, with their datelines.
     """
 
-    name: ClassVar[str] = "reuters"
-    classes: ClassVar[tuple[str, ...]] = ("earn", "acq", "crude", "trade", "money-fx", "interest", "ship")
-    source: ClassVar[str] = "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.html"
-    licence: ClassVar[str] = "free for research (the terms of Reuters and Carnegie Group)"
-    citation: ClassVar[str] = "D. D. Lewis: Reuters-21578 Text Categorization Test Collection. 1997."
-    archive: ClassVar[RemoteFile] = RemoteFile(
-        "reuters/reuters21578-sgm.tar.gz",
-        "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
-        sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
-        others=(_REPACKED,),
+    name = "reuters"
+    classes = ("earn", "acq", "crude", "trade", "money-fx", "interest", "ship")
+    source = "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.html"
+    licence = "free for research (the terms of Reuters and Carnegie Group)"
+    citation = "D. D. Lewis: Reuters-21578 Text Categorization Test Collection. 1997."
+    files = (
+        RemoteFile(
+            "reuters/reuters21578-sgm.tar.gz",
+            "https://kdd.ics.uci.edu/databases/reuters21578/reuters21578.tar.gz",
+            sha256="3bae43c9b14e387f76a61b6d82bf98a4fb5d3ef99ef7e7075ff2ccbcf59f9d30",
+            others=(_REPACKED,),
+        ),
     )
-
-    def edition(self) -> Edition:
-        """Return ``published``, or that the archive was packed anew."""
-        digest = file_digest(self.archive.fetch())
-        return _REPACKED_EDITION if digest == _REPACKED else Edition("published", digest, is_published=True)
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts."""
         train, test = map(self._documents, self.articles())
         return train, test
 
-    def articles(self) -> tuple[list[tuple[list[str], str]], list[tuple[list[str], str]]]:
-        """Return the topics that count, and the text, of each article: of the training and the test part."""
-        files = _sgml_files(self.archive.fetch())
-        articles = [article for content in files for article in _articles(content)]
-        train, test = ([article for article in articles if article.part == part] for part in _PARTS)
-        topics = {t for article in train for t in article.topics}
-        topics &= {t for article in test for t in article.topics}
-        return _counting(train, topics), _counting(test, topics)
+    def articles(self) -> tuple[list[_Article], list[_Article]]:
+        """Return the articles of both parts, each with the topics that count."""
+        articles = [each for content in _sgml_files(self.files[0].fetch()) for each in _articles(content)]
+        train, test = (
+            [(topics, text) for part, topics, text in articles if part == wanted] for wanted in _PARTS
+        )
+        in_train, in_test = ({topic for topics, _ in part for topic in topics} for part in (train, test))
+        return _counting(train, in_train & in_test), _counting(test, in_train & in_test)
 
-    def _documents(self, articles: list[tuple[list[str], str]]) -> Documents:
+    def _documents(self, articles: list[_Article]) -> Documents:
         texts, labels = [], []
         for topics, text in articles:
             if len(topics) == 1 and topics[0] in self.classes:
                 texts.append(text)
                 labels.append(self.classes.index(topics[0]))
-        return Documents(texts, np.array(labels, dtype=np.int64))
+        return Documents(texts, labels)
 
 
-def _counting(articles: list[_Article], topics: set[str]) -> list[tuple[list[str], str]]:
-    """Return the topics that count, and the text, of each article."""
-    return [([topic for topic in article.topics if topic in topics], article.text) for article in articles]
+def _counting(articles: list[_Article], topics: set[str]) -> list[_Article]:
+    """Return articles with those of their topics that count."""
+    return [([topic for topic in own if topic in topics], text) for own, text in articles]
 
 
 def _sgml_files(path: Path) -> list[str]:
@@ -97,13 +82,13 @@ def _sgml_files(path: Path) -> list[str]:
         return [stream.read().decode("latin-1") for stream in streams if stream]
 
 
-def _articles(content: str) -> Iterator[_Article]:
-    """Yield the articles of the ModApte split in an SGML file."""
+def _articles(content: str) -> Iterator[tuple[str, list[str], str]]:
+    """Yield part, topics and text of the articles of the ModApte split in an SGML file."""
     for article in content.split("</REUTERS>")[:-1]:
         head, _, body = article.partition("<REUTERS ")[2].partition(">")
         facts = dict(_ATTRIBUTE.findall(head))
         if facts["TOPICS"] == "YES" and facts["LEWISSPLIT"] in _PARTS:
-            yield _Article(facts["LEWISSPLIT"], _TOPIC.findall(_element(body, "TOPICS")), _text(body))
+            yield facts["LEWISSPLIT"], _TOPIC.findall(_element(body, "TOPICS")), _text(body)
 
 
 def _element(content: str, name: str, attributes: str = "") -> str:

@@ -4,9 +4,6 @@ Only the split is theirs. Texts are cleaned as those of every other corpus here,
 """
 
 from collections.abc import Iterator
-from typing import ClassVar
-
-import numpy as np
 
 from adbench_text.datasets import _sms
 from adbench_text.datasets.newsgroups20 import Newsgroups20
@@ -25,7 +22,7 @@ _Named = tuple[str, str]  # the name of a class, and a text
 class _TextADBench(Dataset):
     """A corpus that is split as Text-ADBench does."""
 
-    contamination: ClassVar[tuple[float, ...]] = (0.0,)
+    contamination = (0.0,)
 
     def _split(self, train: list[_Named], test: list[_Named]) -> tuple[Documents, Documents]:
         """Return both parts; the anomalies of the training part are for testing."""
@@ -34,19 +31,18 @@ class _TextADBench(Dataset):
         return self._documents(normal), self._documents(test + odd)
 
     def _documents(self, named: list[_Named]) -> Documents:
-        labels = [self.classes.index(name) for name, _ in named]
-        return Documents([text for _, text in named], np.array(labels, dtype=np.int64))
+        return Documents([text for _, text in named], [self.classes.index(name) for name, _ in named])
 
 
 class Newsgroups(_TextADBench):
-    """20 Newsgroups; the posts of misc.forsale are odd, and those of both parts are for testing."""
+    """Text-ADBench: 20 Newsgroups; misc.forsale is odd, and its posts of both parts are for testing."""
 
-    name: ClassVar[str] = "textad-20news"
-    classes: ClassVar[tuple[str, ...]] = ("normal", "misc.forsale")
-    inliers: ClassVar[tuple[str, ...]] = ("normal",)
-    source: ClassVar[str] = Newsgroups20.source
-    licence: ClassVar[str] = Newsgroups20.licence
-    citation: ClassVar[str] = f"{_CITATION} {Newsgroups20.citation}"
+    name = "textad-20news"
+    classes = ("normal", "misc.forsale")
+    inliers = ("normal",)
+    source = Newsgroups20.source
+    licence = Newsgroups20.licence
+    citation = f"{_CITATION} {Newsgroups20.citation}"
 
     def edition(self) -> Edition:
         """Return ``published``."""
@@ -63,22 +59,19 @@ class Newsgroups(_TextADBench):
 
 
 class ReutersTwo(_TextADBench):
-    """Reuters-21578; the articles of earn and acq are normal, and those of other topics are for testing.
+    """Text-ADBench: Reuters-21578; earn and acq are normal, the articles of other topics are for testing.
 
     As in NLTK's ModApte split, a topic counts if it occurs in both parts, and an article belongs to the
     corpus if exactly one topic counts, be it named twice.
     """
 
-    name: ClassVar[str] = "textad-reuters"
-    classes: ClassVar[tuple[str, ...]] = ("earn", "acq", "other")
-    inliers: ClassVar[tuple[str, ...]] = ("earn", "acq")
-    source: ClassVar[str] = Reuters.source
-    licence: ClassVar[str] = Reuters.licence
-    citation: ClassVar[str] = f"{_CITATION} {Reuters.citation}"
-
-    def edition(self) -> Edition:
-        """Return ``published``, or that the archive was packed anew."""
-        return Reuters().edition()
+    name = "textad-reuters"
+    classes = ("earn", "acq", "other")
+    inliers = ("earn", "acq")
+    source = Reuters.source
+    licence = Reuters.licence
+    citation = f"{_CITATION} {Reuters.citation}"
+    files = Reuters.files
 
     def read(self) -> tuple[Documents, Documents]:
         """Read both parts."""
@@ -90,42 +83,36 @@ class ReutersTwo(_TextADBench):
         return [(topic if topic in self.inliers else "other", text) for topic, text in one]
 
 
-class Sms(_TextADBench):
-    """SMS Spam Collection; 3,000 ham messages are for training, all else is for testing."""
+class Sms(_TextADBench, _sms.SpamCollection):
+    """Text-ADBench: SMS Spam Collection; 3,000 ham messages are for training, all else is for testing."""
 
-    name: ClassVar[str] = "textad-sms"
-    classes: ClassVar[tuple[str, ...]] = ("ham", "spam")
-    inliers: ClassVar[tuple[str, ...]] = ("ham",)
-    source: ClassVar[str] = _sms.FILE.page
-    licence: ClassVar[str] = _sms.LICENCE
-    citation: ClassVar[str] = f"{_CITATION} {_sms.CITATION}"
-
-    def edition(self) -> Edition:
-        """Return ``published``."""
-        return _sms.edition()
+    name = "textad-sms"
+    classes = ("ham", "spam")
+    inliers = ("ham",)
+    citation = f"{_CITATION} {_sms.CITATION}"
 
     def read(self) -> tuple[Documents, Documents]:
         """Split the ham in the order of the file: before the training part come as many as there are spam."""
-        messages = _sms.messages()
+        messages = self.messages()
         ham, spam = ([each for each in messages if each[0] == kind] for kind in self.classes)
         begin, end = len(spam), len(spam) + 3000
         return self._split(ham[begin:end], ham[:begin] + ham[end:] + spam)
 
 
 class Sst2(_TextADBench):
-    """SST-2; the first 10,000 positive sentences are for training, all else is for testing."""
+    """Text-ADBench: SST-2; the first 10,000 positive sentences are for training, all else is for testing."""
 
-    name: ClassVar[str] = "textad-sst2"
-    classes: ClassVar[tuple[str, ...]] = ("positive", "negative")
-    inliers: ClassVar[tuple[str, ...]] = ("positive",)
-    source: ClassVar[str] = "https://github.com/awake020/pytorch_Bert_sst2"
-    licence: ClassVar[str] = "no licence stated"
-    citation: ClassVar[str] = (
+    name = "textad-sst2"
+    classes = ("positive", "negative")
+    inliers = ("positive",)
+    source = "https://github.com/awake020/pytorch_Bert_sst2"
+    licence = "no licence stated"
+    citation = (
         f"{_CITATION} R. Socher, A. Perelygin, J. Wu, J. Chuang, C. D. Manning, A. Ng, C. Potts: Recursive "
         "Deep Models for Semantic Compositionality Over a Sentiment Treebank. EMNLP 2013."
     )
     # GLUE's sentences in its order; its own files have the two columns the other way round
-    files: ClassVar[tuple[RemoteFile, ...]] = (
+    files = (
         RemoteFile(
             "sst2/train.tsv",
             page=source,
@@ -137,10 +124,6 @@ class Sst2(_TextADBench):
             sha256="84207e6be5873fb18db798cc6faec86871f5a426554650ff64a1c34e87665f6f",
         ),
     )
-
-    def edition(self) -> Edition:
-        """Return ``published``."""
-        return Edition.of_files(*self.files)
 
     def read(self) -> tuple[Documents, Documents]:
         """Split the sentences in the order of the files."""
@@ -155,23 +138,3 @@ class Sst2(_TextADBench):
             for line in stream:
                 label, _, text = line.partition("\t")
                 yield self.classes[label == "0"], text.strip()
-
-
-_MEMBERS: dict[str, type[Dataset]] = {
-    kind.name.partition("-")[2]: kind for kind in (Newsgroups, ReutersTwo, Sms, Sst2)
-}
-
-
-def members() -> list[str]:
-    """Return the names of the corpora."""
-    return list(_MEMBERS)
-
-
-def member(name: str) -> type[Dataset]:
-    """Return the dataset of this name."""
-    return _MEMBERS[name]
-
-
-def summary(name: str) -> str:
-    """Return the first line on the corpus of this name."""
-    return (_MEMBERS[name].__doc__ or "").partition("\n")[0]

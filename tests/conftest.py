@@ -21,6 +21,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.datasets.pydocs import PyDocs
 from adbench_text.plugins import registry
 from adbench_text.plugins.dataset import Documents
+from adbench_text.storage import RemoteFile
 from adbench_text.store.store import Store
 from adbench_text.text import vectors
 from adbench_text.text.pretrained import caching as keeping
@@ -184,13 +185,19 @@ def caching() -> Iterator[None]:
 
 
 @pytest.fixture
+def any_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of the data directory are taken for the published ones, whatever they are."""
+    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
+
+
+@pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty data directory, and an empty cache directory beside it; downloads are allowed."""
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("ADBENCH_TEXT_OFFLINE", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setattr(vectors, "_memory", {})
+    vectors._open.cache_clear()
     return tmp_path / "data"
 
 

@@ -1,24 +1,16 @@
 import os
-import pickle
 import signal
 import sys
 import time
 import tracemalloc
 from multiprocessing import active_children
-from pathlib import Path
 from threading import Lock
 
-import numpy as np
 import pytest
 import sent_functions
 
-from adbench_text.corpora import corpus
 from adbench_text.errors import AdbenchTextError
-from adbench_text.plugins import registry
-from adbench_text.processes import CallError, Limits, Processes, _Process, pickled, tell
-
-MAPS = Path("/proc/self/maps")
-needs_maps = pytest.mark.skipif(not MAPS.exists(), reason="needs Linux, which lists mapped files")
+from adbench_text.processes import CallError, Limits, Processes, _Process, tell
 
 
 def processes(**options) -> Processes:
@@ -74,54 +66,3 @@ def test_a_process_that_is_spent_is_replaced():
         first, same = (workers.submit(os.getpid).result() for _ in range(2))
         workers.submit(tracemalloc.start).result()
         assert first == same != workers.submit(os.getpid).result()
-
-
-def files_mapped(path: Path) -> int:
-    return MAPS.read_text().count(str(path))
-
-
-@pytest.fixture
-def tiny(toy_path, home):
-    return corpus.load(registry.dataset("tiny"))
-
-
-@pytest.fixture
-def cache(tiny):
-    return Path(tiny.train.texts._data.filename)
-
-
-def contents(loaded: corpus.Corpus) -> list[object]:
-    return [part for d in (loaded.train, loaded.test) for part in (list(d.texts), d.labels.tolist())]
-
-
-@needs_maps
-def test_a_corpus_reaches_a_process_of_this_machine_as_the_place_in_its_file(tiny, cache):
-    sent = pickled(tiny, "The corpus")
-    first = tiny.train.texts[0].encode()
-    assert first not in sent
-    assert first in pickle.dumps(tiny)  # another machine has no such file
-    before = files_mapped(cache)
-    received = pickle.loads(sent)
-    assert files_mapped(cache) > before
-    assert contents(received) == contents(tiny)
-    assert received.digest == tiny.digest
-
-
-@pytest.mark.parametrize("change", ["deleted", "edited", "shorter"])
-def test_a_corpus_whose_file_is_another_one_now_is_sent_itself(tiny, cache, change):
-    content = cache.read_bytes()
-    cache.unlink()
-    if change == "edited":
-        place = content.index(tiny.train.texts[0].encode())
-        cache.write_bytes(content[:place] + b"?" + content[place + 1 :])
-    elif change == "shorter":
-        cache.write_bytes(content[:100])
-    received = pickle.loads(pickled(tiny, "The corpus"))
-    assert contents(received) == contents(tiny)
-    assert received.digest == tiny.digest
-
-
-def test_a_part_of_a_mapped_array_stays_this_part(tiny):
-    part = tiny.train.texts._data[2:5]
-    assert isinstance(part, np.memmap)
-    np.testing.assert_array_equal(pickle.loads(pickled(part, "A part")), part)

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import PROTOCOL
-from adbench_text.corpora.corpus import Corpus, cleaned_parts
+from adbench_text.corpora.corpus import Corpus
 from adbench_text.plugins.dataset import Documents
 from adbench_text.run.evaluate import evaluate
 from adbench_text.sweep.cell import Cell
+from adbench_text.text.cleaning import clean
 
 TOPICS = {
     "sea": "The ship, harbours, sailing; tide's anchor (crew) storm 12 waves",
@@ -34,8 +35,9 @@ def documents(n: int, seed: int) -> Documents:
 
 @pytest.fixture(scope="module")
 def corpus() -> Corpus:
-    parts = cleaned_parts(documents(240, seed=0), documents(120, seed=1))
-    return Corpus("topics", tuple(TOPICS), parts.train, parts.test, "made for tests")
+    train, test = documents(240, seed=0), documents(120, seed=1)
+    cleaned = (Documents(map(clean, part.texts), part.labels) for part in (train, test))
+    return Corpus("topics", tuple(TOPICS), *cleaned, "made for tests")
 
 
 MEASURES = ("auroc", "aupr_in", "aupr_out", "fpr95", "n_train_outliers")

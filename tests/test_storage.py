@@ -1,15 +1,13 @@
 import hashlib
-import json
 import os
 import re
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from adbench_text import storage
-from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, atomic_path, file_digest
 
 CONTENT = b"1,title,description\n" * 5000
@@ -189,12 +187,6 @@ def test_offline_nothing_is_asked_for(home, server, remote, monkeypatch):
     assert not home.exists()
 
 
-@pytest.mark.parametrize("path", ["../../x", "a/../../x", "/etc/x", "", "."])
-def test_a_path_out_of_the_data_directory_is_refused(path):
-    with pytest.raises(InvalidValueError, match="must be relative to the data directory, and stay"):
-        RemoteFile(path, "https://example.org/x", md5=32 * "0")
-
-
 @pytest.fixture
 def file(home, tmp_path) -> Path:
     path = tmp_path / "file"
@@ -224,16 +216,13 @@ def test_file_digest_notices_a_changed_file(file):
     assert file_digest(file) == hashlib.sha256(b"Longer content").hexdigest()
 
 
-@pytest.mark.parametrize("damage", ["abc", 64 * "z", 7, b"{", b"[]", b'{"stamp": 1}', b"\xff\xfe"])
+@pytest.mark.parametrize("damage", [b"", b"abc", 64 * b"z", 63 * b"0", b"\xff\xfe"])
 def test_a_damaged_memory_of_digests_is_made_again(file, damage):
     digest = file_digest(file)
     (memory,) = everything_in(storage.cache_dir())
-    intact = memory.read_bytes()
-    if not isinstance(damage, bytes):  # a digest that cannot be one
-        damage = json.dumps(json.loads(intact) | {"digest": damage}).encode()
     memory.write_bytes(damage)
     assert file_digest(file) == digest
-    assert memory.read_bytes() == intact
+    assert memory.read_text() == digest
 
 
 @pytest.mark.parametrize("name", ["missing", "folder", "file/below"])
@@ -242,43 +231,3 @@ def test_file_digest_of_what_is_no_file_is_one_line(file, name):
     with pytest.raises(DataError, match=r"^Cannot read .*: .+\.$"):
         file_digest(file.parent / name)
     assert everything_in(storage.cache_dir()) == []
-
-
-# Arrays in the cache
-
-
-ARRAYS = {"texts": np.arange(5, dtype=np.uint8), "matrix": np.ones((2, 3), np.float32), "n": np.array(7)}
-
-
-@pytest.fixture
-def arrays(home) -> Path:
-    folder = storage.cache_dir() / "kind" / "a"
-    storage.write_arrays(folder, ARRAYS)
-    return folder
-
-
-def test_arrays_are_read_as_they_were_written(arrays):
-    loaded = storage.read_arrays(arrays)
-    assert loaded is not None
-    assert loaded.keys() == ARRAYS.keys()
-    for name, array in ARRAYS.items():
-        assert (loaded[name].dtype, loaded[name].shape) == (array.dtype, array.shape)
-        assert np.array_equal(loaded[name], array)
-
-
-@pytest.mark.parametrize("name", [*(f"{name}.npy" for name in ARRAYS), "digests.json"])
-def test_arrays_that_somebody_changed_are_not_read(arrays, name):
-    if name == "digests.json":
-        (arrays / name).write_text((arrays / name).read_text().replace("1", "2"))
-    else:
-        np.save(arrays / name, ARRAYS[Path(name).stem] + 1)
-    assert storage.read_arrays(arrays) is None
-    (arrays / name).unlink()
-    assert storage.read_arrays(arrays) is None
-
-
-def test_an_array_of_pickled_objects_is_not_read(arrays):
-    np.save(arrays / "n.npy", np.array([print], dtype=object))
-    digests = json.loads((arrays / "digests.json").read_text())
-    (arrays / "digests.json").write_text(json.dumps(digests | {"n": file_digest(arrays / "n.npy")}))
-    assert storage.read_arrays(arrays) is None

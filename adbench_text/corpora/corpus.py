@@ -3,29 +3,30 @@
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
-from adbench_text.errors import AdbenchTextError, DataError, InvalidValueError
-from adbench_text.escaping import file_name, one_line, utf8
-from adbench_text.places import FAILURES, described, message_of, place_of_error, place_of_method
-from adbench_text.plugins import dataset as contract
-from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw, fact
+from adbench_text.errors import DataError, InvalidValueError
+from adbench_text.escaping import file_name, from_utf8, one_line, utf8
+from adbench_text.places import as_plugin_error, place_of_method
+from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.text.cleaning import clean
-from adbench_text.text.packed import PackedTexts
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from adbench_text.plugins.detector import TextDetector
 
 _PARTS = ("training", "test")
+_COLUMNS = ["part", "label", "text", "cleaned"]  # of a table of documents
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,6 @@ class Corpus:
             state.update(documents.labels.astype("<i8").tobytes())
         return state.hexdigest()[:32]
 
-    def has_changed(self) -> bool:
-        """Return whether its content is another one than when its digest was asked for first."""
-        again = replace(self)  # which remembers no digest
-        raw = vars(self).get("raw")
-        return again.digest != self.digest or (raw is not None and again.raw.digest != raw.digest)
-
     @cached_property
     def raw(self) -> "Corpus":
         """The same documents as they were written, in the same rows; its digest is that of their texts."""
@@ -106,16 +101,13 @@ class Corpus:
             chosen = [order[labels == label][:limit] for label in range(len(self.classes))]
             return np.sort(np.concatenate(chosen))
 
-        def originals(texts: Sequence[str], rows: NDArray[np.int64]) -> Sequence[str]:
-            return [texts[row] for row in rows] if len(texts) else ()
-
         of_train, of_test = some(self.train), some(self.test)
         return replace(
             self,
             train=self.train.take(of_train),
             test=self.test.take(of_test),
-            originals=originals(self.originals, of_test),
-            train_originals=originals(self.train_originals, of_train),
+            originals=[self.originals[row] for row in of_test] if self.originals else (),
+            train_originals=[self.train_originals[row] for row in of_train] if self.train_originals else (),
             edition=f"{self.edition}, at most {limit} documents per class",
             is_published=False,
             limit=limit,
@@ -134,35 +126,61 @@ class Corpus:
 
 def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     """Load a cleaned corpus, which is cached under its edition, its code, and the protocol."""
+    import pandas as pd
+
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
-    folder = f"{file_name(dataset.name)}-{key}-v{PROTOCOL}"
-    path = storage.cache_dir() / "corpora" / folder
-    cleaned = _read_cache(path)
-    if cleaned is None:
-        cleaned = cleaned_parts(*read(dataset))
-        _write_cache(path, cleaned)
-        cleaned = _read_cache(path) or cleaned  # mapped, so that processes share it
-    corpus = of_dataset(dataset, edition, cleaned)
+    path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
+    documents = None
+    with suppress(Exception):  # it is not there, or damaged in any way
+        documents = pd.read_parquet(path, page_checksum_verification=True)[_COLUMNS]
+    if documents is None:
+        documents = cleaned(*read(dataset))
+        storage.write_cache(path, partial(documents.to_parquet, write_page_checksum=True))
+    corpus = of_dataset(dataset, edition, documents)
     return corpus if limit is None else corpus.limited(limit)
 
 
-def of_dataset(dataset: Dataset, edition: Edition, cleaned: "Cleaned") -> Corpus:
-    """Return the corpus of a dataset, given its cleaned documents."""
-    facts: dict[str, Any] = {name: fact(dataset, name) for name in ("inliers", "protocol", "redraw")}
-    facts |= {"edition": edition.name, "is_published": edition.is_published, **cleaned._asdict()}
-    return Corpus(dataset.name, tuple(dataset.classes), **facts)
+def cleaned(train: Documents, test: Documents) -> "pd.DataFrame":
+    """Return a table of the raw documents of both parts, with their cleaned texts."""
+    import pandas as pd
+
+    texts = [*train.texts, *test.texts]
+    columns = (
+        np.repeat(_PARTS, [len(train), len(test)]),
+        np.concatenate([train.labels, test.labels]),
+        [utf8(text) for text in texts],  # bytes: a lone surrogate is no string of Parquet
+        [utf8(clean(text)) for text in texts],
+    )
+    return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
+
+
+def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") -> Corpus:
+    """Return the corpus of a dataset, given the table of its documents; it has those with words."""
+    with_words = documents[documents["cleaned"] != b""]
+    parts = [with_words[with_words["part"] == part] for part in _PARTS]
+    train, test = (Documents(map(from_utf8, part["cleaned"]), part["label"].to_numpy()) for part in parts)
+    train_originals, originals = ([from_utf8(text) for text in part["text"]] for part in parts)
+    return Corpus(
+        dataset.name,
+        tuple(dataset.classes),
+        train,
+        test,
+        edition.name,
+        edition.is_published,
+        n_empty=len(documents) - len(with_words),
+        originals=originals,
+        train_originals=train_originals,
+        inliers=dataset.inliers,
+        protocol=dataset.protocol,
+        redraw=dataset.redraw,
+    )
 
 
 def edition_of(dataset: Dataset) -> Edition:
     """Return the edition of a dataset; raise DataError if it raises an error or returns anything else."""
-    try:
+    with as_plugin_error(f"{dataset.name} cannot find its edition", type(dataset).__module__, DataError):
         edition = dataset.edition()
-    except AdbenchTextError:
-        raise
-    except FAILURES as error:
-        reason = described(error, type(dataset).__module__)
-        raise DataError(f"{dataset.name} cannot find its edition: {reason}") from error
     if not isinstance(edition, Edition) or {type(edition.name), type(edition.digest)} != {str}:
         raise DataError(
             f"{dataset.name}: edition() must return an Edition(name, digest) of two strings, "
@@ -173,106 +191,14 @@ def edition_of(dataset: Dataset) -> Edition:
 
 def read(dataset: Dataset) -> tuple[Documents, Documents]:
     """Return the raw documents of both parts of a dataset; a DataError names file and line."""
-    module = type(dataset).__module__
-    try:
+    with as_plugin_error(f"{dataset.name} cannot be read", type(dataset).__module__, DataError):
         parts = dataset.read()
-    except AdbenchTextError as error:
-        if not place_of_error(error, contract.__name__):  # raised on purpose, by the dataset or a download
-            raise
-        reason = message_of(error).rstrip(".") + place_of_error(error, module)
-        raise DataError(f"{dataset.name} cannot be read: {reason}") from error
-    except FAILURES as error:
-        raise DataError(f"{dataset.name} cannot be read: {described(error, module)}") from error
-    if problem := _problem(parts, len(dataset.classes)):
-        raise DataError(f"{dataset.name}: {problem}{place_of_method(type(dataset), 'read')}")
-    train, test = parts
-    return train, test
-
-
-def _problem(parts: Any, n_classes: int) -> str:
-    """Return what is wrong with the result of ``read``; an empty string if it is right."""
-    if not isinstance(parts, tuple | list) or len(parts) != 2:
-        got = f"a {type(parts).__name__} of {len(parts)}" if isinstance(parts, tuple | list) else _type(parts)
-        return f"read() must return two Documents, the training and the test part, got {got}"
-    for name, documents in zip(_PARTS, parts, strict=True):
-        if not isinstance(documents, Documents):
-            return f"read() must return Documents(texts, labels) as the {name} part, got {_type(documents)}"
-        if problem := _problem_of_texts(documents.texts) or _problem_of_labels(documents.labels, n_classes):
-            return f"the {name} part has {problem}"
-    return ""
-
-
-def _problem_of_texts(texts: Any) -> str:
-    if not isinstance(texts, list | tuple):
-        return f"no list of texts, but {_type(texts)}: use list(texts)"
-    for place, text in enumerate(texts):
-        if not isinstance(text, str):
-            return f"a text that is no string: {_type(text)} at position {place}, {text!r:.40}"
-    return ""
-
-
-def _problem_of_labels(labels: Any, n_classes: int) -> str:
-    if not isinstance(labels, np.ndarray):
-        return f"no NumPy array of labels, but {_type(labels)}: use np.array(labels)"
-    if labels.ndim != 1 or (len(labels) and labels.dtype.kind not in "iu"):
-        return (
-            f"labels of type {labels.dtype} and shape {labels.shape}: they must be whole numbers of shape "
-            f"({len(labels)},), the indices of the classes"
+    returned = parts if isinstance(parts, tuple | list) else [parts]
+    if len(returned) != 2 or not all(isinstance(part, Documents) for part in returned):
+        raise DataError(
+            f"{dataset.name}: read() must return two Documents(texts, labels), the training and the test "
+            f"part, got {', '.join(type(part).__name__ for part in returned) or 'nothing'}"
+            f"{place_of_method(type(dataset), 'read')}"
         )
-    if outside := sorted(set(labels.tolist()) - set(range(n_classes))):
-        return f"the label {outside[0]}, but its {n_classes} classes have the indices 0 to {n_classes - 1}"
-    return ""
-
-
-def _type(value: Any) -> str:
-    name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
-
-
-class Cleaned(NamedTuple):
-    """What a corpus holds of the documents of its dataset; see `Corpus`."""
-
-    train: Documents
-    test: Documents
-    n_empty: int
-    originals: Sequence[str]
-    train_originals: Sequence[str]
-
-
-def cleaned_parts(train: Documents, test: Documents) -> Cleaned:
-    """Clean the raw documents of both parts; those that clean to nothing are dropped and counted."""
-    cleaned, originals = [], []
-    for documents in (train, test):
-        texts = [clean(text) for text in documents.texts]
-        kept = np.array([row for row, text in enumerate(texts) if text], dtype=np.int64)
-        cleaned.append(Documents(texts, documents.labels).take(kept))
-        originals.append(documents.take(kept).texts)
-    n_empty = len(train) + len(test) - sum(map(len, cleaned))
-    return Cleaned(cleaned[0], cleaned[1], n_empty, originals[1], originals[0])
-
-
-def _write_cache(path: Path, cleaned: Cleaned) -> None:
-    arrays = {"n_empty": np.array(cleaned.n_empty)}
-    parts = ("train", cleaned.train, cleaned.train_originals), ("test", cleaned.test, cleaned.originals)
-    for name, part, raw in parts:  # cleaned texts hold no line ends
-        arrays[f"{name}_texts"] = np.frombuffer(utf8("\n".join(part.texts)), dtype=np.uint8)
-        arrays[f"{name}_labels"] = part.labels.astype(np.int64)
-        originals = [utf8(text) for text in raw]
-        arrays[f"{name}_originals"] = np.frombuffer(b"".join(originals), dtype=np.uint8)
-        arrays[f"{name}_original_ends"] = np.cumsum([len(text) for text in originals], dtype=np.int64)
-    storage.write_arrays(path, arrays)
-
-
-def _read_cache(path: Path) -> Cleaned | None:
-    arrays = storage.read_arrays(path)
-    if arrays is None:
-        return None
-    parts, originals = [], []
-    for name in ("train", "test"):
-        texts = PackedTexts.of_lines(arrays[f"{name}_texts"])
-        parts.append(Documents(texts, np.array(arrays[f"{name}_labels"])))  # a copy: the file may be edited
-        ends = arrays[f"{name}_original_ends"]
-        begins = np.append(0, ends)[:-1]
-        originals.append(PackedTexts(arrays[f"{name}_originals"], begins, ends))
-    n_empty = int(arrays["n_empty"])
-    return Cleaned(parts[0], parts[1], n_empty, originals[1], originals[0])
+    train, test = returned
+    return train, test

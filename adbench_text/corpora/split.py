@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw, fact
+from adbench_text.plugins.dataset import PROTOCOLS, Documents, Redraw
 
 LEVELS = (0.0, 0.05, 0.10, 0.15)  # the contamination levels of DATE, section 4.3
 _TEST_ORDER = 1  # the stream of random numbers that orders the test documents
@@ -49,7 +49,7 @@ class Split:
 
 def protocol_of(source: Any, protocol: str | None) -> str:
     """Return a protocol that is asked for, or that of a dataset or corpus; raise an error if it has none."""
-    own = fact(source, "protocol")
+    own: str = source.protocol
     if protocol not in (None, *PROTOCOLS):
         raise UnknownNameError("protocol", protocol, PROTOCOLS)
     if protocol in (None, own, UNLABELLED):
@@ -65,11 +65,11 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
     """Return the inlier classes of each split of a dataset or corpus, by the name of the split.
 
     >>> from types import SimpleNamespace
-    >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"))
+    >>> weather = SimpleNamespace(name="weather", classes=("rain", "sun", "snow"), inliers=())
     >>> splits(weather, "leave-one-out")["not-rain"]
     ('sun', 'snow')
     """
-    classes, inliers = tuple(source.classes), tuple(fact(source, "inliers"))
+    classes, inliers = tuple(source.classes), tuple(source.inliers)
     if unknown := set(inliers).difference(classes):
         raise UnknownNameError(f"inlier class of {source.name}", min(unknown), classes)
     if protocol == LEAVE_ONE_OUT:
@@ -81,10 +81,9 @@ def splits(source: Any, protocol: str = ONE_VS_REST) -> dict[str, tuple[str, ...
     return {"+".join(inliers): inliers} if inliers else {name: (name,) for name in classes}
 
 
-def levels_of(source: Any, protocol: str) -> tuple[float, ...]:
+def levels_of(dataset: Any, protocol: str) -> tuple[float, ...]:
     """Return the contamination levels that are run on a dataset if none are asked for."""
-    own = tuple(fact(source, "contamination"))
-    return own or (LEVELS[1:] if protocol == UNLABELLED else LEVELS)
+    return tuple(dataset.contamination) or (LEVELS[1:] if protocol == UNLABELLED else LEVELS)
 
 
 def draw(

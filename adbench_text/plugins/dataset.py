@@ -6,7 +6,7 @@ A dataset may use these functions of `adbench_text.storage`: `data_dir` (the fol
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, ClassVar
@@ -14,39 +14,57 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.errors import DataError
 from adbench_text.storage import RemoteFile, file_digest
-from adbench_text.text.packed import PackedTexts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Documents:
     """Texts of documents and the class of each: ``labels[i]`` is an index into the corpus's class names.
 
+    Parameters
+    ----------
+    texts : iterable of str
+    labels : sequence of int
+        They become an array.
+
+    Raises
+    ------
+    TypeError
+        If a text is not a string.
+    ValueError
+        If a label is not a whole number, or there are not as many labels as texts.
+
     Examples
     --------
-    >>> documents = Documents(["The 2 ships!", "7", "A storm."], np.array([0, 1, 1]))
+    >>> documents = Documents(["The 2 ships!", "7", "A storm."], [0, 1, 1])
     >>> documents.take(np.array([0, 2]))
     Documents(texts=['The 2 ships!', 'A storm.'], labels=array([0, 1]))
     """
 
-    texts: Sequence[str]
+    texts: list[str]
     labels: NDArray[np.int64]
 
-    def __post_init__(self) -> None:
-        if len(self.texts) != len(self.labels):
-            raise DataError(
-                f"Each document needs one label, got {len(self.texts)} texts and {len(self.labels)} labels."
+    def __init__(self, texts: Iterable[str], labels: Sequence[int] | NDArray[Any]) -> None:
+        listed, numbers = list(texts), np.asarray(labels if len(labels) else np.zeros(0, np.int64))
+        for position, text in enumerate(listed):
+            if not isinstance(text, str):
+                raise TypeError(f"a text is not a string: got {text!r:.40} at position {position}")
+        if numbers.ndim != 1 or numbers.dtype.kind not in "iu":
+            raise ValueError(
+                f"labels must be whole numbers, the indices of the classes, got an array of {numbers.dtype} "
+                f"of shape {numbers.shape}"
             )
+        if len(listed) != len(numbers):
+            raise ValueError(f"each document needs one label, got {len(listed)} texts, {len(numbers)} labels")
+        object.__setattr__(self, "texts", listed)
+        object.__setattr__(self, "labels", numbers.astype(np.int64, copy=False))
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def take(self, rows: NDArray[np.int64]) -> "Documents":
         """Return the documents of these row numbers, in this order."""
-        texts = self.texts
-        taken = texts.take(rows) if isinstance(texts, PackedTexts) else [texts[row] for row in rows]
-        return Documents(taken, self.labels[rows])
+        return Documents([self.texts[row] for row in rows], self.labels[rows])
 
 
 @dataclass(frozen=True)
@@ -66,21 +84,6 @@ class Edition:
     name: str
     digest: str
     is_published: bool = False
-
-    @classmethod
-    def of_files(cls, *files: RemoteFile) -> "Edition":
-        """Return the edition of the files of a dataset, which are downloaded if they are missing.
-
-        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions.
-        """
-        digests = [file_digest(file.fetch(), file.algorithm) for file in files]
-        own = [
-            f"{PurePath(file.path).name} {digest[:8]}"
-            for file, digest in zip(files, digests, strict=True)
-            if digest != file.digest
-        ]
-        name = f"not the published files: {', '.join(own)}" if own else "published"
-        return cls(name, "".join(digest[:16] for digest in digests), is_published=not own)
 
 
 @dataclass(frozen=True)
@@ -110,6 +113,8 @@ class Dataset(ABC):
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     source, licence, citation : str
         Where it comes from, its terms of use, and the publication to cite.
+    files : tuple of RemoteFile, default ()
+        The published files that it reads.
     inliers : tuple of str, default ()
         The classes that are normal together, if only these can be: then there is one split. The other
         classes need no training documents.
@@ -134,8 +139,8 @@ class Dataset(ABC):
     ...         return Edition("published", digest="1")
     ...
     ...     def read(self):
-    ...         train = Documents(["wet and grey", "warm and bright"], np.array([0, 1]))
-    ...         return train, Documents(["grey clouds", "bright sky"], np.array([0, 1]))
+    ...         train = Documents(["wet and grey", "warm and bright"], [0, 1])
+    ...         return train, Documents(["grey clouds", "bright sky"], [0, 1])
     >>> train, test = Weather().read()
     >>> Weather.classes[test.labels[1]], test.texts[1]
     ('sun', 'bright sky')
@@ -146,14 +151,26 @@ class Dataset(ABC):
     source: ClassVar[str]
     licence: ClassVar[str]
     citation: ClassVar[str]
+    files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = "one-vs-rest"
     contamination: ClassVar[tuple[float, ...]] = ()
     redraw: ClassVar[Redraw | None] = None
 
-    @abstractmethod
     def edition(self) -> Edition:
-        """Download the sources if they are missing, and return which edition they are."""
+        """Download the files if they are missing, and return which edition they are.
+
+        Its name is ``"published"`` if each is the published one, otherwise it lists the other editions. A
+        dataset without `files` has a method of its own.
+        """
+        digests = [file_digest(file.fetch(), file.algorithm) for file in self.files]
+        others = [
+            f"{PurePath(file.path).name} {digest[:8]}"
+            for file, digest in zip(self.files, digests, strict=True)
+            if digest != file.digest
+        ]
+        name = f"not the published files: {', '.join(others)}" if others else "published"
+        return Edition(name, "".join(digest[:16] for digest in digests), is_published=not others)
 
     @abstractmethod
     def read(self) -> tuple[Documents, Documents]:
@@ -164,22 +181,16 @@ class Dataset(ABC):
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
 
 
-def check_facts(dataset: Any) -> None:
+def check_facts(dataset: Dataset) -> None:
     """Raise ValueError if an optional attribute of a dataset is not what `Dataset` says."""
-    inliers, levels, redraw = (fact(dataset, name) for name in ("inliers", "contamination", "redraw"))
-    protocol = fact(dataset, "protocol")
+    inliers, levels, protocol = dataset.inliers, dataset.contamination, dataset.protocol
     if protocol not in PROTOCOLS:
         raise ValueError(f"its protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r:.40}")
     if not isinstance(inliers, tuple) or not set(inliers) < {*dataset.classes}:
         raise ValueError(f"its inliers must be a tuple of some of its classes, got {inliers!r:.60}")
     if not (isinstance(levels, tuple) and all(isinstance(level, int | float) for level in levels)):
         raise ValueError(f"its contamination must be a tuple of numbers, got {levels!r:.60}")
-    if isinstance(redraw, Redraw) != (protocol == "redrawn"):
+    if isinstance(dataset.redraw, Redraw) != (protocol == "redrawn"):
         raise ValueError(
-            f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {redraw}"
+            f"redraw must be a Redraw with the protocol redrawn, and None otherwise, got {dataset.redraw}"
         )
-
-
-def fact(dataset: Any, name: str) -> Any:
-    """Return an optional attribute of a dataset; one of another package need not be a `Dataset`."""
-    return getattr(dataset, name, getattr(Dataset, name))

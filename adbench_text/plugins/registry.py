@@ -2,10 +2,10 @@
 
 A plug-in is a file or a folder in ``detectors/`` or ``datasets/`` whose name does not begin with an
 underscore, or an entry point of another package in the group ``adbench_text.detectors`` or
-``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name.
-Finding and listing import nothing: the files are parsed.
+``adbench_text.datasets``. Its name is the ``name`` that its class declares, otherwise the file's name. A file
+may also have several classes that each declare one. Finding and listing import nothing: the files are parsed.
 
-A file of detectors or datasets may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
+Instead of classes, a file may define a family: ``members() -> list[str]``, ``member(name) -> type`` and,
 for lists, ``summary(name) -> str``; they are called ``family-member``, where the family has the file's name.
 
 If two plug-ins have one name, neither is loaded: asking for the name is an error, and all else works. A name
@@ -19,7 +19,7 @@ import pkgutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -35,10 +35,7 @@ if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
 KINDS = ("detectors", "datasets")  # each is a folder
-_NEEDED = {
-    "detectors": ("__call__", "fit", "decision_function"),
-    "datasets": ("name", "classes", "edition", "read"),
-}
+_NEEDED = ("__call__", "fit", "decision_function")  # of a detector
 _OURS = "adbench-text"
 #: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
 _RELEASED = frozenset("cvdd date form iforest knn_words llr mean ocsvm pyod pytextad".split())
@@ -79,9 +76,10 @@ def plugins(kind: str) -> dict[str, Plugin]:
     """Find all plug-ins of a kind, such as ``"detectors"``, by name."""
     package = importlib.import_module(f"adbench_text.{kind}")
     candidates = [
-        _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
+        plugin
         for info in pkgutil.iter_modules(package.__path__)
         if not info.name.startswith("_")
+        for plugin in _from_file(kind, info.name, Path(str(info.module_finder.path)), info.ispkg)  # type: ignore[union-attr]
     ]
     candidates += [_from_entry_point(kind, point) for point in entry_points(group=f"adbench_text.{kind}")]
     by_name: dict[str, Plugin] = {}
@@ -97,34 +95,45 @@ def plugins(kind: str) -> dict[str, Plugin]:
     return dict(sorted(by_name.items()))
 
 
-def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> Plugin:
+def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plugin]:
     module = f"adbench_text.{kind}.{name}"
-    place = f"{module} (adbench-text)"
     path = folder / name / "__init__.py" if is_package else folder / f"{name}.py"
-    load: Callable[[], Any] = lambda: importlib.import_module(module)  # noqa: E731
+    load = partial(importlib.import_module, module)
+    file = Plugin(kind, name, "", load, module, f"{module} (adbench-text)")
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
-        return Plugin(kind, name, "", load, module, place, problem=f"{module} cannot be read: {error}")
+        return [replace(file, problem=f"{module} cannot be read: {error}")]
+    file = replace(file, summary=_first_line(tree))
+    if any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body):
+        return [replace(file, is_family=True)]
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
-    public = [node.name for node in classes if not node.name.startswith("_")]
-    is_family = any(isinstance(node, ast.FunctionDef) and node.name == "members" for node in tree.body)
-    if not is_family and len(public) != 1:
-        problem = f"{module} must define exactly one public class, found {', '.join(public) or 'none'}."
-        return Plugin(kind, name, "", load, module, place, problem=problem)
-    if not is_family:
-        load = lambda: getattr(importlib.import_module(module), public[0])  # noqa: E731
-    declared = [] if is_family else map(_declared_name, classes)
-    return Plugin(
-        kind,
-        str(next(filter(None, declared), name)),
-        (ast.get_docstring(tree) or "").partition("\n")[0],
-        load,
-        module,
-        place,
-        is_family=is_family,
-        class_name="" if is_family else public[0],
-    )
+    public = [node for node in classes if not node.name.startswith("_")]
+    declared = list(map(_declared_name, public))
+    if len(public) == 1:  # its name may be that of a base, or of the file
+        declared = [next(filter(None, map(_declared_name, classes)), name)]
+    if not all(declared) or not public:
+        listed = ", ".join(node.name for node in public) or "none"
+        problem = f"{module} must define one public class, or several that each have a name, found {listed}."
+        return [replace(file, problem=problem)]
+    return [
+        replace(
+            file,
+            name=str(own_name),
+            summary=file.summary if len(public) == 1 else _first_line(node),
+            load=partial(_load_class, module, node.name),
+            class_name=node.name,
+        )
+        for node, own_name in zip(public, declared, strict=True)
+    ]
+
+
+def _load_class(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+def _first_line(node: ast.Module | ast.ClassDef) -> str:
+    return (ast.get_docstring(node) or "").partition("\n")[0]
 
 
 def _declared_name(node: ast.ClassDef) -> object:
@@ -147,11 +156,15 @@ def _from_entry_point(kind: str, point: EntryPoint) -> Plugin:
 def _foreign(kind: str, point: EntryPoint) -> Any:
     """Load what another package offers, and see that it is what it should be."""
     loaded = point.load()
-    if kind == "datasets" and inspect.isclass(loaded):
-        loaded = loaded()
-    is_factory = kind == "detectors" and inspect.isfunction(loaded)
-    missing = [name for name in _NEEDED[kind] if not is_factory and not hasattr(loaded, name)]
-    if missing:
+    if kind == "datasets":
+        from adbench_text.plugins.dataset import Dataset
+
+        made = loaded() if inspect.isclass(loaded) else loaded
+        if not isinstance(made, Dataset):
+            raise TypeError(f"{point.value} is no subclass of adbench_text.plugins.dataset.Dataset")
+        return made
+    missing = [name for name in _NEEDED if not hasattr(loaded, name)]
+    if missing and not inspect.isfunction(loaded):
         raise TypeError(f"{point.value} has no {', '.join(missing)}")
     return loaded
 

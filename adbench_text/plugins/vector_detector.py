@@ -108,17 +108,18 @@ class VectorDetector(TextDetector):
     @property
     def regime(self) -> str:
         """Knowledge besides the training documents."""
-        if find_method(self.encoder).is_pretrained:
+        method = find_method(self.encoder)
+        if method.is_pretrained:
             return PRE_TRAINED
-        return WORDS if self._encoding.reads_file else FROM_SCRATCH
+        return WORDS if method.needs_vectors else FROM_SCRATCH
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Look up what the encoder does not learn, for all documents of a corpus at once."""
-        find_method(self.encoder).prepare(self._encoding, texts)
+        self._encoding.encoder().prepare(texts)
 
     def resources(self) -> dict[str, str]:
         """Return the digest of the word vectors or of the pre-trained model, if there is one."""
-        return find_method(self.encoder).resources(self._encoding)
+        return self._encoding.encoder().resources()
 
     def needed_resources(self) -> dict[str, str]:
         """Return its `resources` without the versions of libraries."""

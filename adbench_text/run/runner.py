@@ -68,14 +68,11 @@ def run_sweep(
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):
         try:
-            try:
-                with closing(finished(engine, work, keep)) as ended:
-                    for result in ended:
-                        results.append(result.without_data())
-                        progress.done(result)
-                        due = _next_attempt(store, progress, due)
-            finally:
-                _fail_if_changed(work, results, keep)
+            with closing(finished(engine, work, keep)) as ended:
+                for result in ended:
+                    results.append(result.without_data())
+                    progress.done(result)
+                    due = _next_attempt(store, progress, due)
             store.log_kept()
             report(used)
         finally:
@@ -96,17 +93,6 @@ def _next_attempt(store: Any, progress: Progress, due: float) -> float:
             progress.message(f"{error} Until then, results are kept and logged later.", "error")
         return time.monotonic() + _RETRY_SECONDS
     return 0.0
-
-
-def _fail_if_changed(work: Work, results: list[Result], keep: Callable[[Result], Result]) -> None:
-    """Let all cells of a corpus fail that has changed since the start: code can edit its cache."""
-    for name in {result.cell.dataset for result in results}:
-        if work.corpora[name].has_changed():
-            reason = f"the cached documents of {name} were edited during the sweep"
-            work.progress.message(f"all its cells failed: {reason}. Run them with --retry failed.", "error")
-            for i, result in enumerate(results):
-                if result.cell.dataset == name and not result.reason:
-                    results[i] = keep(Result(result.cell, time.time(), {}, reason=reason))
 
 
 def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cell, str]:

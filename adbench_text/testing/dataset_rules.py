@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from functools import cached_property
 
-from adbench_text.corpora.corpus import Corpus, cleaned_parts, edition_of, of_dataset, read
+from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset, read
 from adbench_text.places import place_of_method
-from adbench_text.plugins.dataset import Dataset
+from adbench_text.plugins.dataset import Dataset, check_facts
 from adbench_text.testing.rules import Note, Rule
 
 
@@ -23,7 +23,7 @@ class ReadDataset:
     def load(self) -> Corpus:
         """Return the cleaned corpus; read it from its sources."""
         edition = edition_of(self.dataset)
-        return of_dataset(self.dataset, edition, cleaned_parts(*read(self.dataset)))
+        return of_dataset(self.dataset, edition, cleaned(*read(self.dataset)))
 
 
 def states_its_facts(source: ReadDataset) -> Iterator[str]:
@@ -40,8 +40,11 @@ def states_its_facts(source: ReadDataset) -> Iterator[str]:
         yield f"classes must be a tuple of names, got {classes!r:.60}"
     elif len(set(classes)) != len(classes) or len(classes) < 2:
         yield f"classes must be at least two different names, got {classes!r:.60}"
-    elif not set(inliers := getattr(dataset, "inliers", ())) < set(classes):
-        yield f"inliers must be some of its classes, and not all, got {inliers!r:.60}"
+    else:
+        try:
+            check_facts(dataset)
+        except ValueError as error:
+            yield str(error)
 
 
 def has_an_edition(source: ReadDataset) -> Iterator[str]:
@@ -63,10 +66,7 @@ def has_documents_of_every_class(source: ReadDataset) -> Iterator[str]:
     draws both parts, the training part is empty.
     """
     dataset, corpus = source.dataset, source.corpus
-    is_redrawn, protocol = getattr(dataset, "redraw", None) is not None, getattr(dataset, "protocol", "")
-    if is_redrawn != (protocol == "redrawn"):
-        yield f"redraw needs the protocol 'redrawn', and this protocol needs redraw, got {protocol!r}"
-    if (is_redrawn or protocol == "unlabelled") and len(corpus.train):
+    if dataset.protocol in ("redrawn", "unlabelled") and len(corpus.train):
         place = place_of_method(type(dataset), "read")
         yield f"all documents must be in the test part, got {len(corpus.train):,} for training{place}"
     yield Note(corpus.counts())

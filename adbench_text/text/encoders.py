@@ -40,10 +40,9 @@ class Encoding:
     device: str = "auto"
     precision: str = "fp32"
 
-    @property
-    def reads_file(self) -> bool:
-        """Whether it needs a file of word vectors."""
-        return find_method(self.method).needs_vectors
+    def encoder(self) -> "Encoder":
+        """Return the encoder, which is not fitted."""
+        return find_method(self.method)(self)
 
 
 class Encoder(ABC):
@@ -60,12 +59,10 @@ class Encoder(ABC):
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
 
-    @classmethod  # noqa: B027  # a subclass need not define it
-    def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
+    def prepare(self, texts: Sequence[str]) -> None:  # noqa: B027  # a subclass need not define it
         """Look up what is not learned, for all documents of a corpus at once; by default nothing."""
 
-    @classmethod
-    def resources(cls, encoding: Encoding) -> dict[str, str]:
+    def resources(self) -> dict[str, str]:
         """Return digests of the files that decide the vectors, by name; by default none."""
         return {}
 
@@ -84,15 +81,13 @@ class Encoder(ABC):
 class _Pooling(Encoder):
     """Combines the vectors of the known words of a document."""
 
-    @classmethod
-    def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
+    def prepare(self, texts: Sequence[str]) -> None:
         """Read the file of word vectors."""
-        vectors.load(encoding.vectors)
+        vectors.load(self.encoding.vectors)
 
-    @classmethod
-    def resources(cls, encoding: Encoding) -> dict[str, str]:
+    def resources(self) -> dict[str, str]:
         """Return the digest of the file of word vectors."""
-        return {"vectors": vectors.digest(encoding.vectors)}
+        return {"vectors": vectors.digest(self.encoding.vectors)}
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
         counts, vocabulary = count_words(texts)
@@ -185,23 +180,22 @@ class Pretrained(Encoder):
     needs_vectors = False
     is_pretrained = True
 
-    @classmethod
-    def prepare(cls, encoding: Encoding, texts: Sequence[str]) -> None:
-        """Encode a complete corpus, and keep the vectors on disk."""
-        _located(encoding).prepare(texts)
+    @property
+    def _model(self) -> pretrained.PretrainedModel:
+        own = self.encoding
+        return pretrained.locate(own.method, own.max_pieces, own.device, own.precision)
 
-    @classmethod
-    def resources(cls, encoding: Encoding) -> dict[str, str]:
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Encode a complete corpus, and keep the vectors on disk."""
+        self._model.prepare(texts)
+
+    def resources(self) -> dict[str, str]:
         """Return the digest of the model and of its settings, and the libraries that compute with it."""
-        model = _located(encoding)
+        model = self._model
         return {"encoder": model.digest, LIBRARIES: model.libraries}
 
     def _encode(self, texts: HashedTexts) -> NDArray[Any]:
-        return _located(self.encoding).look_up(texts)
-
-
-def _located(encoding: Encoding) -> pretrained.PretrainedModel:
-    return pretrained.locate(encoding.method, encoding.max_pieces, encoding.device, encoding.precision)
+        return self._model.look_up(texts)
 
 
 class WordLlama(Pretrained):
@@ -241,7 +235,7 @@ def fit_encoder(encoding: Encoding, training: Sequence[str]) -> Encoder:
 @remember(8)
 def _fit_encoder(key: tuple[Encoding, HashedTexts]) -> Encoder:
     encoding, training = key
-    encoder = find_method(encoding.method)(encoding)
+    encoder = encoding.encoder()
     encoder._fit(training)
     return encoder
 

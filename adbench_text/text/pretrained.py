@@ -4,16 +4,16 @@ sentence-transformers and model2vec compute the vectors. They are imported when 
 come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
 and no code that comes with a model is run.
 
-A corpus is encoded once for all cells: a folder ``encodings/<identity>/<digest of texts>`` in the cache
-directory holds the digests of some texts, their vectors, and the seconds that a text took. The seconds are
-added to those of every cell that uses the vectors, so that no detector looks faster for it.
+A corpus is encoded once for all cells: each file of ``encodings/<identity>`` in the cache directory
+has the digests of some texts, their vectors, and the seconds that a text took. The seconds are added to those
+of every cell that uses the vectors, so that no detector looks faster for it.
 """
 
 import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -64,10 +64,11 @@ MINILM_PIECES = 128  # the length of its training
 DEVICES = ("auto", "cpu", "cuda")
 PRECISIONS = ("fp32", "bf16")
 #: What each library computes with: another release of one outdates results.
-_COMPUTE = {
+_COMPUTE: dict[Library, tuple[str, ...]] = {
     "sentence-transformers": ("sentence-transformers", "torch", "transformers"),
     "model2vec": ("model2vec", "tokenizers"),
 }
+LIBRARIES = tuple(_COMPUTE)
 _FILES = ("*.safetensors", "*.json", "*.txt", "*.model")  # of a model, without pickles
 _BATCH = 32  # texts; sentence-transformers sorts them by length before
 _CHUNK = 10_000  # texts in a file of the cache: an interrupted preparation keeps those that are finished
@@ -116,15 +117,13 @@ class PretrainedModel:
             digests, chunk = zip(*listed[begin : begin + _CHUNK], strict=True)
             start = time.perf_counter()
             matrix = self.encode(chunk)
-            seconds = (time.perf_counter() - start) / len(chunk)
+            row = [("text", f"V{_N_BYTES}"), ("vector", np.float32, matrix.shape[1]), ("seconds", np.float64)]
+            rows = np.empty(len(chunk), row)
+            rows["text"], rows["vector"] = np.array(digests, row[0][1]), matrix
+            rows["seconds"] = (time.perf_counter() - start) / len(chunk)
             if _is_caching:
-                arrays: dict[str, NDArray[Any]] = {
-                    "texts": np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, _N_BYTES),
-                    "matrix": matrix,
-                    "seconds": np.array(seconds),
-                }
-                storage.write_arrays(self._folder / words.digest(chunk), arrays)
-            known |= {digest: (vector, seconds) for digest, vector in zip(digests, matrix, strict=True)}
+                storage.write_array(self._folder / f"{words.digest(chunk)}.npy", rows)
+            known |= _by_digest(rows)
 
     def look_up(self, texts: Sequence[str]) -> Matrix:
         """Return the vectors of texts; those that are not prepared are encoded, and not kept."""
@@ -140,11 +139,9 @@ class PretrainedModel:
         known = _remembered(self._folder)
         wanted = {_digest(text): text for text in texts}
         if not wanted.keys() <= known.keys():
-            for folder in self._folder.glob("*"):  # other processes may have written more
-                if arrays := storage.read_arrays(folder):  # otherwise damaged: its texts are new
-                    rows = zip(arrays["texts"], np.asarray(arrays["matrix"]), strict=True)
-                    seconds = float(arrays["seconds"])
-                    known |= {digest.tobytes(): (vector, seconds) for digest, vector in rows}
+            for file in self._folder.glob("*.npy"):  # other processes may have written more
+                with suppress(Exception):  # it is damaged: its texts are new
+                    known |= _by_digest(np.load(file, mmap_mode="r", allow_pickle=False))
         return known, {digest: text for digest, text in wanted.items() if digest not in known}
 
     def encode(self, texts: Sequence[str]) -> Matrix:
@@ -231,7 +228,7 @@ def _digest_of_files(folder: Path) -> str:
 def _load(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     """Return the function that encodes texts."""
     try:
-        return _LOADERS[model.library](model)
+        return _sentence_transformer(model) if model.library == LIBRARIES[0] else _static_model(model)
     except Exception as error:  # of a folder of the user, and of libraries that raise whatever they meet
         raise DataError(
             f"The encoder in {model.folder} cannot be loaded by {model.library}: {described(error)[:300]}"
@@ -277,17 +274,16 @@ def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
 
 
-_LOADERS: dict[Library, Callable[[PretrainedModel], Callable[[list[str]], Matrix]]] = {
-    "sentence-transformers": _sentence_transformer,
-    "model2vec": _static_model,
-}
-LIBRARIES = tuple(_LOADERS)
-
-
 @lru_cache(4)
 def _remembered(folder: Path) -> dict[bytes, tuple[Matrix, float]]:
     """Return the vectors of a folder, by the digests of their texts, with the seconds that each took."""
     return {}
+
+
+def _by_digest(rows: NDArray[Any]) -> dict[bytes, tuple[Matrix, float]]:
+    """Return the vectors of a file of the cache, with the seconds that each took."""
+    pairs = zip(rows["vector"], rows["seconds"].tolist(), strict=True)
+    return dict(zip(rows["text"].tolist(), pairs, strict=True))
 
 
 def _digest(text: str) -> bytes:

@@ -16,7 +16,6 @@ from adbench_text.errors import DataError
 from adbench_text.places import described
 
 _MAX_DIMENSIONS = 10_000  # more is not a file of vectors
-_CHUNK = 50_000  # words
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")  # the first bytes of a model of the fasttext program
 
 
@@ -59,27 +58,22 @@ def _read_text(path: Path) -> tuple[list[str], NDArray[np.float32]]:
     }
     first = pd.read_csv(path, nrows=1, dtype=str, **layout).iloc[0].tolist()
     n_words, n_dimensions = _sizes(first)
-    chunks = pd.read_csv(
-        path,
-        skiprows=0 if n_words is None else 1,
-        dtype={0: str, **dict.fromkeys(range(1, n_dimensions + 1), np.float32)},
-        # a few words of GloVe 840B have spaces; no word of a document does
-        on_bad_lines="skip" if n_words is None else "error",
-        chunksize=_CHUNK,
-        **layout,
-    )
-    words: list[str] = []
-    matrices: list[NDArray[np.float32]] = []
     with np.errstate(over="ignore"):  # `read` refuses what is not finite
-        for chunk in chunks:
-            rest = chunk.iloc[:, n_dimensions + 1 :]  # fastText ends each line with a space
-            if chunk.shape[1] <= n_dimensions or rest.to_numpy().any():
-                raise ValueError(f"a line has {chunk.shape[1] - 1} numbers, and not {n_dimensions}")
-            words += chunk[0].tolist()
-            matrices.append(chunk.iloc[:, 1 : n_dimensions + 1].to_numpy())
-    if n_words is not None and len(words) != n_words:
-        raise EOFError(f"it holds {len(words):,} words, but its first line promises {n_words:,}")
-    return words, np.concatenate(matrices)
+        table = pd.read_csv(
+            path,
+            skiprows=0 if n_words is None else 1,
+            dtype={0: str, **dict.fromkeys(range(1, n_dimensions + 1), np.float32)},
+            # a few words of GloVe 840B have spaces; no word of a document does
+            on_bad_lines="skip" if n_words is None else "error",
+            low_memory=False,
+            **layout,
+        )
+    rest = table.iloc[:, n_dimensions + 1 :]  # fastText ends each line with a space
+    if table.shape[1] <= n_dimensions or rest.to_numpy().any():
+        raise ValueError(f"a line has {table.shape[1] - 1} numbers, and not {n_dimensions}")
+    if n_words is not None and len(table) != n_words:
+        raise EOFError(f"it holds {len(table):,} words, but its first line promises {n_words:,}")
+    return table[0].tolist(), table.iloc[:, 1 : n_dimensions + 1].to_numpy()
 
 
 def _sizes(first: list[str]) -> tuple[int | None, int]:

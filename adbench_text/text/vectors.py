@@ -1,12 +1,13 @@
 """Word vectors: finding them, and mapping them into memory.
 
 A file is read once, and converted to an array in the cache directory (``word-vectors/<digest>``). All
-processes map that array, and share its memory. The package of GloVe's vectors has such an array already.
+processes map that array, and share its memory. The package of GloVe's vectors has such files already.
 """
 
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -67,15 +68,11 @@ class WordVectors:
 def locate(name: str) -> Path:
     """Return the file of these vectors, by name or path, or the folder of an installed package."""
     if name in DOWNLOADS:
-        file = remote(name)
-        if file.is_here:
-            return file.local
-        if name == WHEEL_NAME and (folder := WHEEL.find()):
-            return folder
+        if path := _find(name):
+            return path
         install = f"run: {WHEEL.command}, or " if name == WHEEL_NAME else ""
-        raise DataError(
-            f"Word vectors {name} are not in {file.local.parent}; {install}run: adbench-text fetch {name}"
-        )
+        folder = remote(name).local.parent
+        raise DataError(f"Word vectors {name} are not in {folder}; {install}run: adbench-text fetch {name}")
     path = Path(name).expanduser()
     if storage.is_file(path):
         return path
@@ -85,6 +82,11 @@ def locate(name: str) -> Path:
             "or a name that 'adbench-text list vectors' prints."
         )
     raise UnknownNameError("word vectors", name, DOWNLOADS)
+
+
+def _find(name: str) -> Path | None:
+    file = remote(name)
+    return file.local if file.is_here else WHEEL.find() if name == WHEEL_NAME else None
 
 
 def check_name(name: Any) -> None:
@@ -119,14 +121,13 @@ def has_english(language: str, name: str) -> bool:
 
 def state(name: str) -> str:
     """Return ``"downloaded"``, ``"installed"`` with a package, or an empty string."""
-    if remote(name).is_here:
-        return "downloaded"
-    return "installed" if name == WHEEL_NAME and WHEEL.find() else ""
+    path = _find(name)
+    return "" if path is None else "installed" if path.is_dir() else "downloaded"
 
 
 def fetch(name: str) -> Path:
     """Return the file of these vectors, or the package that has them; otherwise download the file first."""
-    return remote(name).fetch() if name in DOWNLOADS and not state(name) else locate(name)
+    return remote(name).fetch() if name in DOWNLOADS and not _find(name) else locate(name)
 
 
 def remote(name: str) -> storage.RemoteFile:
@@ -136,28 +137,26 @@ def remote(name: str) -> storage.RemoteFile:
 
 def load(name: str) -> WordVectors:
     """Load the vectors of this name or file."""
-    key = digest(name)
-    if key not in _memory:
-        _memory.clear()  # one file of vectors at a time
-        _memory[key] = _open(locate(name), key)
-    return _memory[key]
+    return _open(locate(name), digest(name))
 
 
-_memory: dict[str, WordVectors] = {}
-
-
+@lru_cache(1)  # one file of vectors at a time
 def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
         import pandas as pd
 
-        words = pd.read_parquet(path / _WORDS)["index"].tolist()
-        return WordVectors(words, np.load(path / _MATRIX, mmap_mode="r", allow_pickle=False))
+        return _mapped(pd.read_parquet(path / _WORDS)["index"].tolist(), path / _MATRIX)
     converted = storage.cache_dir() / "word-vectors" / key
-    arrays = storage.read_arrays(converted)
-    if arrays is None:  # missing, damaged or edited
-        words, matrix = vector_files.read(path)
-        listed = np.frombuffer(json.dumps(words).encode(), dtype=np.uint8)
-        arrays = {"words": listed, "matrix": matrix}
-        storage.write_arrays(converted, arrays)
-        arrays = storage.read_arrays(converted) or arrays
-    return WordVectors(json.loads(arrays["words"].tobytes()), arrays["matrix"])
+    listed, array = converted / "words.json", converted / "matrix.npy"
+    with suppress(Exception):  # it is not there, or damaged
+        return _mapped(json.loads(listed.read_text()), array)
+    words, matrix = vector_files.read(path)
+    storage.write_array(array, matrix)
+    storage.write_cache(listed, lambda temporary: temporary.write_text(json.dumps(words)))
+    with suppress(Exception):  # the cache cannot be written
+        return _mapped(words, array)
+    return WordVectors(words, matrix)
+
+
+def _mapped(words: list[str], array: Path) -> WordVectors:
+    return WordVectors(words, np.load(array, mmap_mode="r", allow_pickle=False))

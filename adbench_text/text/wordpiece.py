@@ -57,15 +57,8 @@ class WordPiece:
         self._tokenizer, self.digest = tokenizer, digest  # of its file, if it has one
         self._lexicon: dict[str, list[int]] = {}  # the pieces of every word met so far
         self.size = tokenizer.get_vocab_size()
-        ids = []
-        for token in SPECIAL:
-            number = tokenizer.token_to_id(token)
-            if number is None:
-                raise DataError(f"The vocabulary must contain {token}; use that of {BERT}, or train one.")
-            ids.append(number)
-        self.pad, self.unknown, self.cls, self.sep, self.mask = ids
-        if self.pad != 0:
-            raise DataError(f"[PAD] must be the first word piece of a vocabulary, but is number {self.pad}.")
+        number_of = tokenizer.get_vocab()
+        self.pad, self.unknown, self.cls, self.sep, self.mask = (number_of[token] for token in SPECIAL)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"pieces": Vocabulary(self.pieces), "digest": self.digest}
@@ -130,26 +123,18 @@ def _tokenizer(vocabulary: dict[str, int]) -> "Tokenizer":
 
 def bert() -> WordPiece:
     """Return BERT's vocabulary from its file in the data directory; nothing is downloaded."""
-    path = BERT_FILE.local
     if not BERT_FILE.is_here:
         raise DataError(
-            f"The vocabulary {BERT} is not at {path}. Run: adbench-text fetch {FETCHED}; "
+            f"The vocabulary {BERT} is not at {BERT_FILE.local}. Run: adbench-text fetch {FETCHED}; "
             f"or use --set vocabulary={TRAINED}."
         )
-    return _bert(storage.file_digest(path))
+    return _bert(storage.file_digest(BERT_FILE.fetch()))
 
 
 @remember(1)
 def _bert(digest: str) -> WordPiece:
-    path = BERT_FILE.local
-    try:
-        lines = path.read_text(encoding="utf-8").split("\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not a vocabulary: {error}.") from error
-    pieces = lines[:-1] if not lines[-1] else lines
-    if len(set(pieces)) != len(pieces):
-        raise DataError(f"{path} is not a vocabulary: a word piece occurs twice.")
-    return from_pieces(pieces, digest[:16])
+    lines = BERT_FILE.local.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+    return from_pieces(lines, digest[:16])
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:

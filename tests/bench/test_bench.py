@@ -180,7 +180,7 @@ def test_first_against_second_loading_of_word_vectors(capsys, tmp_path, monkeypa
     monkeypatch.setenv(storage.CACHE, str(tmp_path))
     seconds = []
     for _ in range(2):
-        vectors._memory.clear()
+        vectors._open.cache_clear()
         begin = time.perf_counter()
         vectors.load("glove-wiki-gigaword-50")
         seconds.append(time.perf_counter() - begin)

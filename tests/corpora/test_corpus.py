@@ -153,13 +153,15 @@ def test_as_many_outliers_as_there_are_can_be_asked_for_and_not_one_more():
 
 def test_documents_that_clean_to_nothing_are_dropped():
     raw = Documents(["The Cars!", "", " \n\t", "12 -- 3", "the and of", "a b c", "Ships, 2"], np.arange(7))
-    nothing = Documents(["", "!"], np.array([0, 1]))
-    cleaned = corpus.cleaned_parts(raw, nothing)
-    assert cleaned.train.texts == ["cars", "ships"]
-    assert cleaned.train.labels.tolist() == [0, 6]
-    assert cleaned.train_originals == ["The Cars!", "Ships, 2"]
-    assert len(cleaned.test) == len(cleaned.originals) == 0
-    assert cleaned.n_empty == 7
+    dataset = type(
+        "Some", (Colours,), {"classes": tuple("abcdefg"), "protocol": "redrawn", "inliers": ("a",)}
+    )
+    test = Documents(["A tale"] * 7, np.arange(7))
+    loaded = corpus.of_dataset(dataset(), Edition("made up", "1"), corpus.cleaned(raw, test))
+    assert loaded.train.texts == ["cars", "ships"]
+    assert loaded.train.labels.tolist() == [0, 6]
+    assert loaded.train_originals == ["The Cars!", "Ships, 2"]
+    assert loaded.n_empty == 5
 
 
 @pytest.mark.parametrize("part", ["training", "test"])
@@ -169,6 +171,11 @@ def test_an_empty_class_is_refused(part):
         DataError, match=rf"^Class 'green' of colours has no {part} documents after cleaning\."
     ):
         Corpus("colours", CLASSES, *parts.values(), "made up")
+
+
+def test_texts_and_labels_may_be_any_sequences():
+    documents = Documents(np.array(["a", "b"]), [1, 0])
+    assert (documents.texts, documents.labels.dtype, len(Documents([], []))) == (["a", "b"], np.int64, 0)
 
 
 @pytest.mark.parametrize("label", [-1, 2])
@@ -315,28 +322,26 @@ def test_another_protocol_or_other_classes_are_read_anew(home, monkeypatch):
 
 
 def test_a_damaged_cache_is_made_again(home):
-    whole = corpus.load(Colours())
-    paths = cache_files()
+    intact_digest = corpus.load(Colours()).digest
+    (path,) = cache_files()
     rng = random.Random(0)
-    for path in paths:
-        intact = path.read_bytes()
-        damages = [b"", b"no cache", intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
-        for _ in range(5):
-            damaged = bytearray(intact)
-            damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
-            damages.append(bytes(damaged))
-        for damage in damages:
-            path.unlink()  # a file that is mapped cannot be shortened
-            path.write_bytes(damage)
-            assert corpus.load(Colours()).digest == whole.digest
-    assert Colours.reads > 70
-    assert cache_files() == paths
+    intact = path.read_bytes()
+    damages = [b"", b"no cache", intact[: len(intact) // 2], intact[50:], bytes(len(intact))]
+    for _ in range(50):
+        damaged = bytearray(intact)
+        damaged[rng.randrange(len(intact))] ^= 1 << rng.randrange(8)
+        damages.append(bytes(damaged))
+    for damage in damages:
+        path.write_bytes(damage)
+        assert corpus.load(Colours()).digest == intact_digest
+    assert Colours.reads > 5
+    assert cache_files() == [path]
 
 
 def test_the_cache_of_a_dataset_of_any_name_is_in_the_cache_directory(home, monkeypatch):
     monkeypatch.setattr(Colours, "name", "../../evil")
     corpus.load(Colours())
-    assert {path.parents[1] for path in cache_files()} == {storage.cache_dir() / "corpora"}
+    assert {path.parent for path in cache_files()} == {storage.cache_dir() / "corpora"}
     assert not list(home.parent.parent.glob("*evil*"))
 
 
@@ -394,37 +399,24 @@ def fail(error: Exception) -> None:
 @pytest.mark.parametrize(
     ("read", "message"),
     [
-        (lambda self: None, ": read() must return two Documents, the training and the test part, got None"),
-        (lambda self: (GOOD,) * 3, ": read() must return two Documents, .* part, got a tuple of 3"),
-        (lambda self: GOOD, ": read() must return two Documents, .* part, got a Documents"),
         (
-            lambda self: ((["red"], [0]), GOOD),
-            ": read() must return Documents(texts, labels) as the training part, got a tuple",
+            lambda self: None,
+            ": read() must return two .*, the training and the test part, got NoneType",
         ),
+        (lambda self: (GOOD,) * 3, ": read() must return two .*, got Documents, Documents, Documents"),
+        (lambda self: GOOD, ": read() must return two .* part, got Documents"),
+        (lambda self: ((["red"], [0]), GOOD), ": read() must return two .*, got tuple, Documents"),
         (
-            lambda self: (GOOD, Documents(["red"], [0])),
-            ": the test part has no NumPy array of labels, but a list: use np.array(labels)",
-        ),
-        (
-            lambda self: (GOOD, Documents(np.array(["red"]), np.array([0]))),
-            ": the test part has no list of texts, but a ndarray: use list(texts)",
-        ),
-        (
-            lambda self: (Documents(["red", None], np.array([0, 1])), GOOD),
-            ": the training part has a text that is no string: None at position 1, None",
+            lambda self: (Documents(["red", None], [0, 1]), GOOD),
+            " cannot be read: TypeError: a text is not a string: got None at position 1",
         ),
         (
             lambda self: (Documents(["red"], np.array([0.0])), GOOD),
-            ": the training part has labels of type float64 and shape (1,): they must be whole numbers of "
-            "shape (1,), the indices of the classes",
-        ),
-        (
-            lambda self: (Documents(["red"], np.array([3])), GOOD),
-            ": the training part has the label 3, but its 3 classes have the indices 0 to 2",
+            " cannot be read: ValueError: labels must be whole numbers, .* array of float64 of shape (1,)",
         ),
         (
             lambda self: (Documents(["red"], np.array([])), GOOD),
-            " cannot be read: Each document needs one label, got 1 texts and 0 labels",
+            " cannot be read: ValueError: each document needs one label, got 1 texts, 0 labels",
         ),
         (lambda self: {}["1"], " cannot be read: KeyError: '1'"),
         (lambda self: fail(BareError()), " cannot be read: BareError: (an error .* cannot be printed)"),

@@ -1,7 +1,6 @@
 """How the protocols divide a corpus into training and test documents."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ from adbench_text.cli import options
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import LEVELS, PROTOCOLS, draw, levels_of, protocol_of, splits
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError
-from adbench_text.plugins.dataset import Documents, Redraw, check_facts
+from adbench_text.plugins.dataset import Dataset, Documents, Redraw, check_facts
 
 LABELS = np.repeat([0, 1, 2], 20)
 CLASSES = ("red", "green", "blue")
@@ -158,8 +157,8 @@ def test_ranking_needs_outliers_so_its_levels_begin_above_0(colours):
     class Own:
         contamination = (0.0,)
 
-    assert levels_of(colours, "one-vs-rest") == LEVELS
-    assert levels_of(colours, "unlabelled") == LEVELS[1:]
+    assert levels_of(Dataset, "one-vs-rest") == LEVELS
+    assert levels_of(Dataset, "unlabelled") == LEVELS[1:]
     assert levels_of(Own, "unlabelled") == (0.0,)
 
 
@@ -179,7 +178,11 @@ def test_the_command_line_offers_every_protocol():
     ],
 )
 def test_wrong_facts_of_a_dataset_are_named(facts, reason):
-    dataset = SimpleNamespace(name="mine", classes=CLASSES)
-    check_facts(dataset)
+    class Mine(Dataset):
+        classes = CLASSES
+
+        def read(self): ...
+
+    check_facts(Mine())
     with pytest.raises(ValueError, match=reason):
-        check_facts(SimpleNamespace(**vars(dataset), **facts))
+        check_facts(type("Wrong", (Mine,), facts)())

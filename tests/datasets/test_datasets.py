@@ -43,9 +43,8 @@ CSV = "".join(ROW.values())
 
 
 @pytest.fixture
-def ag_news(home, monkeypatch) -> Path:
+def ag_news(home, any_file) -> Path:
     """A small AG News, which is taken for the published one; returns its folder."""
-    monkeypatch.setattr(RemoteFile, "_check", lambda *_: None)
     folder = home / "agnews"
     folder.mkdir(parents=True)
     for name in ("train.csv", "test.csv"):
@@ -60,11 +59,12 @@ def load_ag_news() -> Corpus:
 @pytest.fixture
 def served(home, server, monkeypatch) -> None:
     """AG News comes from the server; its published files are CSV."""
-    for part in ("train", "test"):
-        server.answers[f"/{part}.csv"] = CSV.encode()
-        digest = hashlib.md5(CSV.encode()).hexdigest()
-        remote = RemoteFile(f"agnews/{part}.csv", f"{server.url}/{part}.csv", digest)
-        monkeypatch.setattr(AGNews, f"{part}_file", remote)
+    digest = hashlib.md5(CSV.encode()).hexdigest()
+    server.answers |= {f"/{part}.csv": CSV.encode() for part in ("train", "test")}
+    files = [
+        RemoteFile(f"agnews/{part}.csv", f"{server.url}/{part}.csv", digest) for part in ("train", "test")
+    ]
+    monkeypatch.setattr(AGNews, "files", tuple(files))
 
 
 def test_ag_news_is_downloaded_and_published_only_if_both_files_are(served, home, server, monkeypatch):
@@ -72,13 +72,15 @@ def test_ag_news_is_downloaded_and_published_only_if_both_files_are(served, home
     assert editions == ["published"]
     assert server.asked == ["/train.csv", "/test.csv"]
     assert files_in(home) == ["agnews", "agnews/test.csv", "agnews/train.csv"]
-    for part in ("train", "test"):
-        path, file = home / "agnews" / f"{part}.csv", getattr(AGNews, f"{part}_file")
+    files = AGNews.files
+    for number, part in enumerate(("train", "test")):
+        path = home / "agnews" / f"{part}.csv"
         path.write_bytes(CSV.encode() + ROW["sci"].encode())
         digest = hashlib.md5(path.read_bytes()).hexdigest()
         with pytest.raises(DataError, match=rf"^.*{part}\.csv is not the published file: .* {digest}, "):
             AGNews().read()
-        monkeypatch.setattr(AGNews, f"{part}_file", replace(file, others=(digest,)))
+        known = [replace(file, others=(digest,) if file is files[number] else ()) for file in files]
+        monkeypatch.setattr(AGNews, "files", tuple(known))
         edition = AGNews().edition()
         assert edition.name == f"not the published files: {part}.csv {digest[:8]}"
         editions.append(edition.digest)
@@ -229,7 +231,7 @@ def test_ag_news_is_published_or_says_that_it_is_not(real_corpus, data_dir):
     loaded = real_corpus("agnews")
     assert {test for _, test in counted(loaded).values()} == {1900}
     digest = hashlib.md5((data_dir / "agnews/train.csv").read_bytes()).hexdigest()
-    if digest == AGNews.train_file.md5:
+    if digest == AGNews.files[0].md5:
         assert loaded.edition == "published"
         assert {train for train, _ in counted(loaded).values()} == {30_000}
     else:

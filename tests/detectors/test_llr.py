@@ -236,7 +236,7 @@ def test_documents_without_a_known_word_are_scored_and_fitted_on(tmp_path, setti
     detector = LLR(vectors=path, **settings).fit(TRAIN)
 
     def forget() -> None:  # as another process, in which no word has been looked up
-        vectors._memory.clear()
+        vectors._open.cache_clear()
 
     known, unknown = detector.decision_function(["ship"]), detector.decision_function(["xqzj wvkk"])
     forget()

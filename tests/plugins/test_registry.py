@@ -141,6 +141,14 @@ def test_a_class_may_declare_another_name_than_its_file(declaration, own_files):
     assert "my_file" not in registry.names("datasets")
 
 
+def test_a_file_may_have_several_classes_that_each_declare_a_name(own_files):
+    named = ['class A:\n  """One."""\n  name = "a-one"\n', 'class B:\n  """Two."""\n  name = "a-two"\n']
+    own_files("datasets", several="class _Base: ...\n" + "".join(named), mistake=f"{named[0]}class C: ...\n")
+    assert {("a-one", "One.", ""), ("a-two", "Two.", "")} <= set(registry.listing("datasets"))
+    assert registry.load("datasets", "a-two").__name__ == "B"
+    assert problems("datasets")["mistake"].endswith("or several that each have a name, found A, C.")
+
+
 def test_a_family_whose_file_was_deleted_costs_no_other_dataset(own_files):
     code = "from adbench_text.datasets import deleted\ndef members(): ...\ndef member(name): ...\n"
     own_files("datasets", orphans=code)
@@ -167,7 +175,7 @@ def test_an_empty_folder_is_an_error_only_if_it_is_asked_for(own_files, tmp_path
     (tmp_path / "detectors" / "empty" / "__init__.py").write_text("")
     own_files("detectors")
     with pytest.raises(
-        PluginError, match=r"detectors\.empty must define exactly one public class, found none"
+        PluginError, match=r"detectors\.empty must define one public class, or several .* name, found none"
     ):
         registry.detector("empty")
 
@@ -185,7 +193,8 @@ def test_another_package_can_bring_detectors_and_datasets(toy):
 
 def test_a_dataset_may_be_an_instance_and_a_detector_a_function(install):
     code = (
-        "class D:\n  name = 'd'; classes = ('a', 'b')\n  def edition(self): ...\n  def read(self): ...\n"
+        "from adbench_text.plugins.dataset import Dataset\n"
+        "class D(Dataset):\n  name = 'd'; classes = ('a', 'b')\n  def read(self): ...\n"
         "d = D()\ndef detector(*, k=1): ...\n"
     )
     entry_points = "[adbench_text.datasets]\nd = other:d\n[adbench_text.detectors]\nf = other:detector\n"
@@ -309,7 +318,7 @@ def test_broken_plugins_are_listed_with_their_error_and_break_nothing(install):
         "raising": "OSError: no licence (fragile_raising.py:1)",
         "exiting": "SystemExit: 3",
         "abstract": "abstract",
-        "bare": "fragile:Sound has no name, classes, edition, read",
+        "bare": "fragile:Sound is no subclass of adbench_text.plugins.dataset.Dataset",
     }
     for name, reason in expected.items():
         assert reason in rows[name]

@@ -29,10 +29,9 @@ pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
 
 
 @pytest.fixture(scope="module")
-def corpora(toy_path):
+def corpora(toy_path, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("adbench_text.corpora.corpus._read_cache", lambda path: None)
-        patch.setattr("adbench_text.corpora.corpus._write_cache", lambda path, parts: None)
+        patch.setenv("ADBENCH_TEXT_CACHE", str(tmp_path_factory.mktemp("cache")))
         return {"tiny": corpus.load(registry.dataset("tiny"))}
 
 

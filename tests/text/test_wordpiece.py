@@ -10,6 +10,8 @@ from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.text import wordpiece
 from adbench_text.text.wordpiece import BERT_FILE, FIRST, SPECIAL, WordPiece
 
+pytestmark = pytest.mark.usefixtures("any_file")
+
 WORDS = ["un", "##aff", "##able", "cafe", "the", "!", ",", "'", "s", "a", "##b", "b", "中", "文", "😀"]
 
 
@@ -39,20 +41,10 @@ def test_a_missing_vocabulary_names_the_command_and_the_way_without(home):
         wordpiece.bert()
 
 
-@pytest.mark.parametrize(
-    ("pieces", "message"),
-    [
-        ([*SPECIAL, "a", "b", "a"], "occurs twice"),
-        (["[PAD]", "[CLS]", "[SEP]", "[MASK]", "a"], r"must contain \[UNK\]"),
-        ([*SPECIAL[:-1], "a"], r"must contain \[MASK\]"),
-        (["a", *SPECIAL], r"\[PAD\] must be the first .* is number 1"),
-        ([], r"must contain \[PAD\]"),
-        (["\udcff\udcfe[PAD]"], "is not a vocabulary"),
-    ],
-)
-def test_a_damaged_vocabulary_is_refused(home, pieces, message):
-    write(home, pieces)
-    with pytest.raises(DataError, match=message):
+def test_a_file_that_is_not_the_published_vocabulary_is_refused(home, small, monkeypatch):
+    monkeypatch.undo()
+    monkeypatch.setenv("ADBENCH_TEXT_DATA", str(home))
+    with pytest.raises(DataError, match=r"vocab\.txt is not the published file: its md5 is "):
         wordpiece.bert()
 
 
