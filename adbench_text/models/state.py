@@ -37,7 +37,7 @@ _DATA = frozenset(
         "sklearn.decomposition._truncated_svd.TruncatedSVD",
         "sklearn.feature_extraction.text.TfidfTransformer",
     ]
-    + ["adbench_text.text.vectors.LocalVectors", "adbench_text.text.vocabulary.Vocabulary"]
+    + ["adbench_text.text.vocabulary.Vocabulary"]
     + [
         f"adbench_text.text.encoders.{name}"
         for name in "Encoding Mean MiniLM Pretrained SVD TFIDF WordLlama".split()

@@ -120,7 +120,7 @@ class CVDD(TextDetector):
         "tolerance": Number("[0, inf)"),
         "device": DEVICE,
     }
-    trusted_types = frozenset({"adbench_text.text.vectors.LocalVectors"})
+    trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_device"})
     test_settings: ClassVar[Mapping[str, Any]] = {"epochs": 20}
 
