@@ -3,12 +3,9 @@
 No table or format is imported before it is asked for.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
-
-from adbench_text.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from adbench_text.reports.report import Report
@@ -73,18 +70,3 @@ FORMATS = {
     "markdown": Format("markdown", "Tables in markdown.", "md"),
     "terminal": Format("terminal", "Tables for a terminal."),
 }
-
-
-def chosen_tables(chosen: Sequence[str], everything: bool) -> Sequence[str]:
-    """Return the tables to show: the chosen ones, otherwise all or the brief ones."""
-    for name in chosen:
-        if name not in TABLES:
-            raise UnknownNameError("table", name, list(TABLES))
-    return chosen or (list(TABLES) if everything else BRIEF)
-
-
-def report_format(name: str) -> Format:
-    """Return the format of this name."""
-    if name not in FORMATS:
-        raise UnknownNameError("format", name, list(FORMATS))
-    return FORMATS[name]

@@ -57,7 +57,7 @@ CELLS = [
 
 
 def test_cells_are_read_as_they_were_written(tmp_path):
-    text = contents.report_format("csv").render(cells_report(Cells(CELLS)))
+    text = contents.FORMATS["csv"].render(cells_report(Cells(CELLS)))
     (tmp_path / "mine.csv").write_text(text, encoding="utf-8")
     for read, cell in zip(read_cells(tmp_path / "mine.csv"), CELLS, strict=True):
         assert read.definition == cell.definition

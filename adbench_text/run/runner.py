@@ -44,7 +44,6 @@ def run_sweep(
     sweep, with the corpora of the datasets that were run. TrackingError means that the store is lost for
     good; the next sweep logs what is kept.
     """
-    engine.check(limits)
     corpora = load_corpora(sweep, progress)
     definitions, unusable = prepare(cells, corpora, progress)
     store.log_kept()

@@ -15,7 +15,7 @@ import pytest
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.plugins.dataset import Documents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.contents import TABLES, report_format
+from adbench_text.reports.contents import FORMATS, TABLES
 from adbench_text.run.evaluate import evaluate
 from adbench_text.store.record import definition_of
 from adbench_text.store.store import Store
@@ -89,7 +89,7 @@ def _insert(database: sqlite3.Connection, table: str, row: dict) -> None:
 @pytest.mark.benchmark(group="a report on 5,200 cells")
 def test_terminal_report(benchmark, store):
     def report():
-        return report_format("terminal").render(Builder(store.cells(["made-up"])).report(), None)
+        return FORMATS["terminal"].render(Builder(store.cells(["made-up"])).report(), None)
 
     assert "d9" in benchmark.pedantic(report, rounds=2)
 
@@ -98,7 +98,7 @@ def test_terminal_report(benchmark, store):
 def test_page_with_all_tables_figures_and_heat_maps(benchmark, store):
     def report():
         report = Builder(store.cells(["made-up"]), store=store).report(list(TABLES), pictures=True)
-        return report_format("html").render(report, None)
+        return FORMATS["html"].render(report, None)
 
     page = benchmark.pedantic(report, rounds=1)
     print(f"\n    the page has {len(page.encode()) / 1e6:.1f} MB, {len(CELLS):,} cells")

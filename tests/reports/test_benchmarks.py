@@ -9,7 +9,7 @@ from cells import build, compare, main_table, only_table, record, texts
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
 from adbench_text.reports.build import Builder
-from adbench_text.reports.contents import report_format
+from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.tables import benchmarks as beside
 from adbench_text.reports.tables import leaderboard
 
@@ -209,7 +209,7 @@ def test_the_page_opens_with_the_best_detector():
     builder = Builder(TWO)
     for sections in (["tables"], []):
         report = builder.report(pictures=True, sections=sections)
-        page = report_format("html").render(report)
+        page = FORMATS["html"].render(report)
         first = re.search(r'<h3 id="leaders-title">(.*?)</h3>', page)
         assert first[1].startswith("AUROC (%) of each dataset, mean over the splits")
         assert page.index("textad-sst2 (rebuilt)</th>") < page.index('id="table-1"')
@@ -242,7 +242,7 @@ def test_a_page_of_one_dataset_has_leaders_too():
 
 
 def test_a_terminal_explains_the_stars_once():
-    text = report_format("terminal").render(build(TWO, ["leaderboard", "main"]))
+    text = FORMATS["terminal"].render(build(TWO, ["leaderboard", "main"]))
     assert text.count("*: the best of ours in its row; in the leaderboard, in its column.") == 1
 
 

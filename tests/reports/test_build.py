@@ -4,10 +4,9 @@ from pathlib import Path
 import pytest
 from cells import build, failed, record
 
-from adbench_text.errors import UnknownNameError
 from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
-from adbench_text.reports.contents import BRIEF, TABLES, chosen_tables
+from adbench_text.reports.contents import TABLES
 from adbench_text.reports.evidence import heatmaps
 from adbench_text.reports.figures import export
 from adbench_text.reports.report import NONE, Entry, Table, figure
@@ -185,20 +184,10 @@ def test_half_of_the_scores_are_not_taken_for_all_of_them():
     assert note.startswith("The scores of 1 finished cells cannot be read")
 
 
-def test_tables_are_chosen_by_name():
-    assert chosen_tables([], everything=False) == BRIEF
-    assert chosen_tables([], everything=True) == list(TABLES)
-    assert chosen_tables(["cost"], everything=True) == ["cost"]
-    with pytest.raises(UnknownNameError, match=r"No table named 'costs'. Did you mean 'cost'"):
-        chosen_tables(["costs"], everything=False)
-
-
 def test_each_file_is_in_the_list():
     reports = Path(contents.__file__).parent
     files = {kind: {p.stem for p in (reports / kind).glob("[!_]*.py")} for kind in ("tables", "formats")}
     assert files == {"tables": set(TABLES), "formats": set(contents.FORMATS)}
-    with pytest.raises(UnknownNameError, match="No format named 'md'"):
-        contents.report_format("md")
 
 
 def test_datasets_and_detectors_take_turns_in_the_heat_maps():

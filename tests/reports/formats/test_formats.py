@@ -5,7 +5,7 @@ import re
 import pytest
 from cells import build, record
 
-from adbench_text.reports.contents import report_format as renderer
+from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.report import Entry, Report, Table, figure
 
 
@@ -47,7 +47,7 @@ HEADLINE = (
 
 def test_markdown(small):
     assert (
-        renderer("markdown").render(small)
+        FORMATS["markdown"].render(small)
         == f"""\
 {HEADLINE}
 
@@ -79,7 +79,7 @@ def test_markdown(small):
 
 def test_csv(small):
     assert (
-        renderer("csv").render(small)
+        FORMATS["csv"].render(small)
         == """\
 dataset,contamination,inlier,llr,llr std,ocsvm nu=0.2
 made-up,0,law,81.0,1.4,failed
@@ -94,7 +94,7 @@ made-up,0.05,mean,80.0,,60.0 (1 of 2)
 
 def test_terminal_without_a_terminal(small):
     assert (
-        renderer("terminal").render(small)
+        FORMATS["terminal"].render(small)
         == f"""\
 {HEADLINE}
 
@@ -132,7 +132,7 @@ def plain(text: str) -> str:
 
 
 def test_on_a_terminal_the_best_is_bold_and_has_no_star(small):
-    text = renderer("terminal").render(small, 100)
+    text = FORMATS["terminal"].render(small, 100)
     assert re.search(r"\x1b\[1m\s*95\.0\x1b\[0m", text)
     assert "*" not in plain(text)
 
@@ -145,7 +145,7 @@ def wide_report(n_columns: int) -> Report:
 
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_table_too_wide_for_the_terminal_is_cut_between_columns_and_nothing_is_lost(width):
-    text = plain(renderer("terminal").render(wide_report(6), width))
+    text = plain(FORMATS["terminal"].render(wide_report(6), width))
     assert max(len(line) for line in text.splitlines()) <= width
     for i in range(6):
         assert f" {i}0.1 ± 0.5 (5 of 6) " in text
@@ -158,20 +158,20 @@ def test_a_table_too_wide_for_the_terminal_is_cut_between_columns_and_nothing_is
 
 
 def test_a_table_that_fits_is_not_cut():
-    text = plain(renderer("terminal").render(wide_report(6), 200))
+    text = plain(FORMATS["terminal"].render(wide_report(6), 200))
     assert text.count("pydocs") == 1
 
 
 def test_a_terminal_narrower_than_one_column_still_gets_every_column():
-    text = plain(renderer("terminal").render(wide_report(2), 10))
+    text = plain(FORMATS["terminal"].render(wide_report(2), 10))
     assert text.count("pydocs") == 2
     assert "10.1 ± 0.5 (5 of 6)" in text
 
 
 def test_notes_are_wrapped_between_words_on_a_terminal_and_nowhere_else():
     note = ("A note. " * 30).strip()
-    assert note in renderer("terminal").render(wide_report(1))
-    wrapped = plain(renderer("terminal").render(wide_report(1), 60))
+    assert note in FORMATS["terminal"].render(wide_report(1))
+    wrapped = plain(FORMATS["terminal"].render(wide_report(1), 60))
     assert " ".join(wrapped.split()).endswith(note)
 
 
@@ -185,7 +185,7 @@ def nasty_report() -> Report:
 
 
 def test_markdown_shows_names_literally():
-    text = renderer("markdown").render(nasty_report())
+    text = FORMATS["markdown"].render(nasty_report())
     lines = text.splitlines()
     assert lines[0] == r"**\[red\]A \*title\*\[/red\]**"
     assert lines[2] == r"| \[b\]h\[/b\] | h\|h | \*h\* |"
@@ -207,21 +207,21 @@ def test_markdown_shows_names_literally():
 
 @pytest.mark.parametrize("width", [None, 100])
 def test_the_terminal_shows_names_literally(width):
-    text = plain(renderer("terminal").render(nasty_report(), width))
+    text = plain(FORMATS["terminal"].render(nasty_report(), width))
     for name in ["[red]A *title*[/red]", "[b]h[/b]", "a *note* with [i]markup[/i]", *NASTY[:-1]]:
         assert name in text
 
 
 def test_csv_keeps_any_name():
-    rows = list(csv.reader(io.StringIO(renderer("csv").render(nasty_report()))))
+    rows = list(csv.reader(io.StringIO(FORMATS["csv"].render(nasty_report()))))
     assert [row[0] for row in rows] == ["[b]h[/b]", *NASTY]
 
 
 def test_a_report_without_notes_or_title_has_no_empty_blocks():
     table = Table("", ["a", "b"], [[Entry("x"), Entry("1")]], n_labels=1)
     report = Report([table], table, [])
-    assert renderer("markdown").render(report) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
-    assert renderer("csv").render(report) == "a,b\nx,1\n"
+    assert FORMATS["markdown"].render(report) == "| a | b |\n| --- | ---: |\n| x | 1 |\n"
+    assert FORMATS["csv"].render(report) == "a,b\nx,1\n"
 
 
 HOSTILE = "=cmd \x1b[2J \u202e\udcff"
@@ -230,7 +230,7 @@ HOSTILE = "=cmd \x1b[2J \u202e\udcff"
 @pytest.mark.parametrize("name", ["csv", "markdown", "terminal", "latex"])
 def test_names_give_no_orders_to_a_terminal_or_a_spreadsheet(name):
     table = Table(HOSTILE, [HOSTILE, "llr"], [[Entry(HOSTILE), figure(-3.5)]], n_labels=1)
-    rendered = renderer(name).render(Report([table], None, [HOSTILE]), None)
+    rendered = FORMATS[name].render(Report([table], None, [HOSTILE]), None)
     assert all(line.isprintable() for line in rendered.splitlines())
     if name == "csv":
         assert [line[:5] for line in rendered.splitlines()] == ["'=cmd", "'=cmd"]

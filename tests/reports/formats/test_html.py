@@ -12,7 +12,7 @@ import pytest
 from adbench_text.plugins import shades
 from adbench_text.plugins.detector import TokenScore
 from adbench_text.plugins.shades import N_SHADES
-from adbench_text.reports.contents import report_format
+from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.formats import html
 from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Picture, Report, Table, figure
 from adbench_text.run.result import Example
@@ -79,7 +79,7 @@ class Tree(HTMLParser):
 
 
 def parsed(report: Report) -> Element:
-    page = report_format("html").render(report)
+    page = FORMATS["html"].render(report)
     page.encode("utf-8")
     return Tree(page).root
 
@@ -156,7 +156,7 @@ def test_the_page_needs_nothing_but_itself():
     assert policy["content"].startswith(
         "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:"
     )
-    page = report_format("html").render(whole())
+    page = FORMATS["html"].render(whole())
     addresses = re.findall(r"""(?:\b(?:src|href|action)=|url\()["']?([^"'\s>)]+)""", page)
     assert all(address.startswith(("#", "data:")) for address in addresses)
     assert not re.search(r"@import|//(?!www\.w3\.org/2000/svg)[a-z]+\.", page)
@@ -167,7 +167,7 @@ def test_styles_and_script_are_small():
 
 
 def test_what_is_linked_is_there_and_no_id_is_there_twice():
-    page = report_format("html").render(whole())
+    page = FORMATS["html"].render(whole())
     ids = re.findall(r' id="([^"]+)"', page)
     assert len(ids) == len(set(ids))
     named = re.findall(r' (?:href="#|for="|aria-labelledby="|aria-describedby=")([^"]+)"', page)
@@ -420,7 +420,7 @@ def test_headings_claim_no_more_than_is_true_and_differ():
 def test_heat_maps_that_would_make_the_page_big_are_left_out_and_counted(monkeypatch):
     heatmaps = [Heatmap(f"map {i}", [example("a b c", [0.1, 0.2, 0.3])]) for i in range(1200)]
     monkeypatch.setattr(html, "_MOST_MARKUP", 30_000)
-    page = report_format("html").render(Report([table()], None, ["A note."], heatmaps=heatmaps))
+    page = FORMATS["html"].render(Report([table()], None, ["A note."], heatmaps=heatmaps))
     root = Tree(page).root
     shown = root.all("details", class_="heatmap")
     assert [each.one("h3").text for each in shown] == [f"map {i}" for i in range(len(shown))]
@@ -458,7 +458,7 @@ def nasty_report() -> Report:
 
 
 def test_text_is_never_markup():
-    page = report_format("html").render(nasty_report())
+    page = FORMATS["html"].render(nasty_report())
     root = Tree(page).root
     assert [image["src"] for image in root.all("img")] == [SVG]
     assert len(root.all("script")) == page.count("</script>") == 1
@@ -472,7 +472,7 @@ def test_text_is_never_markup():
 
 
 def test_characters_that_a_page_cannot_hold_are_replaced(tmp_path):
-    page = report_format("html").render(nasty_report())
+    page = FORMATS["html"].render(nasty_report())
     (tmp_path / "page.html").write_text(page, encoding="utf-8")
     assert not re.search("[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f\ud800-\udfff]", page)
     assert NASTY + " \ufffd\ufffd\ufffd\ufffd \u202eevil" in Tree(page).root.one("bdi", class_="text").text
@@ -637,7 +637,7 @@ def in_browser(report: Report, folder: Path) -> tuple[dict, str]:
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not browser:
         pytest.skip("no chromium here")
-    page = json.dumps(report_format("html").render(report)).replace("</", "<\\/")
+    page = json.dumps(FORMATS["html"].render(report)).replace("</", "<\\/")
     (folder / "harness.html").write_text(HARNESS.replace("PAGE", page), encoding="utf-8")
     options = (
         "--headless --no-sandbox --disable-gpu --enable-logging=stderr --v=0 --virtual-time-budget=4000"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from adbench_text.reports.contents import report_format as renderer
+from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.report import NONE, Entry, Report, Table, figure
 
 
 def render(*tables: Table, notes: tuple[str, ...] = ()) -> str:
-    return renderer("latex").render(Report(list(tables), Table("", [], []), list(notes)))
+    return FORMATS["latex"].render(Report(list(tables), Table("", [], []), list(notes)))
 
 
 def table(n_rows: int, n_columns: int = 1, title: str = "A title", **options) -> Table:
@@ -93,14 +93,14 @@ llr & \textbf{1.5} \\
 
 
 def test_a_part_of_a_document():
-    assert renderer("latex").render(golden_report()) == GOLDEN
+    assert FORMATS["latex"].render(golden_report()) == GOLDEN
 
 
 def test_the_result_and_its_provenance_are_comments_of_one_line():
     report = replace(
         golden_report(), headlines=["llr is best\n\\end{document}"], provenance=[("a", "b\x85c é")]
     )
-    lines = renderer("latex").render(report).splitlines()
+    lines = FORMATS["latex"].render(report).splitlines()
     assert lines[1:3] == ["% llr is best \\end{document}", "% a: b c é"]
 
 
