@@ -26,7 +26,7 @@ from distributed.security import Security
 
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import without_password
-from adbench_text.places import described
+from adbench_text.failures import described
 from adbench_text.processes import Workers, WorkersLostError, pickled, unpickled
 
 _PATIENCE = 10.0  # seconds to wait for the scheduler, which may be starting

@@ -34,8 +34,8 @@ from threadpoolctl import threadpool_limits
 
 from adbench_text import interrupts
 from adbench_text.errors import AdbenchTextError
+from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import environment_with
-from adbench_text.places import FAILURES, described
 
 _LOOK_SECONDS = 0.2  # between two looks at limits
 _START_SECONDS = 120.0  # until a process that does not answer counts as one that did not start
@@ -93,8 +93,8 @@ class Processes(Workers):
         Of each call; a process that exceeds them is killed.
     variables : sequence of mapping
         Environment variables of each process in turn, such as `threads` returns.
-    hear : callable
-        Is called with what the functions `tell`, in another thread.
+    on_notice : callable
+        Is called with each value that the functions `notify`, in another thread.
     is_spent : callable or None
         Is called in a process after each call; the process ends if it returns true.
     """
@@ -107,11 +107,12 @@ class Processes(Workers):
         *,
         limits: Limits = Limits(),
         variables: Sequence[Mapping[str, str]] = ({},),
-        hear: Callable[[Any], object] = lambda value: None,
+        on_notice: Callable[[Any], object] = lambda value: None,
         is_spent: Callable[[], bool] | None = None,
     ) -> None:
         self._n, self._preload, self._without = n, preload, without
-        self._limits, self._variables, self._hear, self._is_spent = limits, variables, hear, is_spent
+        self._limits, self._variables = limits, variables
+        self._on_notice, self._is_spent = on_notice, is_spent
         self._files = ExitStack()
         self._threads = ThreadPoolExecutor(n)  # each waits for a process
         self._processes: dict[int, _Process] = {}
@@ -154,7 +155,7 @@ class Processes(Workers):
             process.send(payload)
             while (message := process.received(_LOOK_SECONDS)) is None or not message.is_answer:
                 if message is not None:
-                    self._hear(message.value)
+                    self._on_notice(message.value)
                 self._enforce_limits(process, time.monotonic() - begin)
             if message.error is not None:
                 raise message.error
@@ -381,7 +382,7 @@ def _read(file: _File) -> Any:
 
 @dataclass(frozen=True)
 class _Message:
-    """What a process sends: that it is ready, what a call tells, or the answer to a call."""
+    """What a process sends: that it is ready, a notice of a call, or the answer to a call."""
 
     value: Any = None
     error: AdbenchTextError | None = None
@@ -392,7 +393,7 @@ class _Message:
 _pipes: dict[int, Connection] = {}  # by process: one that a call forked has none
 
 
-def tell(value: Any) -> None:
+def notify(value: Any) -> None:
     """Send a value to the process that waits for the present call, if there is one."""
     if os.getpid() in _pipes:
         _pipes[os.getpid()].send_bytes(pickle.dumps(_Message(value)))
@@ -402,7 +403,7 @@ def _work(pipe: Connection, environment: Mapping[str, str], is_spent: Callable[[
     """Make the calls that arrive until the pipe is closed."""
     _prepare(environment)
     _pipes[os.getpid()] = pipe
-    tell(None)
+    notify(None)
     with suppress(EOFError, OSError):  # the process that waits has ended
         while True:
             payload = pipe.recv_bytes()

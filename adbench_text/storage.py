@@ -26,7 +26,7 @@ import platformdirs
 
 from adbench_text.errors import DataError
 from adbench_text.escaping import without_password
-from adbench_text.places import message_of
+from adbench_text.failures import message_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,7 +6,7 @@ import time
 from multiprocessing import parent_process
 
 from adbench_text.errors import DataError
-from adbench_text.processes import tell
+from adbench_text.processes import notify
 
 
 def square(number: int) -> tuple[int, int]:
@@ -47,7 +47,7 @@ def chatter(seconds: float) -> None:
     """Tell something all the time."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        tell("still here")
+        notify("still here")
         time.sleep(0.05)
 
 

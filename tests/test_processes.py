@@ -10,7 +10,7 @@ import pytest
 import sent_functions
 
 from adbench_text.errors import AdbenchTextError
-from adbench_text.processes import CallError, Limits, Processes, _Process, tell
+from adbench_text.processes import CallError, Limits, Processes, _Process, notify
 
 
 def processes(**options) -> Processes:
@@ -56,8 +56,8 @@ def test_a_call_over_a_limit_costs_its_process_alone(function):
 
 def test_what_a_call_tells_is_heard_before_it_returns():
     heard = []
-    with processes(hear=heard.append) as workers:
-        assert workers.submit(tell, "half way").result() is None
+    with processes(on_notice=heard.append) as workers:
+        assert workers.submit(notify, "half way").result() is None
     assert heard == ["half way"]
 
 

@@ -12,8 +12,8 @@ from adbench_text.cli.options import Name
 from adbench_text.cli.show import json_option, show
 from adbench_text.errors import AdbenchTextError
 from adbench_text.escaping import one_line
+from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
-from adbench_text.places import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.storage import forbid_downloads
 

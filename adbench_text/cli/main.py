@@ -17,7 +17,7 @@ import click
 from adbench_text import __version__, interrupts
 from adbench_text.cli.options import GENERAL, is_debugging
 from adbench_text.errors import AdbenchTextError
-from adbench_text.places import message_of
+from adbench_text.failures import message_of
 
 # each is a file of this folder with a click command named `command`
 _COMMANDS = "check doctor export fetch fit info list new odd report run score ui".split()

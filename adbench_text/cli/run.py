@@ -24,8 +24,8 @@ from adbench_text.cli.show import echo, table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
+from adbench_text.failures import described
 from adbench_text.isolation import preserved
-from adbench_text.places import described
 
 if TYPE_CHECKING:
     from adbench_text.corpora.corpus import Corpus

@@ -15,7 +15,7 @@ from adbench_text import storage
 from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
-from adbench_text.places import as_plugin_error, place_of_method
+from adbench_text.failures import as_plugin_error, place_of_method
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.text.cleaning import clean
 from adbench_text.text.words import digest

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
-from adbench_text.places import as_plugin_error
+from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings
 from adbench_text.plugins.foreign import Detector, adapted_copy

@@ -38,10 +38,10 @@ from adbench_text.errors import (
     ModelError,
     UnknownNameError,
 )
+from adbench_text.failures import described
 from adbench_text.isolation import preserved
 from adbench_text.models.model import FORM, Model, Training
 from adbench_text.models.state import dump, load
-from adbench_text.places import described
 from adbench_text.plugins import registry
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import UNSAVED, check_scores

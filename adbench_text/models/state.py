@@ -20,7 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from adbench_text.errors import DetectorError, ModelError
-from adbench_text.places import described
+from adbench_text.failures import described
 from adbench_text.text.vocabulary import Vocabulary
 
 # How skops makes an object. Other ways call functions, look up methods, or follow an older protocol.

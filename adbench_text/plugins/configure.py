@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from adbench_text.errors import AdbenchTextError, InvalidValueError, UnknownNameError
-from adbench_text.places import as_plugin_error, message_of, place_of_error
+from adbench_text.failures import as_plugin_error, message_of, place_of_error
 from adbench_text.plugins import registry
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 
 from adbench_text.checks import Number
 from adbench_text.errors import DetectorError, InvalidValueError
+from adbench_text.failures import message_of
 from adbench_text.metrics import COSTS
-from adbench_text.places import message_of
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores
 from adbench_text.storage import atomic_path, file_digest

@@ -20,7 +20,7 @@ from sklearn.base import OutlierMixin, clone, is_outlier_detector
 
 from adbench_text.checks import Range, declared_ranges
 from adbench_text.errors import InvalidValueError
-from adbench_text.places import place_of_method
+from adbench_text.failures import place_of_method
 from adbench_text.plugins.detector import TextDetector, made_again
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 

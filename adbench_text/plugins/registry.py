@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text import metrics
 from adbench_text.errors import PluginError, UnknownNameError
+from adbench_text.failures import FAILURES, as_plugin_error, described, place_of_error
 from adbench_text.isolation import preserved
-from adbench_text.places import FAILURES, as_plugin_error, described, place_of_error
 
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector

@@ -13,7 +13,7 @@ from adbench_text.checks import Whole
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.plugins import registry
-from adbench_text.processes import Limits, Processes, Workers, tell, threads
+from adbench_text.processes import Limits, Processes, Workers, notify, threads
 from adbench_text.run.evaluate import scored
 from adbench_text.run.preparation import prepare
 from adbench_text.run.progress import Progress
@@ -94,7 +94,7 @@ class Local:
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
         options: dict[str, Any] = {"limits": work.limits}
         if n == 1:
-            options["hear"] = lambda step: work.progress.step(*step)
+            options["on_notice"] = lambda step: work.progress.step(*step)
         with (
             _processes(n, variables=[variables], **options) as processes,
             _processes(n_on_gpu, variables=on_gpus, **options) as on_gpu,
@@ -124,7 +124,7 @@ class _Steps(Progress):
     def step(self, cell: Cell, step: int, steps: int, losses: Mapping[str, float]) -> None:
         if time.monotonic() - self._last >= _STEP_SECONDS:
             self._last = time.monotonic()
-            tell((cell, step, steps, dict(losses)))
+            notify((cell, step, steps, dict(losses)))
 
 
 # On a cluster

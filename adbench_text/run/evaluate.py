@@ -19,10 +19,10 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import Split, draw
 from adbench_text.errors import AdbenchTextError, DetectorError, InvalidValueError
 from adbench_text.escaping import file_name
+from adbench_text.failures import FAILURES, described
 from adbench_text.isolation import preserved, seed_generators
 from adbench_text.memo import Stopwatch
 from adbench_text.metrics import COSTS, all_metrics, auroc
-from adbench_text.places import FAILURES, described
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores, check_scores
 from adbench_text.run.examples import examples_of

@@ -7,8 +7,8 @@ from threading import Timer
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import PluginError
+from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
-from adbench_text.places import as_plugin_error
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.progress import Progress

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from adbench_text.code_version import PROTOCOL, code_version, libraries
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.escaping import encodable, utf8
-from adbench_text.places import as_plugin_error
+from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import build, text_of_value
 from adbench_text.sweep.cell import Cell

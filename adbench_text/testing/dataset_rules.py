@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from adbench_text.corpora.corpus import Corpus, cleaned, edition_of, of_dataset, read
-from adbench_text.places import place_of_method
+from adbench_text.failures import place_of_method
 from adbench_text.plugins.dataset import Dataset, check_facts
 from adbench_text.testing.rules import Note, Rule
 

@@ -10,7 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from adbench_text.code_version import code_of, unseen
 from adbench_text.errors import DetectorError
-from adbench_text.places import described, place_of_error
+from adbench_text.failures import described, place_of_error
 from adbench_text.plugins import registry
 from adbench_text.plugins.foreign import TURNED, Foreign
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH, UNSAVED, Scores

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from adbench_text.errors import AdbenchTextError
+from adbench_text.failures import described
 from adbench_text.isolation import preserved
-from adbench_text.places import described
 
 Subject = TypeVar("Subject")
 #: Yields the ways in which a plug-in breaks the rule. Its docstring is the rule itself.

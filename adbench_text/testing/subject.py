@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from adbench_text.failures import place_of_method
 from adbench_text.isolation import seed_generators
-from adbench_text.places import place_of_method
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import Scores
 from adbench_text.testing.topics import TOPICS, texts_about

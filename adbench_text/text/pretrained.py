@@ -27,7 +27,7 @@ from adbench_text import memo, storage
 from adbench_text.code_version import PROTOCOL, releases
 from adbench_text.errors import DataError, PluginError
 from adbench_text.escaping import utf8
-from adbench_text.places import described
+from adbench_text.failures import described
 from adbench_text.text import words
 from adbench_text.text.wheels import Wheel, digest_of
 

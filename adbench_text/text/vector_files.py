@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.errors import DataError
-from adbench_text.places import described
+from adbench_text.failures import described
 
 _MAX_DIMENSIONS = 10_000  # more is not a file of vectors
 _FASTTEXT_MODEL = (793712314).to_bytes(4, "little")  # the first bytes of a model of the fasttext program

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from adbench_text.errors import DataError, PluginError
-from adbench_text.places import as_plugin_error, described, message_of, place_of_error, place_of_method
+from adbench_text.failures import as_plugin_error, described, message_of, place_of_error, place_of_method
 from adbench_text.plugins import registry
 
 
