@@ -132,7 +132,7 @@ class Cluster(Workers):
         )
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Cancel all calls, and leave the cluster."""
+        """Cancel all calls and disconnect from the cluster; both arguments are ignored."""
         ending = Thread(target=self._end, daemon=True)
         ending.start()
         ending.join(10)  # a scheduler that is lost never answers

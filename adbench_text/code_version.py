@@ -1,13 +1,16 @@
 """What identifies code: the version of the protocol, the digest of a plug-in's files, and its libraries.
 
-The code of a plug-in is its own files, complete, without comments and docstrings. It begins with the
-module of the plug-in and follows its imports: of a plug-in of ours within ``detectors/`` and ``datasets/``,
-of another one to every module that belongs to no installed release, such as a module beside it, on the path,
-or of an installation from a folder or a repository. A release, from an index or a wheel file, counts by its
-version, the harness by `PROTOCOL`.
+The code of a plug-in is a set of complete files, without their comments and docstrings. The set starts with
+the module of the plug-in and follows its imports:
 
-Not seen: a module that is imported by a computed name and kept in no global of its importer, and files of
-other kinds that the code reads (a detector returns their digests from `resources`).
+- Our own plug-ins: only modules within ``detectors/`` and ``datasets/`` are included.
+- Other plug-ins: every module is included that belongs to no installed release. Examples are a module in the
+  same folder, a module on the path, and an installation from a folder or a repository.
+
+A release (from an index or a wheel file) is identified by its version, the harness by `PROTOCOL`.
+
+Not detected: a module that is imported by a computed name, unless a global variable of the importer holds it;
+and data files that the code reads. A detector returns the digests of its data files from `resources`.
 """
 
 import ast
@@ -130,14 +133,17 @@ def _parents(module: str) -> Iterator[str]:
 
 
 def _imports(module: str, path: Path) -> Iterator[str]:
-    """Yield the modules that a file imports, within functions too; some may be names in a module."""
+    """Yield the modules that a file imports, also inside functions.
+
+    `from a import b` yields both ``a`` and ``a.b``, although `b` may be a function and not a module.
+    """
     tree = _parsed(path)
     package = module if path.name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            with suppress(ImportError):  # it leads out of the package
+            with suppress(ImportError):  # a relative import from above the top-level package
                 base = resolve_name("." * node.level + (node.module or ""), package)
                 yield base
                 yield from (f"{base}.{alias.name}" for alias in node.names)

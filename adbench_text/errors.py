@@ -38,7 +38,7 @@ class UnknownNameError(InvalidValueError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         self.kind, self.name, self.known = kind, name, sorted(known)
-        near = get_close_matches(name.lower(), self.known, n=1)  # a vaguer one is no help without the list
+        near = get_close_matches(name.lower(), self.known, n=1)  # if nothing is close, the list helps more
         hint = f"Did you mean {near[0]!r}?" if near else f"Known: {listing(self.known)}."
         super().__init__(f"No {kind} named {name!r}. {hint}")
 

@@ -10,12 +10,12 @@ from typing import Any
 from adbench_text.errors import AdbenchTextError, PluginError
 from adbench_text.escaping import one_line
 
-#: What a plug-in raises when it fails. Other exceptions are not its own: Ctrl-C, or the skip of a test.
+#: What a plug-in raises when it fails. Others do not come from it: Ctrl-C, or a skipped test.
 FAILURES = (Exception, SystemExit)
 
 
 def place_of_error(error: BaseException, module: str) -> str:
-    """Return file and line of the innermost frame in a plug-in's package: ``" (mine.py:12)"``, or empty."""
+    """Return file and line of the innermost frame in a plug-in's package, ``" (mine.py:12)"``, or ``""``."""
     home = _home(module)
     for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
         name = str(frame.f_globals.get("__name__", ""))
@@ -37,7 +37,7 @@ def place_of_method(kind: Any, *names: str) -> str:
 
 
 def described(error: BaseException, module: str = "") -> str:
-    """Return an error in one line: type, message and, of a plug-in's module, file and line."""
+    """Return an error in one line: its type, its message and, if `module` is given, file and line there."""
     place = place_of_error(error, module) if module else ""
     return one_line(": ".join(filter(None, (type(error).__name__, message_of(error))))) + place
 
@@ -62,7 +62,7 @@ def as_plugin_error(problem: str, module: str, kind: type[AdbenchTextError] = Pl
 
 
 def _home(module: str) -> str:
-    """Return the package of a plug-in; of one of ours, its file or folder."""
+    """Return the top-level package of a plug-in; for our own plug-ins, its module or subpackage."""
     parts = module.split(".")
     return ".".join(parts[:3] if parts[0] == "adbench_text" else parts[:1])
 

@@ -229,8 +229,11 @@ class _Process:
         far.close()  # so that the end of the process is the end of what it sends
         self._is_ready = self.is_over = False
 
-    def wait_for_start(self, without: str) -> None:
-        """Return when the process is ready; raise AdbenchTextError if it has not started."""
+    def wait_for_start(self, option: str) -> None:
+        """Return when the process is ready; raise AdbenchTextError if it does not start.
+
+        The message advises `option`, with which the command runs without worker processes.
+        """
         if self._is_ready:
             return
         reason = f"no answer for {_START_SECONDS:g} s. Was it stopped, or is the machine overloaded?"
@@ -240,7 +243,7 @@ class _Process:
             reason = f"{error}. Its message is above."
         if not self._is_ready:
             self.kill()
-            advice = f"Run the same command again, or with {without}."
+            advice = f"Run the same command again, or run it without worker processes: {option}."
             raise AdbenchTextError(f"A worker process did not start: {reason} {advice}")
 
     def send(self, payload: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Docstrings of the libraries this one needs: English prose that every installation already has.
+"""Docstrings of the libraries that this package needs: English prose that every installation has already.
 
 One class per library, one document per docstring. The libraries are read as text, not imported.
 Whatever reveals a library by its style and not by its subject is removed: names of libraries,
@@ -21,15 +21,16 @@ from adbench_text.plugins.dataset import Dataset, Documents, Edition
 from adbench_text.text.cleaning import clean
 
 PER_CLASS = {"train": 500, "test": 250}  # what the smallest of the libraries can give
-PER_MODULE = 25  # so that no long module speaks for its library
+PER_MODULE = 25  # so that no long module dominates its library
 MIN_WORDS = 15  # left after cleaning; fewer are too little evidence
 
-DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # where the name to install is not the name to import
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # import name: distribution name, where they differ
 
 SKIPPED = {"test", "tests", "testing", "_testing", "conftest"}
-SKIPPED |= {"_lib", "_vendor", "vendored_templates", "externals"}  # code of others, as are the next
+# The next two lines: vendored code of other projects.
+SKIPPED |= {"_lib", "_vendor", "vendored_templates", "externals"}
 SKIPPED |= {"_numpy", "_appdirs", "legacy_databricks_cli"}
-SKIPPED |= {"protos", "distutils"}  # generated; installed with older Pythons only
+SKIPPED |= {"protos", "distutils"}  # protos: generated code; distutils: exists only in older Pythons
 
 
 class PyDocs(Dataset):
@@ -53,12 +54,12 @@ class PyDocs(Dataset):
     citation = "none; name the versions of the libraries, which are the edition"
 
     def edition(self) -> Edition:
-        """Return the installed versions; nothing is read for it."""
+        """Return the installed versions, without reading any docstring."""
         name = ", ".join(f"{library} {_version(library)}" for library in self.classes)
         return Edition(name, _stable_hash(name))
 
     def read(self) -> tuple[Documents, Documents]:
-        """Read as many modules of each library, in the order of a hash, as fill the two parts."""
+        """Read the modules of each library, in the order of their hashes, until both parts are full."""
         texts: dict[str, list[str]] = {part: [] for part in PER_CLASS}
         labels: dict[str, list[int]] = {part: [] for part in PER_CLASS}
         seen: set[str] = set()  # cleaned texts of all classes and both parts: each is taken once
@@ -91,7 +92,7 @@ def _stable_hash(text: str) -> str:  # the same in every process, unlike hash()
 
 
 def part_of(module: str) -> str:
-    """Return the part of a module from its dotted name: one in three to the test part."""
+    """Return the part of a module, chosen by a hash of its dotted name: about one in three is for test."""
     return "train" if int(_stable_hash(module), 16) % 3 else "test"
 
 
@@ -126,7 +127,7 @@ def docstrings(code: bytes) -> Iterator[str]:
             warnings.simplefilter("ignore")  # invalid escapes in the code of others
             tree = ast.parse(code)
     except (SyntaxError, ValueError):
-        return  # a template, or made for a newer Python: this one could not import it either
+        return  # a template, or code for a newer Python, which could not be imported either
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield ast.get_docstring(node, clean=False) or ""

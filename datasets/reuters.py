@@ -12,7 +12,7 @@ from adbench_text.storage import RemoteFile
 _FILES = tuple(f"reut2-{number:03}.sgm" for number in range(22))
 _PARTS = ("TRAIN", "TEST")  # the ModApte split: LEWISSPLIT, of the articles with TOPICS="YES"
 
-#: The same articles, packed anew.
+#: SHA-256 digest of a repacked archive with the same articles.
 _REPACKED = "f71592bb81414e0d5be31a08f7a3276932ca9bfb77cd9700b0486aa1396468f9"
 
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
@@ -52,7 +52,7 @@ class Reuters(Dataset):
         return train, test
 
     def articles(self) -> tuple[list[_Article], list[_Article]]:
-        """Return the articles of both parts, each with the topics that count."""
+        """Return the articles of both parts; each keeps only the topics that occur in both parts."""
         articles = [each for content in _sgml_files(self.files[0].fetch()) for each in _articles(content)]
         train, test = (
             [(topics, text) for part, topics, text in articles if part == wanted] for wanted in _PARTS
@@ -70,7 +70,7 @@ class Reuters(Dataset):
 
 
 def _counting(articles: list[_Article], topics: set[str]) -> list[_Article]:
-    """Return articles with those of their topics that count."""
+    """Return the articles; each keeps only its topics that are among `topics`."""
     return [([topic for topic in own if topic in topics], text) for own, text in articles]
 
 

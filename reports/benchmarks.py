@@ -1,4 +1,4 @@
-"""The published figures of other benchmarks, for our corpora that are made of theirs."""
+"""The published figures of other benchmarks, for the corpora that we made from their data."""
 
 import json
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from adbench_text.sweep.cell import ONE_VS_REST
 #: What a published method knows besides the training texts, from less to more.
 KNOWLEDGE = ("none", "word vectors", "encoder", "commercial encoder", "labels")
 NONE, WORD_VECTORS, ENCODER, COMMERCIAL, LABELS = KNOWLEDGE
-_REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # of ours with the first three
+_REGIMES = FROM_SCRATCH, WORDS, PRE_TRAINED  # our names of the first three
 
 #: Published methods that are detectors of ours, too.
 OURS = {"DATE": "date", "CVDD": "cvdd"}
@@ -39,8 +39,9 @@ _CORPORA: dict[str, tuple[str, str, dict[str, str]]] = {
     "textad-sms": (REBUILT, ONE_VS_REST, {_TEXTAD: "sms_spam"}),
     "textad-sst2": (REBUILT, ONE_VS_REST, {_TEXTAD: "sst2"}),
 }
-# Ours: theirs. Their AUPR is for the outliers and by trapezoids, as ours. Where all scores are equal, it
-# is (1 + share of outliers) / 2: on 20 Newsgroups that is higher than any real figure.
+# Our name of a metric: their name. Their AUPR, like ours, has the outliers as positives and uses the
+# trapezoidal rule. If all scores are equal, it is (1 + share of outliers) / 2, which on 20 Newsgroups is
+# higher than any real figure.
 _METRICS = {"auroc": "auroc", "aupr_out": "aupr"}
 _NOT_RUN = 50.0
 _KNOWN_BY = {  # what the name of a method begins with
@@ -86,10 +87,10 @@ def published_figures() -> dict[str, Any]:
 
 
 def relation(record: Record) -> str:
-    """Return how the corpus of a cell relates to a published one, such as `EXACT`; empty if to none."""
+    """Return how a record's corpus relates to a published one, such as `EXACT`; empty if it does not."""
     found, protocol, _ = _CORPORA.get(record.dataset, ("", "", {}))
     is_same = record.protocol == protocol and record.test_outliers is None and record.limit is None
-    # a corpus may be rebuilt from an archive that was packed anew
+    # a rebuilt corpus may come from a repacked archive, so it need not be the published edition
     return found if is_same and (record.is_published or found == REBUILT) else ""
 
 

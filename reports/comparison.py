@@ -74,15 +74,15 @@ class Corpus:
         return "mean" if "mean" not in self.inliers else "mean of all classes"
 
     def entry(self, column: Column, inlier: str | None = None, level: float | None = None) -> Entry:
-        """Return mean and spread over the seeds in percent, of one split or the mean over all splits.
+        """Return the mean over the seeds and its spread, in percent, for one split (`inlier`).
 
-        The spread of a mean is the spread of the seeds' means. The default level is the lowest.
+        Without a split, first average over all splits for each seed. The default level is the lowest.
         """
         of_all = self._comparison
         level = self.lowest if level is None else level
         if (entry := of_all.entries.get((column, self.digest, level, inlier))) is not None:
             return entry
-        # without a sweep, nothing was promised that is not there
+        # Only a cell that a sweep lists can be missing; without a sweep none is.
         of_sweep = column.detector, column.preset, column.configuration, self.dataset, self.splits, level
         inliers = self.inliers if inlier is None else [inlier]
         is_promised = any((*of_sweep, name) in of_all.promised for name in inliers)

@@ -25,6 +25,7 @@ WITHIN_REPORTS = {"formats": {"formats", "report"}, "figures": {"figures"}}
 FORM = (
     "cli/odd",
     "cli/score",
+    "documents/fitting",
     "documents/ranked",
     "documents/ranking",
     "models/folder",

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def command(names: Sequence[str]) -> None:
     """Check that detectors and datasets keep their contract.
 
-    NAMES are those of 'adbench-text list': of this package, or of other installed packages. Detectors learn
-    small texts about three topics; datasets are read twice.
+    NAMES are detectors and datasets of this package or of other installed packages; 'adbench-text list' shows
+    them. Detectors are fitted on short texts about three topics; datasets are read twice.
     """
     from adbench_text.testing import ContractError, outcomes_of
 

@@ -76,7 +76,7 @@ def _parameters(detector: "type[TextDetector]") -> list[dict[str, Any]]:
 
 
 def presets_of(name: str) -> list[dict[str, Any]]:
-    """Return the presets of a detector; one that differs between datasets is there several times."""
+    """Return the presets of a detector; a preset that differs between datasets has several rows."""
     from adbench_text.plugins.configure import presets
 
     detector, datasets = registry.detector(name), registry.names("datasets")

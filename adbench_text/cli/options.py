@@ -12,7 +12,7 @@ from adbench_text.errors import AdbenchTextError, UnknownNameError
 
 DEVICES = ("auto", "cpu", "cuda")
 PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")  # of corpora.split, which needs numpy
-# What a name of these kinds is; those of other kinds are checked by the code that uses them.
+# Kinds of names that are checked here, with the noun for messages; other names are checked by their users.
 _NOUNS = {"checkable": "detector or dataset", "fetchable": "dataset, word vectors or vocabulary"}
 
 

@@ -1,4 +1,4 @@
-"""What the commands for a user's own documents share."""
+"""Options and output that the commands for a user's own documents share."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 STDIN = "-"  # the FILE that is standard input
 
-# columns on the terminal; text has the rest
+# column widths on the terminal; the column "text" gets the remaining width
 _WIDEST = {"rank": 6, "id": 20, "row": 20, "p": 8, "copies": 6, "why": 40}
-_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # significant ones
+_DIGITS = {"p": 2, "p_form": 2, "p_both": 2, "score": 3}  # numbers of significant digits
 _MOST_JOBS = 4  # unless asked for more: each takes some hundred megabytes
 _WITHOUT_SPACES = "bo", "km", "lo", "my", "th"  # between words; Chinese and Japanese are split by character
 
@@ -88,7 +88,7 @@ ODD = [
     ),
 ]
 
-#: Options that say where the work is done; the address of a cluster goes before the number of processes.
+#: Options that choose where the work is done; ``--address`` takes precedence over ``--jobs``.
 WORK = [
     click.Option(
         ["--jobs"],
@@ -132,7 +132,7 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
 
 
 def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> DocumentFile:
-    """Return the documents of a file, to be read once, or also `again`; print what is left out."""
+    """Return the documents of a file, and print notes on what is left out; `again`: they are read twice."""
     documents = DocumentFile(file, **values_of(DOCUMENTS, options), again=again)
     for note in documents.notes:
         click.echo(f"Note: {printable(note)}", err=True)
@@ -140,7 +140,7 @@ def opened(file: str, options: Mapping[str, Any], *, again: bool = False) -> Doc
 
 
 def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
-    """Return ranked documents as they are printed, and shown on a page."""
+    """Return the rows of a table of ranked documents, formatted for the terminal and for a page."""
     from adbench_text.documents.page import PageDocument
 
     shown = []
@@ -154,7 +154,7 @@ def page_documents(table: "pd.DataFrame") -> "list[PageDocument]":
 
 
 def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = "id") -> None:
-    """Print documents as a table that fits the terminal, with one of their p; leave out empty columns."""
+    """Print documents as a table that fits the terminal; `p` names the p-value; omit empty columns."""
     columns: dict[str, list[Any]] = {
         "rank": [int(each.rank) if each.rank else "" for each in documents],
         id_name: [each.id for each in documents],
@@ -178,7 +178,7 @@ def write_page(
     notes: Sequence[str] = (),
     id_name: str = "id",
 ) -> None:
-    """Write a page of lists of documents of FILE; words are coloured by their scores above the centre."""
+    """Write an HTML page of lists of documents of FILE; words are coloured by their distance to `centre`."""
     from datetime import datetime
 
     from adbench_text.documents.page import page_of_documents

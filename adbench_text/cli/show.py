@@ -68,8 +68,7 @@ def table(
 ) -> "RenderableType":
     """Return a table without lines, safe for a terminal; numbers are aligned to the right.
 
-    With `widths`, each row is one line: cells are cut to the width of their column, and to that of the
-    terminal.
+    With `widths`, each row is one line: cells are cut so that they fit their column and the terminal.
     """
     from rich.padding import Padding
     from rich.table import Table

@@ -24,7 +24,7 @@ def _print_note(text: str) -> None:
 
 
 def use_file(ctx: click.Context, param: click.Parameter, name: str | None) -> "SweepFile | None":
-    """Read the file of ``--sweep``, and make its keys defaults of the options of their names."""
+    """Read the file given by ``--sweep``; its values become defaults of the options with the same names."""
     from adbench_text.sweep.file import find, read
 
     if name is None:

@@ -15,7 +15,8 @@ from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-N_FOLDS = 10  # with five, LOF on the encoder svd called 14 % of normal documents odd at 10 %, with ten 12.7 %
+# LOF on the encoder svd, at a nominal 10 %, called 14 % of normal documents odd with 5 folds, 12.7 % with 10.
+N_FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class LeftOut:
     """Scores of documents by detectors that were fitted without them.
 
     `method` is ``"leave-one-out"``, or for example ``"cross-fitted over 10 folds"``. The methods take
-    documents and their positions among those that were learned from, -1 for other documents.
+    texts and their positions among the training documents; the position of any other document is -1.
     """
 
     scores: NDArray[np.float64]
@@ -48,7 +49,7 @@ class LeftOut:
         return self._answers("token_scores", texts, positions)
 
     def reasons(self, texts: Sequence[str], positions: Sequence[int]) -> list[list[str]]:
-        """Return the facts that make documents odd, the strongest first."""
+        """Return for each document the reasons why it is odd, the strongest first."""
         return self._answers("reasons", texts, positions)
 
     def _answers(self, method: str, texts: Sequence[str], positions: Sequence[int]) -> list[Any]:

@@ -17,7 +17,7 @@ from adbench_text.text.cleaning import check_language
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-# Of each resource that is English by default: the hyper-parameter that names another, and what it is.
+# Resources that are English by default: the hyper-parameter that replaces each one, and its name for users.
 _ENGLISH = {
     "wordfreq": ("language", "word frequencies"),
     "vectors": ("vectors", "word vectors"),
@@ -71,7 +71,11 @@ def own_detector(
     *,
     normal: bool = False,
 ) -> OwnDetector:
-    """Return a detector for documents of a language; if `normal`, all training documents are normal."""
+    """Return a detector for documents of a language.
+
+    `name` is the name of a detector, a detector object or a detector class. Without a preset, the detector
+    offers settings for the language. With `normal`, all training documents are known to be normal.
+    """
     check_language(language)
     if not isinstance(name, str):
         made = adapted_copy(name)
@@ -92,7 +96,7 @@ def own_detector(
     if preset is None:
         preset, offered = registry.detector(name).for_documents(language, given, normal=normal)
     else:
-        configurations = DetectorChoice(name, preset).configurations("")
+        configurations = DetectorChoice(name, preset).configurations("")  # "": for no dataset of ours
         if len(configurations) > 1:
             raise InvalidValueError(
                 f"The preset {preset!r} of {name} has {len(configurations)} configurations; give the "

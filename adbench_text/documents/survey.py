@@ -1,8 +1,9 @@
 """A first look at all documents: which of them are different, and a sample to learn from.
 
-Documents are read once, a chunk at a time, and are not kept. The sample holds the documents with the smallest
-keys, seeded digests of their words: it depends neither on their order nor on copies, and a family of
-near-copies is in the sample if any of it is: the one with the smallest key speaks for it.
+Documents are read once, a chunk at a time, and are not kept. The key of a document is a seeded digest of its
+words; the sample holds the documents with the smallest keys. So it depends neither on the order of the
+documents nor on copies. Of each family of near-copies, the document with the smallest key is the
+representative: only it can be in the sample.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,7 +26,7 @@ _WITHOUT_WORDS = b"without words"
 
 
 class FileTexts:
-    """Documents that are read again each time that they are needed; `read` returns them."""
+    """Documents that are read again at each iteration, by calling `read`."""
 
     def __init__(self, read: Callable[[], Iterable[str]]) -> None:
         self._read = read
@@ -35,24 +36,24 @@ class FileTexts:
 
 
 class Seen(NamedTuple):
-    """What is kept of a chunk."""
+    """What a first look at a chunk of documents returns."""
 
     keys: NDArray[np.uint64]  # 0 for an empty document
     has_words: NDArray[np.bool_]
     sketches: NDArray[np.uint8]
-    sampled: dict[int, tuple[str, str]]  # as written and cleaned, by key: those that may be in the sample
+    sampled: dict[int, tuple[str, str]]  # candidates for the sample: key -> text as written, cleaned text
 
 
 @dataclass(frozen=True)
 class Look:
-    """Looks at documents; a worker process may do it."""
+    """Takes a first look at a chunk of documents; it may run in a worker process."""
 
     cleaner: Cleaner
     seed: int
     with_sketches: bool
 
     def __call__(self, chunk: tuple[int, Sequence[str]]) -> Seen:
-        """Return what is kept of documents, given the largest key that may be in the sample."""
+        """Return what is kept of a chunk, which is a pair of the sample's largest key and the texts."""
         largest, texts = chunk
         cleaned = [text if text and not text.isspace() else "" for text in map(self.cleaner, texts)]
         pairs = list(zip(texts, cleaned, strict=True))
@@ -61,7 +62,7 @@ class Look:
             np.array(keys, dtype=np.uint64),
             np.array([bool(own) for own in cleaned]),
             sketches(cleaned) if self.with_sketches else np.empty((0, N_HASHES), dtype=np.uint8),
-            # of copies the first one: later ones are put in before
+            # reversed, so that of several copies the first one is kept
             {key: pair for key, pair in zip(keys[::-1], pairs[::-1], strict=True) if 0 < key <= largest},
         )
 
@@ -71,10 +72,10 @@ class Look:
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of all documents after a first look; a document is known by its row, from 0 on.
+    """What is known of all documents after a first look; a document is identified by its row, from 0 on.
 
-    A document that is scored is an original. The originals with words are different once cleaned, those
-    without words, such as a line of digits, as they were written.
+    An original is a document that is scored. No two originals are equal: those with words differ after
+    cleaning; those without words, such as a line of digits, differ as they were written.
     """
 
     original: NDArray[np.int64]  # of each row: the row of the document that is scored for it; -1 if empty
@@ -103,29 +104,29 @@ def survey(texts: Iterable[str], look: Look, n_sample: int, jobs: int | str, pro
     """Look at documents once; raise InvalidValueError if there are too few."""
     Whole(2).check("sample", n_sample)
     sample = _Sample(n_sample)
-    of_keys, of_words, of_texts = bytearray(), bytearray(), bytearray()
+    key_bytes, word_bytes, sketch_bytes = bytearray(), bytearray(), bytearray()
     chunks = ((sample.largest, chunk) for chunk in in_chunks(texts))
     with closing(results_of(look, chunks, jobs)) as looked:
         for seen in looked:
-            of_keys += seen.keys.tobytes()
-            of_words += seen.has_words.tobytes()
-            of_texts += seen.sketches.tobytes()
+            key_bytes += seen.keys.tobytes()
+            word_bytes += seen.has_words.tobytes()  # one byte per document
+            sketch_bytes += seen.sketches.tobytes()
             sample.add(seen.sampled)
-            progress("reading", len(of_words), None)
+            progress("reading", len(word_bytes), None)
     sample.cut()
-    keys, has_words = np.frombuffer(of_keys, dtype=np.uint64), np.frombuffer(of_words, dtype=np.bool_)
-    shapes = np.frombuffer(of_texts, dtype=np.uint8).reshape(-1, N_HASHES)
-    # In the order of their keys, so that the smallest key speaks for a family.
+    keys, has_words = np.frombuffer(key_bytes, dtype=np.uint64), np.frombuffer(word_bytes, dtype=np.bool_)
+    all_sketches = np.frombuffer(sketch_bytes, dtype=np.uint8).reshape(-1, N_HASHES)
+    # In the order of their keys, so that the smallest key represents a family.
     different, first, which = np.unique(keys, return_index=True, return_inverse=True)
-    speaker = families(shapes[first]) if len(shapes) else np.arange(len(different))
-    is_sampled = (speaker == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
+    leader = families(all_sketches[first]) if len(all_sketches) else np.arange(len(different))
+    is_sampled = (leader == np.arange(len(different))) & (different > 0) & (different <= sample.largest)
     rows = first[is_sampled]
     rows = rows[np.argsort(~has_words[rows], kind="stable")]
     documents = [sample.documents[key] for key in keys[rows].tolist()]
     found = Survey(
-        original=np.where(keys > 0, first[speaker[which]], -1),
+        original=np.where(keys > 0, first[leader[which]], -1),
         has_words=has_words,
-        is_near=speaker[which] != which,
+        is_near=leader[which] != which,
         sample=rows,
         written=[written for written, _ in documents],
         cleaned_with_words=[cleaned for _, cleaned in documents if cleaned],
@@ -144,7 +145,7 @@ class _Sample:
 
     def __init__(self, n: int) -> None:
         self._n = n
-        self.largest = 2**64 - 1  # key that may be among them
+        self.largest = 2**64 - 1  # largest key that may be in the sample
         self.documents: dict[int, tuple[str, str]] = {}
 
     def add(self, sampled: dict[int, tuple[str, str]]) -> None:

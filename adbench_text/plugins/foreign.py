@@ -1,12 +1,12 @@
-"""Detectors of other packages, with the interface of ours.
+"""Adapters that give detectors of other packages the interface of `TextDetector`.
 
-Anything with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
-are used if they exist; otherwise it gets the defaults of `TextDetector`. A PyOD detector whose ``fit``
-takes a matrix ``X`` gets document vectors. The registry adapts each detector once.
+Any class with ``fit(texts)`` and ``decision_function(texts)`` is a detector. Other members of the interface
+are used if they exist; otherwise the defaults of `TextDetector` apply. A PyOD detector whose ``fit`` takes
+a matrix ``X`` gets document vectors. The registry adapts each detector once.
 
-Outlier detectors of scikit-learn give normal texts the higher scores; here, and nowhere else, their sign is
-turned. What `sklearn.base.is_outlier_detector` recognises is one of them, unless it is or contains a
-detector of PyOD: that is recognised too, but its higher scores are more abnormal already.
+Outlier detectors of scikit-learn give normal texts the higher scores. Their scores are negated here, and
+nowhere else. `sklearn.base.is_outlier_detector` recognises them. It also recognises detectors of PyOD, whose
+higher scores already mean more abnormal: the scores of a detector that is or contains one are not negated.
 """
 
 import inspect
@@ -24,7 +24,7 @@ from adbench_text.failures import place_of_method
 from adbench_text.plugins.detector import TextDetector, made_again
 from adbench_text.plugins.scores import Scores, TokenScore, check_scores
 
-SIGN = "sign"  # the resource of a detector whose scores are turned
+SIGN = "sign"  # the resource of a detector whose scores are negated
 #: What a user is told about such a detector.
 TURNED = "scikit-learn's outlier detectors score normality, so the sign of its scores is turned"
 
@@ -44,7 +44,7 @@ class Detector(Protocol):
 
 
 def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
-    """Return an unfitted copy of a detector, or a detector of a class, with our interface."""
+    """Return an unfitted copy of a detector, or a new instance of a detector class, with our interface."""
     if not isinstance(detector, Detector):
         raise InvalidValueError(
             f"A detector is a name, or an object with fit and decision_function, got {detector!r:.80}."
@@ -53,12 +53,13 @@ def adapted_copy(detector: Detector | type[Detector]) -> TextDetector:
         return adapted(detector)()
     if isinstance(detector, TextDetector):
         return clone(detector)  # type: ignore[no-any-return]
-    of, copy = type(detector), partial(clone, detector, safe=False)
-    if _is_pyod(of) and _takes_a_matrix(of):
-        kind, params = adapted(of), detector.get_params()  # type: ignore[attr-defined]
+    original = type(detector)
+    if _is_pyod(original) and _takes_a_matrix(original):
+        kind, params = adapted(original), detector.get_params()  # type: ignore[attr-defined]
         return kind(**{name: params[name] for name in params.keys() & kind.default_params().keys()})
-    vars(copy).update(__name__=of.__name__, __doc__=of.__doc__)
-    return adapted(copy)()
+    make_copy = partial(clone, detector, safe=False)
+    vars(make_copy).update(__name__=original.__name__, __doc__=original.__doc__)  # `_adapter` reads them
+    return adapted(make_copy)()
 
 
 def adapted(kind: Any) -> type[TextDetector]:
@@ -77,7 +78,7 @@ def _is_pyod(kind: Any) -> bool:
 
 
 def _takes_a_matrix(kind: Any) -> bool:
-    """Return whether `fit` calls its input ``X``, as PyOD does; a detector of texts calls it otherwise."""
+    """Return whether `fit` names its input ``X``, as in PyOD; text detectors use other names."""
     return list(inspect.signature(kind.fit).parameters)[1:2] == ["X"]
 
 
@@ -113,7 +114,7 @@ def _method(name: str) -> Any:
 
 
 class Foreign(TextDetector):
-    """A detector of another package: `kind` returns it, given its hyper-parameters, and `wrapped` is it."""
+    """A detector of another package, `wrapped`; the class or function `kind` makes it from settings."""
 
     kind: ClassVar[Callable[..., Any]]
     implementation = _attribute(type)
@@ -129,7 +130,7 @@ class Foreign(TextDetector):
     def __init__(self, **settings: Any) -> None:
         self.wrapped = self.kind(**settings)
         self._settings = settings
-        contamination: Any = getattr(self.wrapped, "contamination", None)  # others take words such as "auto"
+        contamination: Any = getattr(self.wrapped, "contamination", None)  # may be a word such as "auto"
         is_share = isinstance(contamination, Real) and 0 < float(contamination) <= 0.5
         super().__init__(contamination=contamination if is_share else 0.1)
 
@@ -144,7 +145,7 @@ class Foreign(TextDetector):
 
     @property
     def is_turned(self) -> bool:
-        """Whether the sign of its scores is turned: scikit-learn's detectors measure normality."""
+        """Whether its scores are negated: scikit-learn's detectors measure normality."""
         detector = self.wrapped
         try:
             is_of_sklearn = is_outlier_detector(detector)
@@ -170,9 +171,10 @@ class Foreign(TextDetector):
         return parameter.default
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the hyper-parameters; those that were given, if the detector has no method for it.
+        """Return the hyper-parameters of the detector, or those given to `kind` if it has no `get_params`.
 
-        Those of a detector that a function returns are deep, because the function does not take them.
+        If `kind` is a function, the hyper-parameters of the detector itself are included only with `deep`,
+        because the function does not take them.
         """
         method = getattr(self.wrapped, "get_params", None)
         if method is None or (not inspect.isclass(self.kind) and not deep):
@@ -229,7 +231,7 @@ class Foreign(TextDetector):
         return super().restore(learned)
 
     def _fit(self, texts: list[str]) -> None:
-        # it has an observer, and uses the name for nothing else
+        # the wrapped detector accepts an observer: its attribute of this name is unset (None)
         is_watched = getattr(self.wrapped, "observer", self) is None
         if is_watched:
             self.wrapped.observer = self.observer

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Range, check_choice, declared_ranges
+from adbench_text.code_version import installed
 from adbench_text.errors import DetectorError
 from adbench_text.isolation import seed_generators
 from adbench_text.plugins.detector import TextDetector, made_again
@@ -19,12 +20,11 @@ from adbench_text.plugins.scores import TEST_BATCH, Scores
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix
 
-#: Modules whose detectors score a vector by the vectors that are scored together with it. They do not
-#: declare it; `tests/plugins/test_pyod_detector.py` and `tests/detectors/pytextad` find them by experiment.
-SCORED_BY_BATCH = {
-    "pytextad.models.embedding.aderh",
-    *(f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()),
-}
+#: Modules of PyOD whose detectors score a vector by the vectors that are scored together with it. PyOD does
+#: not declare it; `tests/plugins/test_pyod_detector.py` finds them by experiment.
+SCORED_BY_BATCH = frozenset(
+    f"pyod.models.{name}" for name in "cd cof copod dif ecod lmdd loci rgraph rod sod sos".split()
+)
 
 _KEEPS_A_FUNCTION = "pyod.models.lmdd"  # which is not data, so that it cannot be saved
 
@@ -151,7 +151,6 @@ class PyODDetector(WrappedDetector, VectorDetector):
     """
 
     fixed: ClassVar[frozenset[str]] = frozenset({"contamination", "random_state", "n_features", "verbose"})
-    _versions = VectorDetector._versions | {"pyod", "pytextad"}
 
     @property
     def regime(self) -> str:
@@ -164,8 +163,17 @@ class PyODDetector(WrappedDetector, VectorDetector):
 
     def resources(self) -> dict[str, str]:
         """Return the version of the library, and the digest of the file of word vectors if one is read."""
-        library = "pytextad" if self.wrapped.__module__.startswith("pytextad.") else "pyod"
-        return {**super().resources(), library: version(library)}
+        return {**super().resources(), self._library: version(self._library)}
+
+    def needed_resources(self) -> dict[str, str]:
+        """Return its `resources` without the versions of libraries."""
+        return {name: value for name, value in super().needed_resources().items() if name != self._library}
+
+    @property
+    def _library(self) -> str:
+        """The distribution of the wrapped detector; PyOD for a detector of the user that inherits from it."""
+        package = self.wrapped.__module__.partition(".")[0]
+        return package if installed(package) else "pyod"
 
     def _fit_vectors(self, X: Matrix) -> None:
         self._n_features = int(X.shape[1])

@@ -32,12 +32,12 @@ class Scale:
 
     centre: float  #: a word above it is red, a word below it is blue
     odd: float  #: distance from the centre with the deepest red, 0 if there is no such word
-    typical: float  #: the same of blue; evidence for odd is often the weaker one
-    digits: int  #: decimals that give the largest end three significant digits
+    typical: float  #: distance with the deepest blue; it is often larger than `odd`
+    digits: int  #: decimals to print, so that the larger end has three significant digits
 
     @classmethod
     def of(cls, documents: Iterable[Sequence[TokenScore]], middle: float | None = None) -> "Scale":
-        """Return the scale of the words of documents; without a given centre these words decide it."""
+        """Return the scale for the words of documents; `middle` is its centre, computed if it is None."""
         finite = [[word for word in words if math.isfinite(word.score)] for words in documents]
         if middle is None:
             middle = centre(finite)

@@ -56,7 +56,7 @@ class Started(NamedTuple):
 
 
 def _shared_corpora(workers: Workers, work: Work) -> dict[str, Any]:
-    """Return what stands for each corpus among the arguments of a call."""
+    """Return a handle for each corpus, to be passed as an argument of calls."""
     names = dict.fromkeys(cell.dataset for cell in work.cells)
     return {name: workers.share(work.corpora[name], f"The corpus {name}") for name in names}
 
@@ -88,7 +88,7 @@ class Local:
         n = min(self.jobs, len(work.cells)) or 1
         # no two processes compete for a core
         variables = threads(n) if n > 1 else {}
-        # with one process there is no turn to take
+        # one process already runs one cell at a time: it needs no separate processes for the GPU
         gpus = provenance.visible_gpus() if n > 1 and any(map(work.may_use_gpu, work.cells)) else []
         n_on_gpu = min(n, self.gpu_jobs * len(gpus)) or n
         on_gpus = [{**variables, provenance.VISIBLE: gpu} for gpu in gpus]
@@ -97,12 +97,13 @@ class Local:
             options["on_notice"] = lambda step: work.progress.step(*step)
         with (
             _processes(n, variables=[variables], **options) as processes,
-            _processes(n_on_gpu, variables=on_gpus, **options) as on_gpu,
+            _processes(n_on_gpu, variables=on_gpus, **options) as gpu_processes,
         ):
             corpora = _shared_corpora(processes, work)
 
             def submit(cell: Cell) -> "Future[Result]":
-                workers = on_gpu if gpus and work.may_use_gpu(cell) else processes
+                """Run a cell in one of the processes."""
+                workers = gpu_processes if gpus and work.may_use_gpu(cell) else processes
                 arguments = _Steps(), work.trace_every, work.is_oracle(cell)
                 return workers.submit(scored, cell, corpora[cell.dataset], *arguments)
 
@@ -110,13 +111,13 @@ class Local:
 
 
 def _processes(n: int, **options: Any) -> Processes:
-    """Return processes that score cells; one that has run others' code ends with its cell."""
+    """Return processes that score cells; one that has loaded third-party code ends after its cell."""
     options["is_spent"] = registry.has_loaded_others
     return Processes(n, "adbench_text.run.engine", "--jobs 0", **options)
 
 
 class _Steps(Progress):
-    """Tells the steps of a training to the process that waits for it, not too often."""
+    """Reports training steps to the process that waits for the result, at a limited rate."""
 
     def __init__(self) -> None:
         self._last = 0.0

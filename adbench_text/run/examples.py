@@ -56,7 +56,7 @@ def examples_of(detector: "TextDetector", corpus: Corpus, split: Split, scores: 
     for (why, place), tokens in zip(chosen, token_scores, strict=True):
         document = int(split.places[place])
         text = texts[place]
-        scored = _scored(tokens)
+        scored = _to_token_scores(tokens)
         if len(corpus.originals) and not detector.reads_raw:
             text = corpus.originals[document]
             scored = original_words(text, Cleaner(), scored)
@@ -83,7 +83,7 @@ def from_json(text: str) -> list[Example]:
                 bool(each["outlier"]),
                 float(each["score"]),
                 str(each["text"]),
-                _scored(each["tokens"]),
+                _to_token_scores(each["tokens"]),
             )
             for each in json.loads(text)
         ]
@@ -91,5 +91,6 @@ def from_json(text: str) -> list[Example]:
         raise ValueError(f"not a list of examples: {error}") from error
 
 
-def _scored(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
-    return [TokenScore(str(token), int(i), int(j), float(score)) for token, i, j, score in tokens]
+def _to_token_scores(tokens: Iterable[Iterable[Any]]) -> list[TokenScore]:
+    """Return token scores with plain Python values, from tuples of token, start, end and score."""
+    return [TokenScore(str(token), int(start), int(end), float(x)) for token, start, end, x in tokens]

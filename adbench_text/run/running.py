@@ -1,4 +1,4 @@
-"""Runs cells by an engine, and yields each result as it is finished."""
+"""Runs cells on an engine, and yields each result when its cell is finished."""
 
 import time
 from collections import deque
@@ -12,16 +12,16 @@ from adbench_text.run.evaluate import scored
 from adbench_text.run.result import Result
 from adbench_text.sweep.cell import Cell
 
-_LOOK_SECONDS = 1.0  # between two looks at the number of workers
+_LOOK_SECONDS = 1.0  # interval at which the number of workers is checked
 
 
 def finished(
     engine: Engine, work: Work, keep: Callable[[Result], Result] = lambda result: result
 ) -> Generator[Result]:
-    """Run cells and yield each result as it is finished; closing the generator ends all processes.
+    """Run cells and yield each result when its cell is finished; closing the generator ends all processes.
 
-    `keep` is called with each result, before its process begins with another cell; it returns the result with
-    its metrics. AdbenchTextError ends the sweep.
+    `keep` is called with each result before the next cell starts; it returns the result with its metrics.
+    An AdbenchTextError ends the sweep.
     """
     if isinstance(engine, Local) and not engine.jobs:
         for cell in work.cells:
@@ -31,8 +31,8 @@ def finished(
         return
     waiting, kept = dict.fromkeys(work.cells), deque[Result]()
     running: dict[Future[Result], tuple[Cell, float]] = {}
-    suspects: set[Cell] = set()  # whose workers were lost
-    again: list[Cell] = []  # suspects that run once more, when no other cell does
+    suspects: set[Cell] = set()  # cells whose worker was lost once
+    again: list[Cell] = []  # suspects to retry one at a time, after all other cells
     with engine.start(work) as started:
         while waiting or running or kept or again:
             if again and not waiting and not running:
@@ -46,7 +46,7 @@ def finished(
                 del waiting[next_cell]
                 work.progress.started(next_cell)
                 running[started.submit(next_cell)] = next_cell, time.time()
-            if kept:  # now: its process need not wait until the result is logged
+            if kept:  # after the next cells were submitted: no process waits while the caller logs the result
                 yield kept.popleft()
             elif not running:  # a cluster without workers
                 time.sleep(_LOOK_SECONDS)
@@ -57,7 +57,7 @@ def finished(
                         result = replace(future.result(), cell=cell)
                     except CallError as error:
                         if isinstance(error, WorkersLostError) and cell not in suspects:
-                            suspects.add(cell)  # perhaps a cell beside it was to blame
+                            suspects.add(cell)  # another cell on the same worker may be the cause
                             again.append(cell)
                             continue
                         result = Result(cell, began, {}, reason=str(error), stopped=error.stopped)

@@ -1,6 +1,6 @@
-"""The package adbench-text as a wheel, for models that are served where no index has it.
+"""Writes adbench-text itself as a wheel, for servers of models that cannot install it from a package index.
 
-It is put together from the installed files, or from those of the checkout: nothing is built or downloaded.
+The wheel contains the installed files, or the files of the checkout. Nothing is built or downloaded.
 """
 
 import base64
@@ -24,14 +24,14 @@ _WHEEL = "Wheel-Version: 1.0\nGenerator: adbench-text\nRoot-Is-Purelib: true\nTa
 
 def write_wheel(folder: Path) -> Path:
     """Write a wheel of this package into a folder; return its path."""
-    installed = distribution(_NAME)
-    full_name = f"adbench_text-{installed.version}"
+    package = distribution(_NAME)
+    full_name = f"adbench_text-{package.version}"
     contents = {name: path.read_bytes() for name, path in _files().items()}
     contents[f"adbench_text/{COMMIT.name}"] = git_commit().encode()
-    metadata = installed.read_text("METADATA") or installed.read_text("PKG-INFO")  # in a checkout
-    others = {name: installed.read_text(name) for name in ("entry_points.txt", "licenses/LICENSE")}
-    facts = {"WHEEL": _WHEEL, "METADATA": metadata, **others}
-    contents |= {f"{full_name}.dist-info/{name}": text.encode() for name, text in facts.items() if text}
+    metadata = package.read_text("METADATA") or package.read_text("PKG-INFO")  # PKG-INFO: in a checkout
+    others = {name: package.read_text(name) for name in ("entry_points.txt", "licenses/LICENSE")}
+    dist_info = {"WHEEL": _WHEEL, "METADATA": metadata, **others}
+    contents |= {f"{full_name}.dist-info/{name}": text.encode() for name, text in dist_info.items() if text}
     record = f"{full_name}.dist-info/RECORD"
     rows = [f"{name},sha256={_digest(data)},{len(data)}" for name, data in contents.items()]
     contents[record] = "\n".join([*rows, f"{record},,", ""]).encode()
@@ -43,7 +43,7 @@ def write_wheel(folder: Path) -> Path:
 
 
 def requirements(others: Iterable[str]) -> list[str]:
-    """Return what this package depends on, and other packages, with the versions installed here, if any."""
+    """Return the dependencies of this package and `others`, each with its installed version, if any."""
     declared = distribution(_NAME).requires or ()
     names = [re.split(r"[^\w.-]", each)[0] for each in declared if "extra ==" not in each]
     # the local part of a version, as in 2.13.0+cpu, is on no index

@@ -1,4 +1,4 @@
-"""Document vectors: the ways from texts to vectors, one small class each, in one table.
+"""Encoders, which turn texts into document vectors: one small class each, listed in `METHODS`.
 
 To add an encoder, edit only this file: a subclass of `Encoder`, and its line in `METHODS`.
 

@@ -43,5 +43,5 @@ def member(name: str) -> Any:
     from adbench_text.detectors.pytextad import texts  # not above: listing names imports no library
     from adbench_text.plugins.pyod_detector import PyODDetector
 
-    adapter = {"cvdd": texts.PyTextADCVDD, "date": texts.PyTextADDATE}.get(name, PyODDetector)
-    return adapter.around(wrapped, __name__)
+    adapters = {"aderh": texts.PyTextADADERH, "cvdd": texts.PyTextADCVDD, "date": texts.PyTextADDATE}
+    return adapters.get(name, PyODDetector).around(wrapped, __name__)

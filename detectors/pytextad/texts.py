@@ -1,4 +1,4 @@
-"""The detectors of PyTextAD that read texts: DATE and CVDD, with the vocabulary and the vectors of ours."""
+"""The detectors of PyTextAD that need an adapter of their own: ADERH, and DATE and CVDD, which read texts."""
 
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version
@@ -13,11 +13,17 @@ from adbench_text.checks import Range, Whole
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import without_surrogates
 from adbench_text.plugins.detector import Scores
-from adbench_text.plugins.pyod_detector import WrappedDetector
-from adbench_text.plugins.scores import WORDS
+from adbench_text.plugins.pyod_detector import PyODDetector, WrappedDetector
+from adbench_text.plugins.scores import TEST_BATCH, WORDS
 from adbench_text.text import vectors, wordpiece
 from adbench_text.text.words import count_words
 from adbench_text.text.words import words as words_of
+
+
+class PyTextADADERH(PyODDetector):
+    """ADERH: its density weights count the vectors that are scored together."""
+
+    regime = TEST_BATCH
 
 
 class _PyTextADDetector(WrappedDetector):

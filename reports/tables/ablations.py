@@ -8,7 +8,7 @@ from adbench_text.reports.comparison import OF_THE_PAPER, Comparison
 from adbench_text.reports.report import NONE, PUBLISHED, Entry, Table, figure
 from adbench_text.sweep.cell import percent
 
-_LEAST = 3  # configurations of one detector, which are compared with each other
+_LEAST = 3  # minimum number of configurations of a detector, to compare them in a table
 
 
 def tables(comparison: Comparison) -> Iterator[Table]:
@@ -18,7 +18,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
 
 def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Table:
-    """Return configurations with their differences from the first, beside the ablations of the paper."""
+    """Return a table of configurations: figures, differences from the first, and figures of the paper."""
     of_paper = published.ablations(comparison.metric.name) if comparison.lowest == 0 else {}
     theirs = {column: of_paper.get((column.detector, column.preset), {}) for column in columns}
     header = ["configuration"]
@@ -40,7 +40,8 @@ def _table(comparison: Comparison, detector: str, columns: list[Column]) -> Tabl
         f"{detector}: {comparison.metric.title} (%) of its configurations, mean over the splits, "
         f"{percent(comparison.lowest)} of outliers in the training data"
     )
-    notes = [OF_THE_PAPER] if len(header) > 1 + 2 * len(comparison.corpora) else []
+    has_paper = len(header) > 1 + 2 * len(comparison.corpora)  # more than two columns for some corpus
+    notes = [OF_THE_PAPER] if has_paper else []
     return Table(title, header, rows, n_labels=1, notes=notes)
 
 
@@ -51,8 +52,8 @@ def _difference(value: float | None, first: float | None) -> Entry:
 def varied(comparison: Comparison) -> dict[str, list[Column]]:
     """Return the configurations of each detector that has three or more, oracles left out.
 
-    The first is the one that the others vary, whichever was run first: it differs from the others in the
-    fewest hyper-parameters. The others follow by the number of hyper-parameters that differ from it.
+    The first is the base: the configuration that differs from the others in the fewest hyper-parameters, no
+    matter which was run first. The others follow by the number of hyper-parameters that differ from the base.
     """
     of_detectors: dict[str, list[Column]] = {}
     for column in comparison.fair:

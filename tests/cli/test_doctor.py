@@ -46,7 +46,7 @@ def test_the_report_for_a_program(here, no_torch, empty_database):
 def test_a_problem_is_the_exit_code(no_torch):
     result = adbench("doctor --tracking-uri sqlite:///absent/mlflow.db")
     assert result.exit_code == 1
-    assert "\nproblems:\n  There is no folder " in result.stdout
+    assert "cannot be used: there is no folder " in result.stdout
 
 
 def test_a_password_is_not_printed(no_torch):
