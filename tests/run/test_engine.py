@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 import psutil
