@@ -83,6 +83,9 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = contents.FORMATS[form]
     tables = expand("table", options["tables"], lambda: list(contents.TABLES))
+    for name in tables:
+        if name not in contents.TABLES:
+            raise UnknownNameError("table", name, contents.TABLES)
     names = tables or (list(contents.TABLES) if renderer.has_all_tables else contents.BRIEF)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
