@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,19 +101,25 @@ def writing(path: Path) -> Iterator[None]:
         raise DataError(f"Cannot write {path}: {error.strerror or error}.") from error
 
 
-_is_reported = False
-
-
 def write_cache(path: Path, write: Callable[[Path], object]) -> None:
-    """Let a function write a file of the cache; print a line if that fails, once a process of the user's."""
-    global _is_reported
-    try:
+    """Let a function write a file of the cache, then write its digest beside it; print a line if that fails.
+
+    `read_cache` reads it.
+    """
+    with _optional():
         with atomic_path(path) as temporary:
             write(temporary)
-    except DataError as error:
-        if not _is_reported and multiprocessing.parent_process() is None:
-            print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
-        _is_reported = True
+        digest = file_digest(path)
+        with atomic_path(_digest_file(path)) as temporary:
+            temporary.write_text(digest)
+
+
+def read_cache(path: Path, read: Callable[[Path], Any]) -> Any:
+    """Return what a function reads from a file of the cache; None if it is missing, damaged or changed."""
+    with suppress(Exception):
+        if _digest_file(path).read_text() == file_digest(path):
+            return read(path)
+    return None
 
 
 def write_array(path: Path, array: "NDArray[Any]") -> None:
@@ -125,6 +132,33 @@ def write_array(path: Path, array: "NDArray[Any]") -> None:
             np.save(stream, array, allow_pickle=False)
 
     write_cache(path, write)
+
+
+def read_array(path: Path) -> "NDArray[Any] | None":
+    """Return an array of the cache, mapped read-only; None if it is missing, damaged or changed."""
+    import numpy as np
+
+    array: NDArray[Any] | None = read_cache(path, partial(np.load, mmap_mode="r", allow_pickle=False))
+    return array
+
+
+def _digest_file(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")
+
+
+_is_reported = False
+
+
+@contextmanager
+def _optional() -> Iterator[None]:
+    """Print a line if a file of the cache cannot be written; once, and not in worker processes."""
+    global _is_reported
+    try:
+        yield
+    except DataError as error:
+        if not _is_reported and multiprocessing.parent_process() is None:
+            print(f"Nothing is cached: {error} Set {CACHE} to another folder.", file=sys.stderr)
+        _is_reported = True
 
 
 @dataclass(frozen=True)
@@ -255,7 +289,8 @@ def file_digest(path: Path, algorithm: str = "sha256", unpack: bool = False) -> 
         digest = _digest_of_file(path, algorithm, unpack)
     except OSError as error:
         raise DataError(f"Cannot read {path}: {error.strerror or error}.") from error
-    write_cache(cached, lambda temporary: temporary.write_text(digest))
+    with _optional(), atomic_path(cached) as temporary:
+        temporary.write_text(digest)
     return digest
 
 

@@ -4,6 +4,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from adbench_text import storage
@@ -231,3 +232,37 @@ def test_file_digest_of_what_is_no_file_is_one_line(file, name):
     with pytest.raises(DataError, match=r"^Cannot read .*: .+\.$"):
         file_digest(file.parent / name)
     assert everything_in(storage.cache_dir()) == []
+
+
+# Files of the cache
+
+
+@pytest.fixture
+def array(home) -> Path:
+    path = storage.cache_dir() / "kind" / "a.npy"
+    storage.write_array(path, np.ones((2, 3), np.float32))
+    return path
+
+
+def test_an_array_is_read_as_it_was_written(array):
+    loaded = storage.read_array(array)
+    assert (loaded.dtype, loaded.shape) == (np.float32, (2, 3))
+    assert np.array_equal(loaded, np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("name", ["a.npy", "a.npy.sha256"])
+def test_a_file_of_the_cache_that_somebody_changed_is_not_read(array, name):
+    if name == "a.npy":
+        np.save(array, np.full((2, 3), 2, np.float32))
+    else:
+        file = array.with_name(name)
+        file.write_text(file.read_text().translate(str.maketrans("123", "231")))
+    assert storage.read_array(array) is None
+    array.with_name(name).unlink()
+    assert storage.read_array(array) is None
+
+
+def test_an_array_of_pickled_objects_is_not_read(array):
+    storage.write_cache(array, lambda path: np.save(path, np.array([print], dtype=object)))
+    assert storage.read_cache(array, lambda path: path.exists())
+    assert storage.read_array(array) is None

@@ -3,9 +3,8 @@
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,12 +130,10 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     edition = edition_of(dataset)
     key = digest([edition.digest, *dataset.classes, code_version(type(dataset))])[:16]
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
-    documents = None
-    with suppress(Exception):  # it is not there, or damaged in any way
-        documents = pd.read_parquet(path, page_checksum_verification=True)[_COLUMNS]
+    documents = storage.read_cache(path, pd.read_parquet)
     if documents is None:
         documents = cleaned(*read(dataset))
-        storage.write_cache(path, partial(documents.to_parquet, write_page_checksum=True))
+        storage.write_cache(path, documents.to_parquet)
     corpus = of_dataset(dataset, edition, documents)
     return corpus if limit is None else corpus.limited(limit)
 

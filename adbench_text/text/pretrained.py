@@ -13,7 +13,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
@@ -140,8 +140,8 @@ class PretrainedModel:
         wanted = {_digest(text): text for text in texts}
         if not wanted.keys() <= known.keys():
             for file in self._folder.glob("*.npy"):  # other processes may have written more
-                with suppress(Exception):  # it is damaged: its texts are new
-                    known |= _by_digest(np.load(file, mmap_mode="r", allow_pickle=False))
+                rows = storage.read_array(file)
+                known |= {} if rows is None else _by_digest(rows)
         return known, {digest: text for digest, text in wanted.items() if digest not in known}
 
     def encode(self, texts: Sequence[str]) -> Matrix:

@@ -145,18 +145,15 @@ def _open(path: Path, key: str) -> WordVectors:
     if path.is_dir():
         import pandas as pd
 
-        return _mapped(pd.read_parquet(path / _WORDS)["index"].tolist(), path / _MATRIX)
+        words = pd.read_parquet(path / _WORDS)["index"].tolist()
+        return WordVectors(words, np.load(path / _MATRIX, mmap_mode="r", allow_pickle=False))
     converted = storage.cache_dir() / "word-vectors" / key
     listed, array = converted / "words.json", converted / "matrix.npy"
-    with suppress(Exception):  # it is not there, or damaged
-        return _mapped(json.loads(listed.read_text()), array)
-    words, matrix = vector_files.read(path)
-    storage.write_array(array, matrix)
-    storage.write_cache(listed, lambda temporary: temporary.write_text(json.dumps(words)))
-    with suppress(Exception):  # the cache cannot be written
-        return _mapped(words, array)
-    return WordVectors(words, matrix)
-
-
-def _mapped(words: list[str], array: Path) -> WordVectors:
-    return WordVectors(words, np.load(array, mmap_mode="r", allow_pickle=False))
+    words = storage.read_cache(listed, lambda cached: json.loads(cached.read_text()))
+    mapped = storage.read_array(array)
+    if words is None or mapped is None:
+        words, matrix = vector_files.read(path)
+        storage.write_array(array, matrix)
+        storage.write_cache(listed, lambda temporary: temporary.write_text(json.dumps(words)))
+        mapped = storage.read_array(array)
+    return WordVectors(words, matrix if mapped is None else mapped)
