@@ -223,6 +223,11 @@ class StoreClient:
                 raise TrackingError(
                     f"The experiment {name!r} was deleted from {shown}; restore it, or use --experiment."
                 )
+            if known.artifact_location.startswith("mlflow-artifacts:") and sqlite_file(self._uri):
+                raise TrackingError(
+                    f"The artifacts of the experiment {name!r} in {shown} are kept by an MLflow server; "
+                    "give the address of the server as --tracking-uri."
+                )
             self._experiments[name] = str(known.experiment_id)
         return self._experiments[name]
 

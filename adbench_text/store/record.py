@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, Self
 
 from adbench_text.errors import TrackingError
-from adbench_text.metrics import METRICS, ROUNDING, Metric, is_possible
+from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.sweep.cell import (
     IDENTITY,
@@ -225,9 +225,11 @@ def _changed(definition: Mapping[str, str], tags: Mapping[str, str], metrics: Ma
         return f"it has lost its {absent[0]!r}"
     if cell_id(definition) != tags["cell"]:
         return "its params are not those that it was logged with"
-    for name in METRICS:
-        if not is_possible(metrics.get(name, 0)):
-            return f"it has {metrics[name]:g} as its {name!r}, which is not in [0, 1]"
+    for name, value in metrics.items():
+        if name.removesuffix("_low").removesuffix("_high") in METRICS and not is_possible(value):
+            return f"it has {value:g} as its {name!r}, which is not in [0, 1]"
+        if name in COSTS and value < 0:
+            return f"it has {value:g} as its {name!r}, which is negative"
     return ""
 
 

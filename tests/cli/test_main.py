@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -40,3 +41,11 @@ def test_a_command_works_where_standard_streams_are_closed(tmp_path, closed):
     done = subprocess.run(command, cwd=tmp_path, shell=True, capture_output=True, text=True, check=False)
     assert (done.returncode, "Traceback" in done.stderr + done.stdout) == (0, False)
     assert len((tmp_path / "odd.csv").read_text().splitlines()) == 21
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_of_standard_output_is_one_line():
+    command = f"exec {sys.executable} -m adbench_text.cli list datasets > /dev/full"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: Cannot write more: No space left on device.\n"

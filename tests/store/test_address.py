@@ -87,7 +87,7 @@ def test_users_passwords_and_secrets_of_a_query_are_hidden(text, shown):
 # SQLite
 
 
-@pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space and ü.db"])
+@pytest.mark.parametrize("name", ["new.db", "old.db", "empty.db", "with space % and ü.db"])
 def test_a_sqlite_store_may_be_new_or_a_database(name, tmp_path):
     with closing(sqlite3.connect(tmp_path / "old.db")) as database, database:
         database.executescript("CREATE TABLE experiments (x); CREATE TABLE runs (x)")
@@ -143,8 +143,10 @@ def test_a_database_that_another_process_holds_is_one_line(tmp_path, monkeypatch
 def test_the_address_for_mlflow_is_of_exactly_this_file(name, tmp_path, monkeypatch):
     (tmp_path / name).mkdir()
     monkeypatch.chdir(tmp_path / name)
-    assert Path(make_url(mlflow_uri("sqlite:///mlflow.db")).database) == Path.cwd() / "mlflow.db"
+    assert Path(make_url(mlflow_uri("sqlite:///mlflow.db")).database).absolute() == Path.cwd() / "mlflow.db"
+    assert Path.cwd() == tmp_path / name
     check_reachable("sqlite:///mlflow.db")
+    check_reachable(f"sqlite:///{tmp_path / name / 'mlflow.db'}")
 
 
 def test_an_ordinary_address_stays_as_it_is():

@@ -359,14 +359,22 @@ def edit(store: Store, table: str, key: str, value: str | float, is_nan: int = 0
         execute(store, "UPDATE latest_metrics SET is_nan = ? WHERE key = ?", is_nan, key)
 
 
-@pytest.mark.parametrize("name", ["auroc", "aupr_in", "fpr95"])
+@pytest.mark.parametrize("name", ["auroc", "aupr_in", "fpr95", "auroc_high"])
 @pytest.mark.parametrize(("value", "shown"), [(5, "5"), (-1, "-1"), (math.nan, "nan"), (1e308, "1e+308")])
 def test_a_run_with_an_impossible_metric_is_named_and_left_out(store, name, value, shown):
-    log(store, result())
+    made = result()
+    made.metrics["auroc_high"] = 1 + 1e-12  # a sum, rounded
+    log(store, made)
     assert len(store.cells(["tiny"])) == 1
     edit(store, "latest_metrics", name, 0 if math.isnan(value) else value, math.isnan(value))
     (message,) = left_out(store)
     assert f"has {shown} as its {name!r}, which is not in [0, 1]; delete the run" in message
+
+
+def test_a_run_with_a_negative_cost_is_named_and_left_out(store):
+    log(store, result())
+    edit(store, "latest_metrics", "fit_seconds", -3)
+    assert "has -3 as its 'fit_seconds', which is negative; delete the run" in left_out(store)[0]
 
 
 @pytest.mark.parametrize(
@@ -463,6 +471,16 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
     client.set_tag(sweep.info.run_id, "adbench_text.process", "999999999")
     assert store.close_abandoned(["tiny"])
     assert [run.info.status for run in runs(store, "sweep")] == ["KILLED"]
+
+
+def test_a_sweep_that_passes_by_the_server_of_a_database_is_refused(store):
+    from mlflow import MlflowClient
+
+    MlflowClient(store.uri).create_experiment("adbench-text/tiny", "mlflow-artifacts:/1")
+    message = r"kept by an MLflow server; give the address of the server as --tracking-uri\.$"
+    with pytest.raises(TrackingError, match=message), store.sweep({"tiny": corpus()}, "a sweep"):
+        pass
+    assert runs(store, "sweep") == []
 
 
 def test_experiments_of_others_are_not_ours(store):
