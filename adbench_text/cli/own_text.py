@@ -84,7 +84,9 @@ CHOICE = [
 ODD = [
     click.Option(["--alpha"], default=0.01, type=float, help="Largest p of a document that is called odd."),
     click.Option(
-        ["--by"], type=click.Choice(ORDERS), help="What is odd.  [default: two lists; in score, both joined]"
+        ["--by"],
+        type=click.Choice(ORDERS),
+        help="Rank by words, by form, or by both in one list.  [default: a list each; in score, one list]",
     ),
 ]
 
