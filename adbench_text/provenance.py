@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import shlex
 import subprocess
 import sys
 from functools import cache
@@ -92,4 +93,4 @@ def git_commit() -> str:
 
 def command_line() -> str:
     """Return the command line of this process, with the program's name for its path, without passwords."""
-    return printable(without_password(" ".join([Path(sys.argv[0]).name, *sys.argv[1:]])))
+    return printable(without_password(shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])))

@@ -12,7 +12,7 @@ from adbench_text.corpora.split import splits
 from adbench_text.errors import AdbenchTextError
 from adbench_text.metrics import METRICS
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DEFAULT
+from adbench_text.plugins.configure import DEFAULT, written
 from adbench_text.plugins.scores import REGIMES, TEST_BATCH
 from adbench_text.reports import benchmarks
 from adbench_text.reports.report import ORACLE
@@ -58,11 +58,10 @@ class Column:
     @property
     def label(self) -> str:
         """The head of the column."""
-        suffix = self.preset if self.configuration is None else self.configuration
         number = f" {self.generation}" if self.generation > 1 else ""
         difference = f" ({self.differs}{number})" if self.generation else ""
         marks = (f" {ORACLE}" if self.is_oracle else "") + difference
-        return f"{self.detector} {suffix}".strip() + marks
+        return written(self.detector, self.preset, self.configuration or "") + marks
 
 
 class Cells:

@@ -59,7 +59,7 @@ def _facts(record: Record, edition: str) -> dict[str, str | float | None]:
         TEST_OUTLIERS: record.test_outliers,
         "seed": record.seed,
     }
-    names = {"detector": f"{record.detector} {record.configuration}".strip(), "dataset": edition}
+    names = {"detector": record.configured, "dataset": edition}
     started = datetime.fromtimestamp(record.started / 1000, UTC)
     return {
         **{name: definition.get(name, "") for name in _IDENTITY},

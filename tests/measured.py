@@ -44,7 +44,7 @@ def read_cells(path: Path) -> list[Record]:
 
 def record_of(row: dict[str, str]) -> Record:
     """The cell of a row."""
-    detector = row["detector"].removesuffix(row["configuration"]).rstrip()
+    detector = row["detector"].partition("(")[0]
     definition = {"detector": detector, **{name: row[name] for name in DEFINITION}}
     definition |= {name: row[name] for name in VERSIONS if row[name]}
     definition |= {name: row[name] for name in OPTIONAL if row.get(name)}

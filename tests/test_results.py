@@ -49,7 +49,7 @@ def test_the_cells_state_their_origin_and_no_place_of_a_machine(sweep):
 MADE_BY = {"version": "1.2", "commit": "c0ffee", "command": "adbench-text run", "machine": "2 x CPU"}
 CELLS = [
     record(
-        "ocsvm", "a", 0.75, configuration="nu=0.2 kernel=linear", level=0.05, seed=3, regime="word vectors"
+        "ocsvm", "a", 0.75, configuration="kernel=linear, nu=0.2", level=0.05, seed=3, regime="word vectors"
     ),
     record("cvdd", "b", 0.5, oracle="true", test_outliers="0.1", protocol="1", libraries="numpy 2"),
     failed("llr", "a", made_by=MADE_BY, started=1_700_000_000_000, is_published=False, edition="half of it"),
@@ -106,8 +106,7 @@ def test_the_figures_of_a_page_are_those_of_the_cells(page, first, n_rows):
     rows = list(ROW.finditer((ROOT / page).read_text(encoding="utf-8")))
     assert len(rows) == n_rows
     for row in rows:
-        name = row[1].replace(":", " ")
         figures = row[0].strip("|").split("|")[first:]
         shown = {column: figure.strip("* ") for column, figure in zip(COLUMNS, figures, strict=False)}
-        expected = {key: f"{measured[name, *key]:.1f}" for key, figure in shown.items() if figure}
+        expected = {key: f"{measured[row[1], *key]:.1f}" for key, figure in shown.items() if figure}
         assert {key: figure for key, figure in shown.items() if figure} == expected

@@ -9,7 +9,7 @@ from adbench_text.documents import DEFAULT_DETECTOR
 from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.failures import as_plugin_error
 from adbench_text.plugins import registry
-from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings
+from adbench_text.plugins.configure import DetectorChoice, build, text_of_settings, written
 from adbench_text.plugins.foreign import Detector, adapted_copy
 from adbench_text.plugins.scores import UNSAVED
 from adbench_text.text.cleaning import check_language
@@ -27,7 +27,7 @@ _ENGLISH = {
 
 @dataclass(frozen=True)
 class OwnDetector:
-    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr (robust)"``."""
+    """An unfitted detector for documents of a language; `label` is its configuration: ``"llr:robust"``."""
 
     name: str
     label: str
@@ -104,5 +104,6 @@ def own_detector(
             )
         offered = configurations[0]
     detector = build(name, {**offered, **given}, seed)
-    notes = ", ".join(part for part in (preset, text_of_settings(given)) if part and part != "default")
-    return OwnDetector(name, f"{name} ({notes})" if notes else name, detector, given)
+    preset, *notes = preset.split(", ")  # "robust, without word vectors"
+    label = ", ".join([written(name, preset, text_of_settings(given)), *notes])
+    return OwnDetector(name, label, detector, given)

@@ -47,7 +47,7 @@ class OddDocuments:
     families : DataFrame
         The documents with the most near-copies: ``row``, ``n_copies`` and ``text``.
     detector : str
-        Name and configuration: ``"llr (robust)"``.
+        Name and configuration: ``"llr:robust"``.
     method : str
         How a document is left out of what its detector learns: ``"leave-one-out"``.
     centre : float

@@ -54,14 +54,20 @@ class DetectorChoice:
         if written is None:
             raise InvalidValueError(f"Expected a detector as {NOTATION}, got {text!r}.")
         name, preset, inner = written.groups()
-        return cls(name.strip(), preset, dict(map(setting, split_list(inner or ""))))
+        parts: list[str] = []
+        for part in split_list(inner or ""):
+            if parts and "=" not in part.partition("(")[0]:  # of a list: mean(members=llr, knn-words(k=5))
+                parts[-1] += f", {part}"
+            else:
+                parts.append(part)
+        return cls(name.strip(), preset, dict(map(setting, parts)))
 
     @property
     def label(self) -> str:
         """Name of the preset with the settings that override it, so that each label is unique."""
         if self.preset in (None, DEFAULT):  # the configuration distinguishes these cells
             return DEFAULT
-        return f"{self.preset} {text_of_settings(self.settings)}".strip()
+        return written(self.preset, settings=text_of_settings(self.settings))
 
     def configurations(self, dataset: str) -> list[dict[str, Any]]:
         """Return the settings to run on a dataset: one configuration, or several if the preset is a grid."""
@@ -149,7 +155,7 @@ def build(name: str, settings: Mapping[str, Any], seed: int | None = None) -> "T
         if key not in accepted - {"random_state"}:
             raise UnknownNameError(f"parameter of {name}", key, accepted - {"random_state"})
     seeded = {"random_state": seed} if "random_state" in accepted else {}
-    return _built(kind, {**settings, **seeded}, f"{name} {text_of_settings(settings)}".strip())
+    return _built(kind, {**settings, **seeded}, written(name, settings=text_of_settings(settings)))
 
 
 def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) -> "TextDetector":
@@ -191,9 +197,19 @@ def scoring_settings(detector: "type[TextDetector]", settings: Mapping[str, Any]
     return {name: value for name, value in settings.items() if name not in of_threshold}
 
 
+def written(name: str, preset: str = DEFAULT, settings: str = "") -> str:
+    """Return a detector as people write it.
+
+    >>> written("llr", "robust"), written("ocsvm", settings="encoder=svd, nu=0.2")
+    ('llr:robust', 'ocsvm(encoder=svd, nu=0.2)')
+    """
+    chosen = name if preset == DEFAULT else f"{name}:{preset}"
+    return f"{chosen}({settings})" if settings else chosen
+
+
 def text_of_settings(settings: Mapping[str, Any]) -> str:
-    """Return settings in one line, sorted by name: ``"kernel=linear nu=0.2"``."""
-    return " ".join(f"{name}={text_of_value(value)}" for name, value in sorted(settings.items()))
+    """Return settings in one line, sorted by name: ``"kernel=linear, nu=0.2"``."""
+    return ", ".join(f"{name}={text_of_value(value)}" for name, value in sorted(settings.items()))
 
 
 def text_of_value(value: Any) -> str:

@@ -7,12 +7,13 @@ from typing import Any, Self
 
 from adbench_text.errors import TrackingError
 from adbench_text.metrics import COSTS, METRICS, ROUNDING, Metric, is_possible
-from adbench_text.plugins.configure import DEFAULT
+from adbench_text.plugins.configure import written
 from adbench_text.sweep.cell import (
     IDENTITY,
     ONE_VS_REST,
     SPLITS,
     TEST_OUTLIERS,
+    choice_of,
     identity_of,
     of_splits,
     split_text,
@@ -153,13 +154,17 @@ class Record:
         return identity_of(self.definition)
 
     @property
+    def configured(self) -> str:
+        """Name of the detector with its configuration."""
+        return written(self.detector, settings=self.configuration)
+
+    @property
     def name(self) -> str:
         """Name of the detector with its preset or configuration."""
-        suffix = self.configuration if self.preset == DEFAULT else self.preset
-        return f"{self.detector} {suffix}".strip()
+        return choice_of(self)
 
     def __str__(self) -> str:
-        return f"{f'{self.detector} {self.configuration}'.strip()} on {split_text(self)}"
+        return f"{self.configured} on {split_text(self)}"
 
 
 def _part(definition: Mapping[str, str], prefix: str) -> dict[str, str]:

@@ -11,6 +11,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.corpora.split import splits
 from adbench_text.escaping import encodable, file_name, printable
 from adbench_text.metrics import COSTS, METRICS
+from adbench_text.plugins.configure import written
 from adbench_text.provenance import command_line, environment, git_commit
 from adbench_text.run.examples import to_json
 from adbench_text.run.result import Result
@@ -155,7 +156,7 @@ def run_of_summary(group: Sequence[Record]) -> Run:
     """Return the run of the cells of one summary."""
     first = group[0]
     is_grid = any(record.n_configurations > 1 for record in group)
-    name = f"{first.detector} {first.preset}: {first.configuration}" if is_grid else first.name
+    name = f"{written(first.detector, first.preset)}: {first.configuration}" if is_grid else first.name
     params, versions = params_and_tags(_shared(first.definition))
     tags = {
         KIND: "summary",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from adbench_text.plugins.configure import DEFAULT, text_of_settings
+from adbench_text.plugins.configure import DEFAULT, text_of_settings, written
 
 TEST_OUTLIERS = "test_outliers"
 ONE_VS_REST = "one-vs-rest"
@@ -18,9 +18,9 @@ class Cell:
 
     >>> cell = Cell("ocsvm", "default", {"nu": 0.2}, "pydocs", "numpy", 0.05, seed=0)
     >>> print(cell)
-    ocsvm nu=0.2 on pydocs/numpy at 5%, seed 0
+    ocsvm(nu=0.2) on pydocs/numpy at 5%, seed 0
     >>> print(Cell("llr", "robust", {"cap": 3}, "pydocs", "numpy", 0, seed=1))
-    llr robust on pydocs/numpy at 0%, seed 1
+    llr:robust on pydocs/numpy at 0%, seed 1
     """
 
     detector: str
@@ -38,19 +38,20 @@ class Cell:
 
     @property
     def configuration(self) -> str:
-        """The settings in one line, ``"nu=0.2 kernel=linear"``; empty for the defaults."""
+        """The settings in one line, ``"kernel=linear, nu=0.2"``; empty for the defaults."""
         return text_of_settings(self.settings)
 
     @property
     def name(self) -> str:
         """Name of the detector with its preset, or with its configuration where a preset is a grid."""
-        is_named = self.preset != DEFAULT and self.n_configurations == 1
-        return f"{self.detector} {self.preset if is_named else self.configuration}".rstrip()
+        return (
+            self.choice if self.n_configurations == 1 else written(self.detector, settings=self.configuration)
+        )
 
     @property
     def choice(self) -> str:
         """Name of the detector with its preset, or with its configuration where it has no preset."""
-        return f"{self.detector} {self.configuration if self.preset == DEFAULT else self.preset}".rstrip()
+        return choice_of(self)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -67,6 +68,11 @@ class Cell:
 
     def __str__(self) -> str:
         return f"{self.name} on {split_text(self)}"
+
+
+def choice_of(cell: Any) -> str:
+    """Return the name of the detector of a cell or of its record, with its preset, otherwise its settings."""
+    return written(cell.detector, cell.preset, cell.configuration if cell.preset == DEFAULT else "")
 
 
 def identity_of(definition: Mapping[str, str]) -> tuple[str, ...]:

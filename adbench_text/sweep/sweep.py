@@ -42,9 +42,9 @@ class Sweep:
     >>> for cell in Sweep(choices, datasets=["pydocs"], inliers=["numpy"], contamination=[0, 0.05]).expand():
     ...     print(cell)
     llr on pydocs/numpy at 0%, seed 0
-    llr smoothing=5 on pydocs/numpy at 0%, seed 0
+    llr(smoothing=5) on pydocs/numpy at 0%, seed 0
     llr on pydocs/numpy at 5%, seed 0
-    llr smoothing=5 on pydocs/numpy at 5%, seed 0
+    llr(smoothing=5) on pydocs/numpy at 5%, seed 0
     """
 
     detectors: Sequence[DetectorChoice]

@@ -92,8 +92,8 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
     assert lines[2] == "4 cells to run"
     of_cells = [line for line in lines if line.startswith("[")]
     assert of_cells[0].startswith("[1/4] llr on pydocs/numpy at 0%, seed 0: AUROC ")
-    assert of_cells[-2].startswith("[4/4] ocsvm encoder=svd on pydocs/numpy at 5%, seed 0: AUROC ")
-    assert of_cells[-1].startswith("[4/4] ocsvm encoder=svd on pydocs: mean AUROC ")
+    assert of_cells[-2].startswith("[4/4] ocsvm(encoder=svd) on pydocs/numpy at 5%, seed 0: AUROC ")
+    assert of_cells[-1].startswith("[4/4] ocsvm(encoder=svd) on pydocs: mean AUROC ")
     assert lines[-2].startswith("4 cells run in ")
     assert lines[-1] == "Next: adbench-text report; adbench-text ui"
 
@@ -103,7 +103,7 @@ def test_run_and_report_on_real_text(store, quick_pydocs):
         assert text in table.stdout
 
     records = cells()
-    assert [record["detector"] for record in records] == ["llr", "ocsvm encoder=svd"] * 2
+    assert [record["detector"] for record in records] == ["llr", "ocsvm(encoder=svd)"] * 2
     assert {record["status"] for record in records} == {"ok"}
 
 
@@ -337,34 +337,34 @@ set.counting.weight = 5
             "",
             [
                 "llr on tiny/sea at 10%, seed 3",
-                "counting heavy weight=5 on tiny/sea at 10%, seed 3",
-                "llr smoothing=2 on tiny/sea at 10%, seed 3",
+                "counting:heavy(weight=5) on tiny/sea at 10%, seed 3",
+                "llr(smoothing=2) on tiny/sea at 10%, seed 3",
             ],
             "3 cells\n",
         ),
         (
             "-d llr -d iforest --inlier law --contamination 0.075 --seed 1 --set smoothing=7",
             [
-                "llr smoothing=7 on tiny/law at 7.5%, seed 1",
+                "llr(smoothing=7) on tiny/law at 7.5%, seed 1",
                 "iforest on tiny/law at 7.5%, seed 1",
             ],
             "iforest is not in the sweep with this preset and settings; it is run as well.\n",
         ),
-        ("-d c* --seed 0", ["counting heavy weight=5 on tiny/sea at 10%, seed 0"], ""),
+        ("-d c* --seed 0", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 0"], ""),
         ("-d counting:heavy --preset default", [], "--preset is for all detectors"),
-        ("-d llr:robust", ["llr robust on tiny/sea at 10%, seed 3"], "llr is not in the sweep with this"),
+        ("-d llr:robust", ["llr:robust on tiny/sea at 10%, seed 3"], "llr is not in the sweep with this"),
         (
             "-d counting:default",
             ["counting on tiny/sea at 10%, seed 3"],
             "counting is not in the sweep with",
         ),
-        ("-d llr(smoothing=2)", ["llr smoothing=2 on tiny/sea at 10%, seed 3"], ""),
+        ("-d llr(smoothing=2)", ["llr(smoothing=2) on tiny/sea at 10%, seed 3"], ""),
         (
             "-d llr(smoothing=7)",
-            ["llr smoothing=7 on tiny/sea at 10%, seed 3"],
+            ["llr(smoothing=7) on tiny/sea at 10%, seed 3"],
             "llr is not in the sweep with this",
         ),
-        ("-d counting --preset grid", ["counting grid weight=5 on tiny/sea at 10%, seed 3"], ""),
+        ("-d counting --preset grid", ["counting:grid(weight=5) on tiny/sea at 10%, seed 3"], ""),
         ("-d pyod-*", [], "No detector of the sweep matches 'pyod-*'. Known: counting, llr."),
     ],
 )
@@ -379,13 +379,13 @@ def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, opti
 @pytest.mark.parametrize(
     ("options", "cells"),
     [
-        ("-d llr,llr:robust,iforest", ["llr", "llr robust", "iforest"]),
+        ("-d llr,llr:robust,iforest", ["llr", "llr:robust", "iforest"]),
         (
             "-d pyod-knn --encoder svd --set normalize=False --set n_neighbors=3 --set metric=l1",
-            ["pyod-knn encoder=svd metric=l1 n_neighbors=3 normalize=false"],
+            ["pyod-knn(encoder=svd, metric=l1, n_neighbors=3, normalize=false)"],
         ),
         ("-d counting -d counting --inlier sea --seed 0 --contamination 0", ["counting"]),
-        ("-d counting --preset grid --set weight=3", ["counting grid weight=3"]),
+        ("-d counting --preset grid --set weight=3", ["counting:grid(weight=3)"]),
     ],
 )
 def test_presets_and_settings_make_cells_each_once(options, cells):
@@ -448,7 +448,7 @@ def test_a_faulty_detector_costs_its_cells_and_not_the_sweep(store):
     assert result.exit_code == 3
     lines = result.stderr.splitlines()
     reason = "1 of 30 scores are NaN"
-    assert "[1/4] failed: faulty fault=nan on tiny/sea at 0%, seed 0: " in lines[3]
+    assert "[1/4] failed: faulty(fault=nan) on tiny/sea at 0%, seed 0: " in lines[3]
     assert reason in lines[3]
     assert lines[-3].endswith(", 2 of them failed")
     assert lines[-1] == "Error: 2 of 4 cells failed; the reasons are listed above and in MLflow."
@@ -742,7 +742,7 @@ def test_one_page_with_figures_and_heat_maps_of_what_the_store_holds(store, tmp_
     result = adbench(f"report --format html -o {page} --figures {tmp_path / 'figures'}")
     assert result.exit_code == 0, result.stderr
     text = page.read_text(encoding="utf-8")
-    for shown in ("Mean rank over 3 splits", "llr background=uniform on tiny / sea", "scored outlier"):
+    for shown in ("Mean rank over 3 splits", "llr(background=uniform) on tiny / sea", "scored outlier"):
         assert shown in text
     names = {path.name for path in (tmp_path / "figures").iterdir()}
     for name in ("contamination-tiny", "cost-tiny", "roc-tiny", "scores-tiny-llr-background-uniform"):

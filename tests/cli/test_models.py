@@ -50,9 +50,7 @@ def test_a_session(adbench, tmp_path):
     fitted = adbench("fit", "normal.csv", "--model", "kept")
     assert fitted.exit_code == 0, fitted.output
     first, second, third = fitted.stdout.splitlines()
-    assert first.startswith(
-        "120 documents, 0 duplicates, 0 empty; mean (topics, without word vectors), calib"
-    )
+    assert first.startswith("120 documents, 0 duplicates, 0 empty; mean:topics, without word vectors, calib")
     assert second.startswith("By words alone, scores above these are odd, by share of false alarms: 1 %: ")
     assert third == "Model: kept. Score documents: adbench-text score kept FILE"
     scored = adbench("score", "kept", "new.jsonl", "--text", "body", "--id", "key")
@@ -84,7 +82,7 @@ def test_a_session(adbench, tmp_path):
     markup = (tmp_path / "page.html").read_text()
     assert scored.stderr.startswith("6 documents, 5 new texts, 1 called odd (")
     assert scored.stderr.strip() in markup
-    assert "mean (topics, without word vectors), fitted on 120 documents; p is the share" in markup
+    assert "mean:topics, without word vectors, fitted on 120 documents; p is the share" in markup
     assert markup.count("<article") == 2
     assert "<title>Odd documents in new.jsonl</title>" in markup
     assert "p_both <b>" in markup

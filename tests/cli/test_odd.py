@@ -54,7 +54,7 @@ def test_a_session(odd, tmp_path):
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
     assert lines[0].startswith(
-        "153 documents, 1 duplicate, 1 empty; mean (robust, without word vectors), each left"
+        "153 documents, 1 duplicate, 1 empty; mean:robust, without word vectors, each left"
     )
     assert (lines[1], lines[5]) == ("Odd by words:", "Odd by form:")
     assert lines[2].split() == lines[6].split() == ["rank", "id", "p", "why", "text"]
@@ -235,7 +235,7 @@ def test_vectors_learned_from_the_documents_are_not_chosen_for_a_language(odd, t
     assert "word vectors of this detector are English, and the language is 'de'. Give others" in result.stderr
     choice = ["--language", "de", "-d", "ocsvm", "--set", "encoder=svd", "--folds", 2]
     chosen = odd(tmp_path / "a.csv", *choice, "--by", "words")
-    assert "ocsvm (encoder=svd), cross-fitted over 2 folds" in chosen.stdout
+    assert "ocsvm(encoder=svd), cross-fitted over 2 folds" in chosen.stdout
     assert notes(chosen) == []
 
 

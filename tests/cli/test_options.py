@@ -92,8 +92,8 @@ def test_a_sweep_file_takes_patterns_and_ranges(here):
     )
     cells = dry_run("--sweep sweep.toml")
     assert len(cells) == 9
-    assert cells[1] == "pyod-kde encoder=svd on tiny/sea at 0%, seed 0"
-    assert cells[-1] == "pyod-knn encoder=svd on tiny/sea at 0%, seed 7"
+    assert cells[1] == "pyod-kde(encoder=svd) on tiny/sea at 0%, seed 0"
+    assert cells[-1] == "pyod-knn(encoder=svd) on tiny/sea at 0%, seed 7"
 
 
 @pytest.mark.parametrize(

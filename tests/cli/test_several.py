@@ -99,5 +99,5 @@ def test_a_report_names_the_run_that_was_changed_and_leaves_it_out(stores):
         assert "was changed: its params are not" in done.stdout
     done = adbench("report", "--tracking-uri", node)
     assert done.exit_code == 1
-    assert done.stderr.startswith("Error: The run 'd k=3 | sea | 0% | seed ")
+    assert done.stderr.startswith("Error: The run 'd(k=3) | sea | 0% | seed ")
     assert done.stderr.count("\n") == 1

@@ -81,13 +81,13 @@ def test_word_vectors_that_are_given_are_used_for_any_language(home, tmp_path):
     path.write_text("schiff 1 0\nanker 1 0.1\nsturm 1 0.2\ngericht 0 1\n")
     texts = ["Schiff Anker", "Anker Sturm", "Sturm Schiff", "Gericht"]
     result = odd_documents(texts, "ocsvm", settings={"vectors": str(path)}, language="de", n_folds=4)
-    assert result.detector == f"ocsvm (vectors={path})"
+    assert result.detector == f"ocsvm(vectors={path})"
     assert first(result.table).row == 3
 
 
 def test_an_error_of_another_library_is_one_line():
     settings = {"encoder": "svd", "n_neighbors": 20}
-    with pytest.raises(DetectorError, match=r"^pyod-knn \(.*\) failed: ValueError: Expected n_neigh"):
+    with pytest.raises(DetectorError, match=r"^pyod-knn\(.*\) failed: ValueError: Expected n_neigh"):
         odd_documents(SEA[:10], "pyod-knn", settings=settings)
     with pytest.raises(DetectorError, match="failed: ValueError: Expected n_neigh"):
         fit_model(SEA[:10], "pyod-knn", settings=settings)
@@ -219,12 +219,13 @@ def test_a_language_without_word_vectors():
     ] * 5
     german = [f"{text} {word}" for text, word in zip(german, texts_about("law", 15, 0), strict=True)]
     result = odd_documents(german, language="de")
-    assert result.detector == "mean (robust, without word vectors)"
-    assert odd_documents(german, language="xx").detector == "mean (robust, without word vectors)"
+    assert result.detector == "mean:robust, without word vectors"
+    assert odd_documents(german, language="xx").detector == "mean:robust, without word vectors"
 
 
 def test_a_setting_of_the_user_wins_and_is_named():
-    assert ranked(SEA).detector.endswith("background=uniform cap=null capped=0 coherence=0)")
+    settings = "(background=uniform, cap=null, capped=0, coherence=0)"
+    assert ranked(SEA).detector == f"llr:robust{settings}, without word vectors"
     with pytest.raises(UnknownNameError, match="parameter of llr"):
         odd_documents(SEA, "llr", settings={"cup": 3})
     with pytest.raises(UnknownNameError, match="preset of mean"):
@@ -274,7 +275,7 @@ def test_a_preset_may_come_with_the_name_of_the_detector():
     texts = texts_about("sea", 20, 0)
     assert (
         ranked(texts, detector="llr:robust").detector
-        == "llr (robust, background=uniform cap=null capped=0 coherence=0)"
+        == "llr:robust(background=uniform, cap=null, capped=0, coherence=0)"
     )
     with pytest.raises(UnknownNameError, match="No preset of llr named 'robusst'"):
         odd_documents(texts, "llr:robusst")

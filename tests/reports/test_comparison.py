@@ -137,7 +137,7 @@ def test_a_grid_is_one_column_of_the_best_per_split_marked_as_an_oracle_and_neve
     records = [*GRID, record("x", "a", 0.5), record("x", "b", 0.5), record("y", "a", 0.6), record("y", "b")]
     comparison = compare(records)
     table = main_table(comparison)
-    assert table.header[2:] == ["x", "y", "ocsvm grid (oracle)"]
+    assert table.header[2:] == ["x", "y", "ocsvm:grid (oracle)"]
     assert table.blocks == [("not declared", 2), ("chosen on the test labels", 1)]
     assert [row[2:] for row in texts(table)] == [
         ["50.0", "*60.0", "95.0"],
@@ -159,7 +159,7 @@ def test_detectors_that_know_more_are_listed_in_a_block_after_those_that_know_le
 def test_a_grid_with_one_finished_configuration_is_an_incomplete_oracle():
     part = record("x", preset="grid", configuration="k=1", n_configurations=3)
     table = main_table(compare([part, record("y")]))
-    assert table.header[2:] == ["y", "x grid (oracle)"]
+    assert table.header[2:] == ["y", "x:grid (oracle)"]
     assert texts(table)[0][2:] == ["90.0", "90.0 (1 of 3)"]
 
 
@@ -168,7 +168,7 @@ def test_a_configuration_that_looks_at_the_labels_is_marked_and_never_in_bold(pr
     looks = record("cvdd", figure=0.95, preset=preset, configuration="score=best", oracle="true")
     records = [looks, record("cvdd", figure=0.8), record("x", figure=0.7)]
     comparison = compare(records)
-    name = "cvdd score=best (oracle)" if preset == "default" else "cvdd best (oracle)"
+    name = "cvdd(score=best) (oracle)" if preset == "default" else "cvdd:best (oracle)"
     assert main_table(comparison).header[2:] == ["cvdd", "x", name]
     assert texts(main_table(comparison))[0][2:] == ["*80.0", "70.0", "95.0"]
     assert any(note.startswith("(oracle): ") for note in build(comparison.cells.records).every_note)
@@ -187,7 +187,7 @@ def test_a_preset_of_one_configuration_for_each_dataset_is_no_oracle():
         record("x", figure=0.8),
     ]
     table = main_table(compare(records))
-    assert table.header[2:] == ["date paper", "x"]
+    assert table.header[2:] == ["date:paper", "x"]
     assert [row[2:] for row in texts(table)] == [["*90.0", "80.0"]] * 2 + [["90.0", "–"]] * 2
 
 
@@ -410,10 +410,10 @@ def test_a_grid_differs_from_what_was_chosen_in_the_same_way_without_a_mark():
 
 
 def test_a_configuration_of_table_3_is_not_compared_with_the_figure_of_date():
-    presets = ("paper", "paper score=mp", "paper steps=100")
+    presets = ("paper", "paper(score=mp)", "paper(steps=100)")
     records = [record("date", "sci", dataset="agnews", preset=name, configuration=name) for name in presets]
     (table,) = published_tables(*records)
-    assert table.header[2:] == ["date paper", "date paper steps=100"]
+    assert table.header[2:] == ["date:paper", "date:paper(steps=100)"]
     assert published_tables(records[1]) == []
 
 
@@ -510,7 +510,7 @@ def test_the_cells_have_the_columns_that_programs_expect():
         "fit_seconds,score_seconds,n_train,n_test,status,oracle,code_version"
     )
     assert texts(table) == [
-        "ocsvm nu=0.2,default,made-up,a,0.05,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
+        "ocsvm(nu=0.2),default,made-up,a,0.05,,,3,0.9,0.45,0.225,0.1,1.5,0.25,10,20,ok,no,1".split(","),
         "x,default,made-up,a,0,,,0,,,,,,,10,,failed,no,1".split(","),
     ]
 

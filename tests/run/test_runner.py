@@ -160,7 +160,7 @@ def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, m
     monkeypatch.setattr(preparation, "_PATIENCE", 0.01)
     monkeypatch.setattr(preparation, "build_detector", lambda cell: adapted(Slow)())
     preparation.prepare(sweep.expand()[:1], {"pydocs": corpus}, listener)
-    expected = "preparing the documents of pydocs for llr background=uniform, once; this may take minutes"
+    expected = "preparing the documents of pydocs for llr(background=uniform), once; this may take minutes"
     assert listener.messages == [expected]
 
 

@@ -53,8 +53,11 @@ def test_a_sweep_is_a_parent_run_with_its_cells_below_and_summaries_beside_it(st
     assert parents == [None, None, sweep.info.run_id, sweep.info.run_id]
     assert {run.info.status for run in [sweep, *cells, summary]} == {"FINISHED"}
     assert sweep.info.run_name == "sweep: a sweep"
-    assert summary.info.run_name == "d k=3 | 0%"
-    assert {run.info.run_name for run in cells} == {"d k=3 | sea | 0% | seed 0", "d k=3 | law | 0% | seed 0"}
+    assert summary.info.run_name == "d(k=3) | 0%"
+    assert {run.info.run_name for run in cells} == {
+        "d(k=3) | sea | 0% | seed 0",
+        "d(k=3) | law | 0% | seed 0",
+    }
 
 
 def test_each_dataset_has_its_own_experiment_and_parent(store):
@@ -123,14 +126,14 @@ def test_a_thinned_test_set_is_named_in_runs_and_scores(store):
     log(store, result(), thinned_result(early=early), test_outliers="0.25")
     _, cell = sorted(runs(store, "cell"), key=lambda run: len(run.info.run_name))
     suffix = ", 25% outliers in the test set"
-    assert cell.info.run_name == f"d k=3 | sea | 0% | seed 0{suffix}"
+    assert cell.info.run_name == f"d(k=3) | sea | 0% | seed 0{suffix}"
     assert artifact(store, cell, "scores.csv").splitlines()[1:] == [
         *("0,sea,0,0", "1,sea,0,1", "2,sea,0,2", "4,law,1,3")
     ]
     assert artifact(store, cell, "scores_before_training.csv").splitlines()[1:] == [
         *("1,sea,0,0.5", "4,law,1,0.25")
     ]
-    assert runs(store, "summary")[0].info.run_name == f"d k=3 | 0%{suffix}"
+    assert runs(store, "summary")[0].info.run_name == f"d(k=3) | 0%{suffix}"
 
 
 def test_a_thinned_test_set_is_a_corpus_of_its_own_and_part_of_the_identity(store):
@@ -182,7 +185,7 @@ def test_a_cell_carries_what_it_is_and_what_it_was_run_with(store, monkeypatch):
     )
     assert tags["mlflow.source.git.commit"] == "abc-dirty"
     assert {"env.python", "env.platform", "env.scikit-learn", "env.adbench-text"} <= tags.keys()
-    assert tags["mlflow.note.content"] == "d k=3 on tiny/sea at 0%, seed 0: published."
+    assert tags["mlflow.note.content"] == "d(k=3) on tiny/sea at 0%, seed 0: published."
 
 
 def test_a_failed_cell_keeps_its_reason_of_any_length_and_traceback(store):
@@ -193,7 +196,7 @@ def test_a_failed_cell_keeps_its_reason_of_any_length_and_traceback(store):
     assert cell.info.status == "FAILED"
     assert cell.data.tags["adbench_text.reason"] == "RuntimeError: no luck"
     note = cell.data.tags["mlflow.note.content"]
-    assert note == "Failed: RuntimeError: no luck\n\nd k=3 on tiny/sea at 0%, seed 0: published."
+    assert note == "Failed: RuntimeError: no luck\n\nd(k=3) on tiny/sea at 0%, seed 0: published."
     assert artifact(store, cell, "traceback.txt") == "Traceback: no luck"
     assert [(r.status, len(r.reason)) for r in store.cells(["tiny"])] == [("failed", 5000), ("failed", 21)]
 
@@ -213,7 +216,7 @@ def test_the_password_of_a_server_is_not_kept(store, monkeypatch):
     log(store, result())
     for kind in ("sweep", "cell", "summary"):
         tags = runs(store, kind)[0].data.tags
-        assert tags["mlflow.source.name"] == "adbench-text run --tracking-uri http://***@host?token=***"
+        assert tags["mlflow.source.name"] == "adbench-text run --tracking-uri 'http://***@host?token=***'"
         assert "secret" not in str(tags)
 
 
@@ -312,13 +315,13 @@ def test_the_summary_of_a_preset_bears_its_name_and_that_of_a_grid_its_configura
         of_grid = replace(made, cell=replace(made.cell, n_configurations=2))
         log(store, of_grid, preset="grid", configuration=f"nu={nu}")
     names = sorted(run.info.run_name for run in runs(store, "summary"))
-    assert names == [*(f"d grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d paper | 0%"]
+    assert names == [*(f"d:grid: nu={nu} | 0%" for nu in (0.05, 0.1)), "d:paper | 0%"]
 
 
 def test_a_cell_is_called_by_its_preset_not_by_its_settings(store):
     made = result()
     log(store, replace(made, cell=replace(made.cell, preset="paper")), preset="paper")
-    assert runs(store, "cell")[0].info.run_name == "d paper | sea | 0% | seed 0"
+    assert runs(store, "cell")[0].info.run_name == "d:paper | sea | 0% | seed 0"
 
 
 def test_records_are_in_the_order_in_which_the_cells_began(store):

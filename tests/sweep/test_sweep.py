@@ -46,7 +46,7 @@ def test_an_inlier_class_belongs_to_the_datasets_that_have_it():
 def test_a_preset_may_be_a_grid():
     cells = Sweep([DetectorChoice("iforest", "paper-grid")], ["agnews"], ["sci"], [0]).expand()
     assert [cell.configuration for cell in cells] == [
-        f"encoder=mean n_estimators={n} normalize=false" for n in (64, 100, 128, 256)
+        f"encoder=mean, n_estimators={n}, normalize=false" for n in (64, 100, 128, 256)
     ]
 
 
@@ -97,7 +97,7 @@ def test_the_order_of_settings_does_not_matter():
     settings = {"shrinkage": 1, "smoothing": 2}
     one, other = a_cell(settings=settings), a_cell(settings=dict(reversed(settings.items())))
     assert one == other
-    assert one.configuration == other.configuration == "shrinkage=1 smoothing=2"
+    assert one.configuration == other.configuration == "shrinkage=1, smoothing=2"
 
 
 def test_a_setting_that_makes_configurations_of_a_grid_equal_leaves_one():

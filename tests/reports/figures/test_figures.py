@@ -20,10 +20,10 @@ from adbench_text.reports.figures import export, plots
 from adbench_text.reports.figures.style import looks
 
 NAMES = [
-    "cvdd attention_heads=5 orthogonality_weight=10",
-    "ocsvm paper-grid (oracle)",
-    "ocsvm nu=0.05 kernel=linear encoder=fasttext",
-    "iforest encoder=glove",
+    "cvdd(attention_heads=5, orthogonality_weight=10)",
+    "ocsvm:paper-grid (oracle)",
+    "ocsvm(nu=0.05, kernel=linear, encoder=fasttext)",
+    "iforest(encoder=glove)",
     "date",
     "llr",
     "pyod estimator=ECOD encoder=svd",

@@ -53,19 +53,19 @@ def test_markdown(small):
 
 **AUROC (%), 0% of outliers in the training data**
 
-| dataset | inlier | llr | ocsvm nu=0.2 |
+| dataset | inlier | llr | ocsvm(nu=0.2) |
 | --- | --- | ---: | ---: |
 | made-up | law | 81.0 ± 1.4 | failed |
 | made-up | sea | 91.0 ± 1.4 | **95.0** |
 | made-up | mean | 86.0 ± 1.4 | 95.0 (1 of 2) |
 
 - (n of m): only n of m cells are finished; the figure is of those.
-- Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
-- failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
+- Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm(nu=0.2): 0.
+- failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
 **AUROC (%) by contamination of the training data, mean over the splits**
 
-| dataset | outliers | llr | ocsvm nu=0.2 |
+| dataset | outliers | llr | ocsvm(nu=0.2) |
 | --- | --- | ---: | ---: |
 | made-up | 0% | 86.0 ± 1.4 | 95.0 (1 of 2) |
 | made-up | 5% | 80.0 | 60.0 (1 of 2) |
@@ -81,7 +81,7 @@ def test_csv(small):
     assert (
         FORMATS["csv"].render(small)
         == """\
-dataset,contamination,inlier,llr,llr std,ocsvm nu=0.2
+dataset,contamination,inlier,llr,llr std,ocsvm(nu=0.2)
 made-up,0,law,81.0,1.4,failed
 made-up,0,sea,91.0,1.4,95.0
 made-up,0,mean,86.0,1.4,95.0 (1 of 2)
@@ -100,19 +100,19 @@ def test_terminal_without_a_terminal(small):
 
 AUROC (%), 0% of outliers in the training data
 ┏━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
-┃ dataset ┃ inlier ┃        llr ┃  ocsvm nu=0.2 ┃
+┃ dataset ┃ inlier ┃        llr ┃ ocsvm(nu=0.2) ┃
 ┡━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
 │ made-up │ law    │ 81.0 ± 1.4 │        failed │
 │ made-up │ sea    │ 91.0 ± 1.4 │         95.0* │
 │ made-up │ mean   │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
 └─────────┴────────┴────────────┴───────────────┘
 (n of m): only n of m cells are finished; the figure is of those.
-Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm nu=0.2: 0.
-failed: ocsvm nu=0.2 on made-up/law at 0%, seed 0: MemoryError: 8 GB
+Not all figures are of the same seeds (made-up at 0%): llr: 0, 1; ocsvm(nu=0.2): 0.
+failed: ocsvm(nu=0.2) on made-up/law at 0%, seed 0: MemoryError: 8 GB
 
 AUROC (%) by contamination of the training data, mean over the splits
 ┏━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━━━━━┳━━━━━━━━━━━━━━━┓
-┃ dataset ┃ outliers ┃        llr ┃  ocsvm nu=0.2 ┃
+┃ dataset ┃ outliers ┃        llr ┃ ocsvm(nu=0.2) ┃
 ┡━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━━━━━╇━━━━━━━━━━━━━━━┩
 │ made-up │ 0%       │ 86.0 ± 1.4 │ 95.0 (1 of 2) │
 │ made-up │ 5%       │       80.0 │ 60.0 (1 of 2) │

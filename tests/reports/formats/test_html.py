@@ -102,7 +102,7 @@ def table(title: str = "AUROC (%)") -> Table:
     }
     rows = [[*map(Entry, labels), *entries] for labels, entries in figures.items()]
     blocks = [("from scratch", 1), ("word vectors", 2)]
-    return Table(title, ["dataset", "inlier", "llr", "ocsvm nu=0.2", "n"], rows, {0, 2}, blocks=blocks)
+    return Table(title, ["dataset", "inlier", "llr", "ocsvm(nu=0.2)", "n"], rows, {0, 2}, blocks=blocks)
 
 
 def table_with_means() -> Table:
@@ -121,7 +121,7 @@ def table_with_means() -> Table:
 
 
 def broad_table() -> Table:
-    header = ["configuration", *(f"date paper rtd_weight={i} score=pl_rmd" for i in range(17))]
+    header = ["configuration", *(f"date:paper(rtd_weight={i}, score=pl_rmd)" for i in range(17))]
     rows = [[Entry(header[1]), *[Entry("95.0 ± 0.1 (1 of 2)")] * 17]]
     return Table("Broad", header, rows, n_labels=1)
 
@@ -253,7 +253,7 @@ def test_a_table_names_what_its_headers_are():
         "dataset",
         "inlier",
         "llr",
-        "ocsvm nu=0.2",
+        "ocsvm(nu=0.2)",
         "n",
     ]
     rows = first.one("tbody").all("tr")

@@ -32,7 +32,7 @@ def table(n_rows: int, n_columns: int = 1, title: str = "A title", **options) ->
 def golden_report() -> Report:
     blocks = Table(
         "AUROC (%) by contamination",
-        ["dataset", "inlier", "llr", "ocsvm nu=0.2", "llr", "ocsvm nu=0.2"],
+        ["dataset", "inlier", "llr", "ocsvm(nu=0.2)", "llr", "ocsvm(nu=0.2)"],
         [
             [Entry(text, best=text == "95.0") for text in row]
             for row in (
@@ -47,7 +47,7 @@ def golden_report() -> Report:
     untitled = Table("", ["detector", "rank"], [[Entry("llr"), Entry("1.5", best=True)]], n_labels=1)
     notes = [
         "±: standard deviation over the seeds.",
-        "failed: ocsvm nu=0.2 on made-up/law: MemoryError: 8 GB",
+        "failed: ocsvm(nu=0.2) on made-up/law: MemoryError: 8 GB",
     ]
     return Report([blocks, untitled], untitled, notes)
 
@@ -63,7 +63,7 @@ GOLDEN = r"""% needs \usepackage{booktabs, siunitx}
 \toprule
 &  & \multicolumn{2}{c}{0\%} & \multicolumn{2}{c}{5\%} \\
 \cmidrule(lr){3-4} \cmidrule(lr){5-6}
-dataset & inlier & llr & ocsvm nu=0.2 & llr & ocsvm nu=0.2 \\
+dataset & inlier & llr & ocsvm(nu=0.2) & llr & ocsvm(nu=0.2) \\
 \midrule
 made-up & law & 81.0 ± 1.4 & failed & 90.0 & missing \\
 made-up & sea & 91.0 ± 1.4 & \textbf{95.0} & 70.0 & 60.0 \\
@@ -87,7 +87,7 @@ llr & \textbf{1.5} \\
 
 \begin{itemize}
 \item ±: standard deviation over the seeds.
-\item failed: ocsvm nu=0.2 on made-up/law: MemoryError: 8 GB
+\item failed: ocsvm(nu=0.2) on made-up/law: MemoryError: 8 GB
 \end{itemize}
 """
 

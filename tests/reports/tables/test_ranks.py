@@ -158,7 +158,7 @@ def test_one_detector_or_one_split_cannot_be_ranked():
     assert not Ranking(compare([failed("a", "c0"), failed("b", "c0")])).is_possible
 
 
-VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne mask_share=0.2": 0.75}
+VARIANTS = {"": 0.9, "score=mp": 0.7, "score=ne, mask_share=0.2": 0.75}
 
 
 def hyperparameters(settings: str) -> dict[str, str]:
@@ -182,13 +182,13 @@ def test_ablations_are_compared_with_the_first_configuration():
     assert table.header[1:3] == ["made-up", "made-up: difference from the first"]
     assert texts(table) == [
         ["date", "90.0", "–", "90.0", "–"],
-        ["date score=mp", "70.0", "-20.0", "70.0", "-20.0"],
-        ["date score=ne mask_share=0.2", "75.0", "-15.0", "–", "–"],
+        ["date(score=mp)", "70.0", "-20.0", "70.0", "-20.0"],
+        ["date(score=ne, mask_share=0.2)", "75.0", "-15.0", "–", "–"],
     ]
 
 
 def test_the_ablations_of_the_paper_are_listed_beside_ours():
-    names = {"paper": 0.9, "paper rmd_weight=0": 0.8, "paper score=mp steps=9": 0.7}
+    names = {"paper": 0.9, "paper(rmd_weight=0)": 0.8, "paper(score=mp, steps=9)": 0.7}
     records = [
         record(
             "date",
@@ -213,9 +213,9 @@ def test_the_ablations_of_the_paper_are_listed_beside_ours():
     ]
     assert "(paper)" not in table.header[-1]  # the made-up dataset, that the paper does not have
     assert [row[:4] for row in texts(table)] == [
-        ["date paper", "90.0", "–", "90.0"],
-        ["date paper rmd_weight=0", "80.0", "-10.0", "89.4"],
-        ["date paper score=mp steps=9", "70.0", "-20.0", "–"],
+        ["date:paper", "90.0", "–", "90.0"],
+        ["date:paper(rmd_weight=0)", "80.0", "-10.0", "89.4"],
+        ["date:paper(score=mp, steps=9)", "70.0", "-20.0", "–"],
         ["date", "–", "–", "–"],
     ]
     other = only_table(ablations, compare(records, "aupr_in"))
@@ -233,7 +233,7 @@ def test_two_configurations_are_no_ablation():
 
 def test_a_grid_costs_what_all_its_configurations_do():
     grid = [record("x", name, preset="grid", configuration=c) for name in "ab" for c in ("k=1", "k=2")]
-    assert texts(only_table(cost, compare(grid))) == [["made-up", "x grid (oracle)", "3", "0.5", "80", "–"]]
+    assert texts(only_table(cost, compare(grid))) == [["made-up", "x:grid (oracle)", "3", "0.5", "80", "–"]]
 
 
 def test_ablations_begin_with_what_the_others_vary_whichever_was_run_first():
