@@ -5,7 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from adbench_text.plugins import registry
+from adbench_text.plugins.configure import detector
 
 
 class ADBenchDetector:
@@ -40,12 +40,10 @@ class ADBenchDetector:
 
     def fit(self, X_train: ArrayLike, y_train: object = None) -> Self:
         """Fit on documents; labels are ignored, as by ADBench's unsupervised models."""
-        name, _, preset = self.model_name.partition(":")
-        kind = registry.detector(name)
-        settings = dict(self.settings)
-        if "random_state" in kind.default_params():
-            settings["random_state"] = self.seed
-        self._detector = kind.from_preset(preset or "default", **settings).fit(_texts(X_train))
+        made = detector(self.model_name)(**self.settings)
+        if "random_state" in made.get_params():
+            made.set_params(random_state=self.seed)
+        self._detector = made.fit(_texts(X_train))
         return self
 
     def predict_score(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -23,7 +23,6 @@ from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from adbench_text import metrics
@@ -121,15 +120,11 @@ def _from_file(kind: str, name: str, folder: Path, is_package: bool) -> list[Plu
             file,
             name=str(own_name),
             summary=file.summary if len(public) == 1 else _first_line(node),
-            load=partial(_load_class, module, node.name),
+            load=partial(pkgutil.resolve_name, f"{module}:{node.name}"),
             class_name=node.name,
         )
         for node, own_name in zip(public, declared, strict=True)
     ]
-
-
-def _load_class(module: str, name: str) -> Any:
-    return getattr(importlib.import_module(module), name)
 
 
 def _first_line(node: ast.Module | ast.ClassDef) -> str:
@@ -225,8 +220,7 @@ def listing(kind: str) -> list[Listed]:
 
 def _summary(loaded: Any, origin: str) -> str:
     """Return the first line of the docstring of a plug-in of another package, and where it comes from."""
-    documented = loaded if isinstance(loaded, type | FunctionType | ModuleType) else type(loaded)
-    first_line = (documented.__doc__ or "").strip().partition("\n")[0].strip()
+    first_line = (loaded.__doc__ or "").strip().partition("\n")[0].strip()
     return f"{first_line} ({origin})" if first_line else origin
 
 

@@ -78,8 +78,10 @@ class Encoder(ABC):
         return _encode((self, HashedTexts(texts)))
 
 
-class _Pooling(Encoder):
-    """Combines the vectors of the known words of a document."""
+class Mean(Encoder):
+    """A word counts as often as it occurs in the document."""
+
+    description = "mean of the word vectors"
 
     def prepare(self, texts: Sequence[str]) -> None:
         """Read the file of word vectors."""
@@ -94,23 +96,17 @@ class _Pooling(Encoder):
         loaded = vectors.load(self.encoding.vectors)
         rows = loaded.rows(vocabulary)
         kept = np.flatnonzero(rows >= 0)
-        return self._pool(counts[:, kept], vocabulary[kept], loaded.matrix[rows[kept]])
+        weights = self._weights(counts[:, kept].astype(np.float64), vocabulary[kept])
+        total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
+        mean = (weights @ loaded.matrix[rows[kept]]) / np.where(total > 0, total, 1)
+        return cast(NDArray[Any], mean)
 
-    @abstractmethod
-    def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        """Combine word vectors (n_words, n_dimensions) by their counts (n_texts, n_words)."""
-
-
-class Mean(_Pooling):
-    """A word counts as often as it occurs in the document."""
-
-    description = "mean of the word vectors"
-
-    def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
-        return _weighted_mean(counts.astype(np.float64), matrix)
+    def _weights(self, counts: Any, words: NDArray[Any]) -> Any:
+        """Return the weights of words, given their counts, both sparse, of shape (n_texts, n_words)."""
+        return counts
 
 
-class TFIDF(_Pooling):
+class TFIDF(Mean):
     """Inverse document frequencies are those of the training documents, smoothed as scikit-learn does."""
 
     description = "mean of the word vectors, weighted by TF-IDF"
@@ -127,9 +123,9 @@ class TFIDF(_Pooling):
     def _smooth_idf(self, frequency: NDArray[Any]) -> NDArray[np.float64]:
         return np.log((1 + self._n_training) / (1 + frequency)) + 1
 
-    def _pool(self, counts: Any, words: NDArray[Any], matrix: Matrix) -> NDArray[Any]:
+    def _weights(self, counts: Any, words: NDArray[Any]) -> Any:
         idf = self._idf[self._vocabulary.numbers(words)]
-        return _weighted_mean(counts.astype(np.float64).multiply(idf.reshape(1, -1)).tocsr(), matrix)
+        return counts.multiply(idf.reshape(1, -1)).tocsr()
 
 
 class SVD(Encoder):
@@ -250,9 +246,3 @@ def _encode(key: tuple[Encoder, HashedTexts]) -> Matrix:
     encoded = encoded.astype(np.float32)
     encoded.flags.writeable = False  # shared between detectors
     return encoded
-
-
-def _weighted_mean(weights: Any, matrix: Matrix) -> NDArray[Any]:
-    """Return the mean of word vectors by sparse weights (n_texts, n_words), zeros for a row of zeros."""
-    total = np.asarray(weights.sum(axis=1)).reshape(-1, 1)
-    return cast(NDArray[Any], (weights @ matrix) / np.where(total > 0, total, 1))

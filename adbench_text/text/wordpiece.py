@@ -64,8 +64,7 @@ class WordPiece:
         return {"pieces": Vocabulary(self.pieces), "digest": self.digest}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        number_of = {piece: number for number, piece in enumerate(state["pieces"].words)}
-        self.__init__(_tokenizer(number_of), state["digest"])  # type: ignore[misc]
+        self.__init__(_tokenizer(state["pieces"].words), state["digest"])  # type: ignore[misc]
 
     @property
     def pieces(self) -> list[str]:
@@ -107,14 +106,11 @@ class WordPiece:
         return words
 
 
-def from_pieces(pieces: Iterable[str], digest: str = "") -> WordPiece:
-    """Return the vocabulary of these pieces, numbered in their order."""
-    return WordPiece(_tokenizer({piece: number for number, piece in enumerate(pieces)}), digest)
-
-
-def _tokenizer(vocabulary: dict[str, int]) -> "Tokenizer":
+def _tokenizer(pieces: Iterable[str]) -> "Tokenizer":
+    """Return the tokenizer of these pieces, numbered in their order."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
+    vocabulary = {piece: number for number, piece in enumerate(pieces)}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]", max_input_chars_per_word=100))
     tokenizer.normalizer = normalizers.BertNormalizer(lowercase=True)
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -134,7 +130,7 @@ def bert() -> WordPiece:
 @remember(1)
 def _bert(digest: str) -> WordPiece:
     lines = BERT_FILE.local.read_text(encoding="utf-8").removesuffix("\n").split("\n")
-    return from_pieces(lines, digest[:16])
+    return WordPiece(_tokenizer(lines), digest[:16])
 
 
 def train(texts: Iterable[str], size: int) -> WordPiece:
@@ -148,7 +144,7 @@ def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
 
     texts, size = corpus_and_size
     counts = Counter(without_surrogates(word) for text in texts for word in text.split())
-    tokenizer = _tokenizer({})
+    tokenizer = _tokenizer([])
     forms: Counter[str] = Counter()  # of characters: at the beginning of a word, and within one
     for word, count in counts.items():
         for part, _ in tokenizer.pre_tokenizer.pre_tokenize_str(tokenizer.normalizer.normalize_str(word)):
@@ -171,4 +167,4 @@ def _train(corpus_and_size: tuple[HashedTexts, int]) -> WordPiece:
     merged = set(tokenizer.get_vocab()) - set(SPECIAL) - set(alphabet)
     # without room for all letters nothing is merged, and only the frequent letters are kept
     kept = sorted(forms, key=lambda form: (-forms[form], form))[: size - len(SPECIAL)]
-    return from_pieces([*SPECIAL, *sorted(merged | set(kept))])
+    return WordPiece(_tokenizer([*SPECIAL, *sorted(merged | set(kept))]))

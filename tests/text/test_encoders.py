@@ -166,7 +166,7 @@ def work(monkeypatch) -> list[str]:
 
     for kind in (encoders.TFIDF, encoders.SVD):
         count(kind, "_fit")
-    for kind in (encoders._Pooling, encoders.SVD):
+    for kind in (encoders.Mean, encoders.SVD):
         count(kind, "_encode")
     return done
 
