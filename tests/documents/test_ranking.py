@@ -26,6 +26,7 @@ from adbench_text.testing.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
 ODD = "The JUDGE (of 2 courts) heard   a witness."
+FOREST = {"encoder": "svd", "n_estimators": 10}
 
 
 def ranked(texts, **options):
@@ -169,7 +170,7 @@ def test_copies_share_rank_and_score_and_do_not_support_each_other():
 
 @pytest.mark.parametrize(
     ("detector", "settings"),
-    [("llr", {"topics": 4}), ("knn-words", {"references": 100}), ("iforest", {"encoder": "svd"})],
+    [("llr", {"topics": 4}), ("knn-words", {"references": 100}), ("iforest", FOREST)],
 )
 def test_the_order_of_the_documents_changes_no_p(detector, settings):
     texts = [*texts_about("sea", 120, 0), *texts_about("law", 120, 1), *texts_about("sky", 120, 2), "12", "3"]
@@ -190,7 +191,7 @@ def test_the_order_of_the_documents_changes_no_p(detector, settings):
 
 @pytest.mark.parametrize(
     ("detector", "settings"),
-    [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", {"encoder": "svd"})],
+    [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", FOREST)],
 )
 def test_a_model_is_the_same_with_and_without_copies(detector, settings):
     once, thrice = (fit_model(texts, detector, settings=settings) for texts in (SEA, [*SEA, *SEA, *SEA]))
