@@ -2,7 +2,6 @@ import os
 import pickle
 import random
 import signal
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import psutil
 import pytest
+from interpreters import printed
 from sweep_processes import wait_until
 
 from adbench_text import provenance
@@ -114,8 +114,7 @@ def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
 ):
     """In a process of its own, as a command is one: its parent is patched, too."""
     script = PATCHED.format(jobs=jobs, when=when, file=str(tmp_path / "results"))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", script], check=True, env=environment, timeout=120)
+    printed(script, PYTHONPATH=os.pathsep.join(sys.path))
     results = pickle.loads((tmp_path / "results").read_bytes())
     assert_equal([r for r in results if r.cell.detector != "patching"], alone)
     own = [r.metrics["auroc"] for r in results if r.cell.detector == "patching"]
