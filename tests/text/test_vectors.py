@@ -1,4 +1,5 @@
 import gzip
+import hashlib
 import random
 import re
 from collections.abc import Callable
@@ -252,8 +253,6 @@ def test_every_download_is_that_of_gensims_downloader(home):
 
 
 def test_fetch_downloads_and_verifies(home, server, monkeypatch):
-    import hashlib
-
     name, content = "glove-wiki-gigaword-50", gzip.compress(HEADER + TEXT)
     monkeypatch.setattr(vectors, "_RELEASES", server.url)
     server.answers[f"/{name}/{name}.gz"] = content
