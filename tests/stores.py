@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+from mlflow import MlflowClient
 
 from adbench_text.corpora.corpus import Corpus
 from adbench_text.plugins.dataset import Documents
@@ -56,8 +57,6 @@ def log(store: Store, *results: Result, edition: Corpus | None = None, **changes
 
 def runs(store: Store, kind: str, dataset="tiny") -> list:
     """The runs of a kind in MLflow, newest first, deleted ones left out."""
-    from mlflow import MlflowClient
-
     client = MlflowClient(store.uri)
     experiment = client.get_experiment_by_name(f"adbench-text/{dataset}")
     every = client.search_runs([experiment.experiment_id]) if experiment else []

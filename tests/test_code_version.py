@@ -1,11 +1,10 @@
 import ast
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from interpreters import printed
 
 from adbench_text import code_version as module
 from adbench_text.code_version import code_of, code_version, libraries
@@ -94,14 +93,8 @@ def version_of(tmp_path, monkeypatch):
             path = tmp_path / "src" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(source)
-        done = subprocess.run(
-            [sys.executable, "-c", f"{code}\n{PRINT.format(module)}"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "src"), str(ROOT)])},
-        )
-        return done.stdout.strip()
+        path = os.pathsep.join([str(tmp_path / "src"), str(ROOT)])
+        return printed(f"{code}\n{PRINT.format(module)}", PYTHONPATH=path).strip()
 
     return version_of
 

@@ -28,7 +28,7 @@ def invoke(command: str, *more: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
+def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path, common: Path) -> Path:
     """A folder with documents, a model and a store, as the commands expect them."""
     folder = tmp_path_factory.mktemp("prepared")
     texts = [
@@ -44,7 +44,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
         patch.chdir(folder)
         patch.delenv("MLFLOW_TRACKING_URI", raising=False)
         patch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
-        patch.setenv("ADBENCH_TEXT_CACHE", str(folder / "cache"))
+        patch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
         patch.setenv("ADBENCH_TEXT_OFFLINE", "1")
         invoke("adbench-text fit normal.csv --text body --model posts-model")
         for detector in ("llr", "iforest"):
@@ -54,7 +54,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, data_dir: Path) -> Path:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("quick_pydocs")
+def test_a_command_works(command, prepared, data_dir, common, tmp_path, monkeypatch):
     name = shlex.split(command)[1]
     if name in NOT_HERE:
         pytest.skip(f"it {NOT_HERE[name]}")
@@ -67,12 +68,12 @@ def test_a_command_works(command, prepared, data_dir, tmp_path, monkeypatch):
             pytest.skip("MiniLM is not installed")
     if name != "new":
         command = command.replace("my-detector", "llr")
-    folder = shutil.copytree(prepared, tmp_path / "here", ignore=shutil.ignore_patterns("cache"))
+    folder = shutil.copytree(prepared, tmp_path / "here")
     monkeypatch.chdir(folder)
     monkeypatch.delenv("MLFLOW_TRACKING_URI", raising=False)
     monkeypatch.setenv("ADBENCH_TEXT_OFFLINE", "1")
     monkeypatch.setenv("ADBENCH_TEXT_DATA", str(data_dir))
-    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(prepared / "cache"))
+    monkeypatch.setenv("ADBENCH_TEXT_CACHE", str(common / "cache"))
     if name == "fit":
         shutil.rmtree("posts-model")
     if "scores:splits" in command:

@@ -1,10 +1,9 @@
 import os
 import signal
-import subprocess
-import sys
 import threading
 
 import pytest
+from interpreters import printed
 
 from adbench_text.interrupts import held_back, ignored
 
@@ -42,9 +41,8 @@ def test_processes_started_while_it_is_ignored_ignore_it_for_life():
     code = "import signal; print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN)"
     with ignored():
         press_ctrl_c()
-        inside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    outside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert (inside.stdout, outside.stdout) == ("True\n", "False\n")
+        inside = printed(code)
+    assert (inside, printed(code)) == ("True\n", "False\n")
 
 
 @pytest.mark.parametrize("block", [held_back, ignored])

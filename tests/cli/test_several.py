@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
-from stores import STARTED, execute, log, result
+from stores import STARTED, execute, files, log, result
 
 from adbench_text.cli.main import main
 from adbench_text.store.store import Store
@@ -42,7 +42,7 @@ def cells(*words: str) -> list[tuple[str, str, str]]:
 
 def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
     laptop = stores[0].uri
-    before = contents(Path("my laptop"))
+    before = files(Path("my laptop"))
     access = os.access
     monkeypatch.setattr(  # root may write everything
         "os.access",
@@ -51,15 +51,10 @@ def test_a_store_that_cannot_be_written_is_read(stores, monkeypatch):
     assert [row[:2] for row in cells("--tracking-uri", laptop)] == [("0", "0.9"), ("1", "0.8")]
     page = adbench("report", "--format", "html", "--output", "page.html", "--tracking-uri", laptop)
     assert page.exit_code == 0, page.output
-    assert contents(Path("my laptop")) == before
+    assert files(Path("my laptop")) == before
     refused = adbench("ui", "--tracking-uri", laptop)
     assert refused.exit_code == 1
     assert "cannot be used: cannot write it" in refused.stderr
-
-
-def contents(folder):
-    """The files of a folder with their bytes."""
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
 """The corpora of other benchmarks: NLP-ADBench, TAD-Bench and Text-ADBench."""
 
-import gzip
 import io
 import json
-import os
 import pickle
-import tarfile
 import zipfile
 import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
+from archives import Hostile, packed
 from click.testing import CliRunner
 from sklearn.utils import Bunch
 
@@ -132,16 +130,6 @@ def test_all_documents_of_an_array_are_in_the_test_part(data_zip, any_file, name
     assert dataset.classes[1] == "anomaly"
 
 
-class Hostile:
-    """Runs a command when it is unpickled."""
-
-    def __init__(self, command: str) -> None:
-        self.command = command
-
-    def __reduce__(self) -> object:
-        return os.system, (self.command,)
-
-
 def test_another_archive_of_pickles_is_not_loaded(data_zip, tmp_path):
     hostile = pickled("a", Hostile(f"touch {tmp_path / 'marker'}"), "c")
     write(data_zip, archive({"data/olid.npz": npz(hostile)}))
@@ -246,14 +234,9 @@ def test_articles_of_other_topics_are_for_testing(home, any_file):
     each = [article(part, topic) for part in ("TRAIN", "TEST") for topic in ("earn", "acq", "crude", "wheat")]
     more = [article("TRAIN", "ship"), article("TRAIN", "acq", "ship"), article("TRAIN", "crude", "crude")]
     none = [article("TRAIN", "earn", "acq"), article("TEST")]
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w") as tar:
-        for number in range(22):
-            content = "".join([*each, *more, *none] if number == 7 else none).encode()
-            info = tarfile.TarInfo(f"reut2-{number:03}.sgm")
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    write(home / "reuters" / "reuters21578-sgm.tar.gz", gzip.compress(stream.getvalue()))
+    files = {f"reut2-{number:03}.sgm": "".join(none).encode() for number in range(22)}
+    files["reut2-007.sgm"] = "".join([*each, *more, *none]).encode()
+    write(home / "reuters" / "reuters21578-sgm.tar.gz", packed(files))
     train, test = textad.ReutersTwo().read()
     assert labelled(train) == [("TRAIN earn", 0), ("TRAIN acq", 1), ("TRAIN acq ship", 1)]
     assert labelled(test) == [

@@ -1,16 +1,14 @@
 """AG News and 20 Newsgroups; the embedded corpus has its own file."""
 
 import hashlib
-import io
-import os
 import pickle
-import tarfile
 import zlib
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from archives import Hostile, packed
 from click.testing import CliRunner
 from sklearn.datasets import fetch_20newsgroups
 from sklearn.utils import Bunch
@@ -122,15 +120,12 @@ def posts(word: str) -> Bunch:
 @pytest.fixture
 def served_20news(home, server, monkeypatch) -> None:
     """A small 20 Newsgroups comes from the server, as an archive."""
-    stream = io.BytesIO()
-    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
-        for part, word in (("train", "harbour"), ("test", "anchor")):
-            for group in ALL_GROUPS:
-                content = post(word, group).encode()
-                info = tarfile.TarInfo(f"20news-bydate-{part}/{group}/1")
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-    server.answers["/20news.tar.gz"] = content = stream.getvalue()
+    files = {
+        f"20news-bydate-{part}/{group}/1": post(word, group).encode()
+        for part, word in (("train", "harbour"), ("test", "anchor"))
+        for group in ALL_GROUPS
+    }
+    server.answers["/20news.tar.gz"] = content = packed(files)
     remote = RemoteFile(
         "20news/20news.tar.gz", f"{server.url}/20news.tar.gz", sha256=hashlib.sha256(content).hexdigest()
     )
@@ -159,16 +154,6 @@ def test_scikit_learns_copy_of_20news_comes_first(home, monkeypatch):
     newsgroups20._COPY.local.parent.mkdir(parents=True)
     newsgroups20._COPY.local.write_bytes(content)
     assert is_sound(Newsgroups20())
-
-
-class Hostile:
-    """Runs a command when it is unpickled."""
-
-    def __init__(self, command: str) -> None:
-        self.command = command
-
-    def __reduce__(self) -> object:
-        return os.system, (self.command,)
 
 
 def test_another_pickle_of_20news_is_not_loaded(home, tmp_path):

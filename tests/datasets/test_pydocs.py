@@ -1,13 +1,11 @@
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreters import printed
 
 from adbench_text.datasets import pydocs
 from adbench_text.datasets.pydocs import MIN_WORDS, PER_CLASS, PER_MODULE, PyDocs, docstrings, part_of, prose
@@ -158,16 +156,7 @@ print(sorted(set(pydocs.PyDocs.classes) & set(sys.modules)))
 
 
 def test_reading_imports_no_library_and_does_not_depend_on_the_hash_seed() -> None:
-    outputs = [
-        subprocess.run(
-            [sys.executable, "-c", READ_ELSEWHERE],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.splitlines()
-        for seed in ("1", "2")
-    ]
+    outputs = [printed(READ_ELSEWHERE, PYTHONHASHSEED=seed).splitlines() for seed in ("1", "2")]
     assert outputs[0] == outputs[1]
     assert outputs[0][1] == "['numpy']"  # the harness itself needs it
 

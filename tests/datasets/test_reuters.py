@@ -1,12 +1,11 @@
 """Reuters-21578, as a small archive of our own and as the real one."""
 
 import hashlib
-import io
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
+from archives import packed
 
 from adbench_text.datasets.reuters import Reuters
 from adbench_text.plugins.dataset import Edition
@@ -29,16 +28,6 @@ def story(title: str, body: str) -> str:
     return f"<TITLE>{title}</TITLE>\n{dateline}<BODY>{body}\n Reuter\n&#3;</BODY>"
 
 
-def pack(files: dict[str, bytes]) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as tar:
-        for name, content in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
-
-
 def sgml(*articles: str) -> bytes:
     return ('<!DOCTYPE lewis SYSTEM "lewis.dtd">\n' + "".join(articles)).encode("latin-1")
 
@@ -53,10 +42,10 @@ def corpus_files() -> dict[str, bytes]:
 
 
 def with_articles(*articles: str) -> bytes:
-    return pack(corpus_files() | {NAMES[20]: sgml(*articles)})
+    return packed(corpus_files() | {NAMES[20]: sgml(*articles)})
 
 
-PACKED = pack(corpus_files())
+PACKED = packed(corpus_files())
 
 
 pytestmark = pytest.mark.usefixtures("any_file")
@@ -121,7 +110,7 @@ def test_the_published_archive_is_downloaded_and_read_in_seven_classes(home, ser
 
 def test_nothing_of_an_archive_is_extracted(archive, tmp_path):
     files = {f"../../{name}": content for name, content in corpus_files().items()}
-    archive.write_bytes(pack(files | {f"{tmp_path}/marker": b"x"}))
+    archive.write_bytes(packed(files | {f"{tmp_path}/marker": b"x"}))
     assert len(Reuters().read()[0]) == 7
     assert not list(tmp_path.rglob("marker")) + list(tmp_path.rglob("*.sgm"))
 

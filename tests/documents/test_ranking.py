@@ -26,6 +26,7 @@ from adbench_text.testing.topics import texts_about
 
 SEA = [f"{text.capitalize()}!" for text in texts_about("sea", 60, 0)]
 ODD = "The JUDGE (of 2 courts) heard   a witness."
+FOREST = {"encoder": "svd", "n_estimators": 10}
 
 
 def ranked(texts, **options):
@@ -169,7 +170,7 @@ def test_copies_share_rank_and_score_and_do_not_support_each_other():
 
 @pytest.mark.parametrize(
     ("detector", "settings"),
-    [("llr", {"topics": 4}), ("knn-words", {"references": 100}), ("iforest", {"encoder": "svd"})],
+    [("llr", {"topics": 4}), ("knn-words", {"references": 100}), ("iforest", FOREST)],
 )
 def test_the_order_of_the_documents_changes_no_p(detector, settings):
     texts = [*texts_about("sea", 120, 0), *texts_about("law", 120, 1), *texts_about("sky", 120, 2), "12", "3"]
@@ -190,7 +191,7 @@ def test_the_order_of_the_documents_changes_no_p(detector, settings):
 
 @pytest.mark.parametrize(
     ("detector", "settings"),
-    [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", {"encoder": "svd"})],
+    [("llr", {"background": "uniform", "coherence": 0}), ("knn-words", {}), ("iforest", FOREST)],
 )
 def test_a_model_is_the_same_with_and_without_copies(detector, settings):
     once, thrice = (fit_model(texts, detector, settings=settings) for texts in (SEA, [*SEA, *SEA, *SEA]))
@@ -246,12 +247,6 @@ def test_a_model_sets_no_document_aside_and_a_ranking_does(home, monkeypatch):
 def test_a_single_document_cannot_be_ranked(texts):
     with pytest.raises(InvalidValueError, match="2 different documents with words"):
         odd_documents(texts)
-
-
-@pytest.mark.parametrize("alpha", [0, 1, -0.1, "x"])
-def test_alpha_is_a_share(alpha):
-    with pytest.raises(InvalidValueError, match="alpha must be"):
-        odd_documents(SEA, alpha=alpha)
 
 
 def test_word_pieces_give_their_word_the_highest_score():
@@ -456,20 +451,21 @@ def test_a_model_learns_from_a_sample():
     assert fit_model(texts, "llr", settings={"coherence": 0}).training.n_documents == 300
 
 
-@pytest.mark.parametrize("sample", [1, 0, "x"])
-def test_a_sample_has_two_documents_at_least(sample):
-    with pytest.raises(InvalidValueError, match="sample must be"):
-        odd_documents(SEA, sample=sample)
-
-
 def test_a_detector_has_one_preset():
     with pytest.raises(InvalidValueError, match="'llr:robust' has a preset already; leave out preset"):
         odd_documents(SEA, "llr:robust", preset="topics")
 
 
-@pytest.mark.parametrize("jobs", [0, -1, 1.5, None])  # a text is an address
-def test_jobs_are_a_number_of_processes(jobs):
-    with pytest.raises(InvalidValueError, match="jobs must be"):
-        odd_documents(SEA, jobs=jobs)
-    with pytest.raises(InvalidValueError, match="jobs must be"):
-        fit_model(SEA, jobs=jobs)
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("alpha", [0, 1, -0.1, "x"]),
+        ("sample", [1, 0, "x"]),
+        ("jobs", [0, -1, 1.5, None]),  # a text is an address
+    ],
+)
+def test_a_number_out_of_its_range_is_refused(name, values):
+    for value in values:
+        for call in (odd_documents, fit_model) if name == "jobs" else (odd_documents,):
+            with pytest.raises(InvalidValueError, match=f"{name} must be"):
+                call(SEA, **{name: value})

@@ -5,6 +5,7 @@ import math
 from adbench_text.documents.fitting import fit_model
 from adbench_text.documents.ranking import odd_documents
 from adbench_text.models.model import Scorer
+from adbench_text.plugins import registry
 
 NORMAL = [
     f"The {thing} arrived on {day}."
@@ -24,8 +25,6 @@ def test_ranked_documents_are_not_cleaned():
 
 
 def test_reasons_of_a_detector_that_is_fitted_in_folds_are_shown_too(monkeypatch):
-    from adbench_text.plugins import registry
-
     monkeypatch.setattr(registry.detector("form"), "leaves_out_self", False)
     table = odd_documents([*NORMAL, ODD], "form", alpha=0.06, n_folds=3).table
     assert [why[0] for why in table.why[table.odd]] == [WHY]

@@ -43,12 +43,16 @@ def scores_of(detector: TextDetector) -> np.ndarray:
     return detector.decision_function(TEST)
 
 
+def model_of(detector, name, calibration, calibrated_by="leave-one-out") -> Model:
+    return Model(detector, name, {"words": calibration}, calibrated_by, Training.of(TRAIN, "sea"))
+
+
 def fitted_and_loaded(name, folder, **settings):
     kind = registry.detector(name)
     fitted = kind(random_state=0, **{**kind.test_settings, **settings}).fit(TRAIN)
     before = scores_of(fitted)
     calibration = np.sort(fitted.decision_scores_)
-    save(Model(fitted, name, {"words": calibration}, "leave-one-out", Training.of(TRAIN, "sea")), folder)
+    save(model_of(fitted, name, calibration), folder)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = load(folder)
@@ -65,11 +69,8 @@ def fitted_and_loaded(name, folder, **settings):
     assert loaded.ran_on_ == fitted.ran_on_
     assert loaded.get_params() == fitted.get_params()
     np.testing.assert_array_equal(loaded.kept_, fitted.kept_)
-    assert (model.name, model.calibrated_by, model.training) == (
-        name,
-        "leave-one-out",
-        Training.of(TRAIN, "sea"),
-    )
+    assert (model.name, model.calibrated_by) == (name, "leave-one-out")
+    assert model.training == Training.of(TRAIN, "sea")
     return fitted, loaded
 
 
@@ -135,7 +136,7 @@ def test_every_detector_of_pyod_that_can_be_fitted(tmp_path, name):
 
 def test_scores_of_training_texts_are_not_computed_unless_wanted(tmp_path):
     fitted = registry.detector("llr")(background="uniform").fit(TRAIN)
-    model = Model(fitted, "llr", {"words": np.zeros(1)}, "cross-fitted", Training.of(TRAIN, "sea"))
+    model = model_of(fitted, "llr", np.zeros(1), "cross-fitted")
     loaded = load(save(model, tmp_path / "model")).detector
     assert "decision_scores_" not in vars(fitted)
     np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
@@ -162,9 +163,7 @@ def test_a_detector_of_another_package_that_trusts_types(tmp_path, monkeypatch):
     kind = adapted(Counter)
     monkeypatch.setattr(registry, "detector", lambda name: kind)
     fitted = kind(factor=2).fit(TRAIN)
-    model = Model(
-        fitted, "counter", {"words": fitted.decision_scores_}, "training scores", Training.of(TRAIN, "sea")
-    )
+    model = model_of(fitted, "counter", fitted.decision_scores_, "training scores")
     loaded = load(save(model, tmp_path / "model")).detector
     assert loaded.wrapped.factor == 2
     np.testing.assert_array_equal(scores_of(loaded), scores_of(fitted))
@@ -180,13 +179,7 @@ class OfAPlugin(TextDetector):
 
 def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch):
     monkeypatch.setattr(registry, "detector", lambda name: OfAPlugin)
-    model = Model(
-        OfAPlugin().fit(TRAIN),
-        "of-a-plugin",
-        {"words": np.zeros(1)},
-        "leave-one-out",
-        Training.of(TRAIN, "sea"),
-    )
+    model = model_of(OfAPlugin().fit(TRAIN), "of-a-plugin", np.zeros(1))
     with pytest.raises(DetectorError, match="of-a-plugin cannot be saved: it declares no trusted_types"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
@@ -194,18 +187,14 @@ def test_a_detector_without_trusted_types_cannot_be_saved(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("name", ["OfAPlugin", "llr"])
 def test_a_detector_that_its_name_does_not_lead_to_cannot_be_saved(name, tmp_path):
-    model = Model(
-        OfAPlugin().fit(TRAIN), name, {"words": np.zeros(1)}, "leave-one-out", Training.of(TRAIN, "sea")
-    )
+    model = model_of(OfAPlugin().fit(TRAIN), name, np.zeros(1))
     with pytest.raises(DetectorError, match="OfAPlugin cannot be saved: it has no name by which"):
         save(model, tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
 
 def test_an_unfitted_detector_cannot_be_saved(tmp_path):
-    model = Model(
-        registry.detector("llr")(), "llr", {"words": np.zeros(1)}, "none", Training.of(TRAIN, "sea")
-    )
+    model = model_of(registry.detector("llr")(), "llr", np.zeros(1), "none")
     with pytest.raises(InvalidValueError, match="not fitted yet"):
         save(model, tmp_path / "model")
 

@@ -1,11 +1,10 @@
 import importlib
-import os
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from interpreters import printed
 
 from adbench_text.code_version import code_version
 from adbench_text.errors import InvalidValueError, PluginError, UnknownNameError
@@ -74,17 +73,6 @@ def problems(kind: str) -> dict[str, str]:
     return {row.name: row.problem for row in registry.listing(kind)}
 
 
-def in_a_new_process(code: str, **environment: str) -> str:
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **environment},
-    )
-    return found.stdout
-
-
 # Finding
 
 
@@ -102,7 +90,7 @@ def test_the_shell_completes_without_importing_a_library():
         f"print([name for name in {HEAVY} if name in sys.modules])"
     )
     words = {"COMP_WORDS": "adbench-text run --dataset pydocs --inlier n", "COMP_CWORD": "5"}
-    out = in_a_new_process(code, _ADBENCH_TEXT_COMPLETE="bash_complete", **words)
+    out = printed(code, _ADBENCH_TEXT_COMPLETE="bash_complete", **words)
     assert out.splitlines() == ["plain,numpy", "[]"]
 
 

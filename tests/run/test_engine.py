@@ -2,7 +2,6 @@ import os
 import pickle
 import random
 import signal
-import subprocess
 import sys
 from contextlib import closing
 from dataclasses import replace
@@ -10,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import psutil
 import pytest
+from interpreters import printed
 from sweep_processes import wait_until
 
 from adbench_text import provenance
@@ -27,6 +27,8 @@ from adbench_text.sweep.construct import definition
 from adbench_text.sweep.sweep import Sweep
 
 pytestmark = pytest.mark.usefixtures("toy_path")  # for the worker processes too
+
+FEW = {"contamination": [0.1], "inliers": ["sea", "law"]}  # two cells of a detector
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +97,9 @@ def assert_equal(results, expected) -> None:
 def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, jobs):
     texts = list(corpora["tiny"].test.texts)
     others = "llr", DetectorChoice("iforest", settings={"encoder": "svd"})
-    alone = list(run(cells(*others, contamination=[0.1]), corpora))
-    results = list(run(cells("vandal", *others, contamination=[0.1]), corpora, jobs))
-    assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 3
+    alone = list(run(cells(*others, **FEW), corpora))
+    results = list(run(cells("vandal", *others, **FEW), corpora, jobs))
+    assert [r.reason for r in results if r.cell.detector == "vandal"] == [""] * 2
     assert_equal([r for r in results if r.cell.detector != "vandal"], alone)
     assert corpora["tiny"].test.texts == texts
 
@@ -105,7 +107,7 @@ def test_a_detector_that_changes_all_it_gets_hold_of_changes_no_other(corpora, j
 @pytest.fixture(scope="module")
 def alone(corpora) -> dict:
     """The results of two detectors without any other."""
-    return plain(run(cells("counting", "llr", contamination=[0.1]), corpora, 1))
+    return plain(run(cells("counting", "llr", **FEW), corpora, 1))
 
 
 @pytest.mark.parametrize(("jobs", "when"), [(1, "fit"), (2, "fit"), (2, "identified")])
@@ -114,12 +116,11 @@ def test_a_detector_that_replaces_functions_of_libraries_falsifies_no_figure(
 ):
     """In a process of its own, as a command is one: its parent is patched, too."""
     script = PATCHED.format(jobs=jobs, when=when, file=str(tmp_path / "results"))
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    subprocess.run([sys.executable, "-c", script], check=True, env=environment, timeout=120)
+    printed(script, PYTHONPATH=os.pathsep.join(sys.path))
     results = pickle.loads((tmp_path / "results").read_bytes())
     assert_equal([r for r in results if r.cell.detector != "patching"], alone)
     own = [r.metrics["auroc"] for r in results if r.cell.detector == "patching"]
-    assert len(own) == 3
+    assert len(own) == 2
     assert max(own) < 1
 
 
@@ -139,7 +140,7 @@ from adbench_text.sweep.sweep import Sweep
 corpora = {{"tiny": corpus.load(registry.dataset("tiny"))}}
 patching = DetectorChoice("patching", settings={{"when": "{when}"}})
 choices = [patching, DetectorChoice("counting"), DetectorChoice("llr")]
-todo = Sweep(choices, ["tiny"], contamination=[0.1]).expand()
+todo = Sweep(choices, ["tiny"], ["sea", "law"], contamination=[0.1]).expand()
 for cell in todo:
     definition(cell, corpora["tiny"])
 if __name__ == "__main__":
@@ -152,13 +153,13 @@ if __name__ == "__main__":
 def test_a_detector_that_forks_costs_no_other_its_cells(corpora, alone, jobs, left, monkeypatch, tmp_path):
     monkeypatch.setenv("TOY_FORK", left)
     monkeypatch.setenv("TOY_FORK_FILE", str(tmp_path / "children"))
-    results = list(run(cells("forking", "counting", "llr", contamination=[0.1]), corpora, jobs))
-    assert len(results) == len({str(r.cell) for r in results}) == 9
+    results = list(run(cells("forking", "counting", "llr", **FEW), corpora, jobs))
+    assert len(results) == len({str(r.cell) for r in results}) == 6
     assert_equal([r for r in results if r.cell.detector != "forking"], alone)
     own = {(r.status, r.reason) for r in results if r.cell.detector == "forking"}
     assert own == {("killed", "it ended its process (exit code 7)") if left == "dies" else ("ok", "")}
     children = [int(line) for line in (tmp_path / "children").read_text().split()]
-    assert len(children) == 3
+    assert len(children) == 2
     wait_until(lambda: not any(is_running(pid) for pid in children))
 
 

@@ -5,8 +5,10 @@ import zipfile
 from importlib.metadata import version
 from pathlib import Path
 
+import mlflow
 import pandas as pd
 import pytest
+from mlflow import MlflowClient
 
 from adbench_text.errors import InvalidValueError, ModelError, TrackingError
 from adbench_text.models import Model, Training
@@ -34,8 +36,6 @@ def folder(tmp_path_factory):
 @pytest.fixture
 def uri(empty_database, tmp_path, monkeypatch):
     """A store that MLflow's own functions use."""
-    import mlflow
-
     uri, before = (
         f"sqlite:///{shutil.copy(empty_database, tmp_path / 'mlflow.db')}",
         mlflow.get_tracking_uri(),
@@ -47,8 +47,6 @@ def uri(empty_database, tmp_path, monkeypatch):
 
 
 def test_registering_a_model_leaves_mlflows_address_as_it_was(folder, uri, empty_database, tmp_path):
-    import mlflow
-
     other = f"sqlite:///{shutil.copy(empty_database, tmp_path / 'other.db')}"
     log_model(folder, "odd-ships", other)
     assert (mlflow.get_tracking_uri(), os.environ["MLFLOW_TRACKING_URI"]) == (uri, uri)
@@ -57,8 +55,6 @@ def test_registering_a_model_leaves_mlflows_address_as_it_was(folder, uri, empty
 def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
     folder, uri, tmp_path, monkeypatch, capfd
 ):
-    import mlflow
-
     monkeypatch.setenv("MLFLOW_ALLOW_PICKLE_DESERIALIZATION", "false")
     monkeypatch.chdir(tmp_path)
     assert log_model(folder, "odd-ships", uri) == "models:/odd-ships/1"
@@ -75,8 +71,6 @@ def test_a_registered_model_predicts_as_the_folder_does_without_pickle(
 @pytest.fixture
 def registered(folder, uri):
     """A registered model, as MLflow's server loads it."""
-    import mlflow
-
     return mlflow.pyfunc.load_model(log_model(folder, "odd-ships", uri))
 
 
@@ -117,8 +111,6 @@ def test_the_server_answers_null_for_a_text_without_words(registered):
 
 
 def test_a_version_names_what_it_needs_elsewhere(registered):
-    import mlflow
-
     place = Path(mlflow.artifacts.download_artifacts("models:/odd-ships/1"))
     first, *others = (place / "requirements.txt").read_text().split()
     assert (place / first).suffix == ".whl"
@@ -145,8 +137,6 @@ def test_the_packages_of_resources_are_known_by_their_digests(wheel, digest, pac
 
 
 def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
-    from mlflow import MlflowClient
-
     client = MlflowClient()
     found = client.get_model_version("odd-ships", "1")
     run = client.get_run(found.run_id)
@@ -168,8 +158,6 @@ def test_a_version_has_a_run_with_its_origin(registered, uri, folder):
 
 
 def test_a_model_is_registered_beside_a_run_of_the_user(folder, uri):
-    import mlflow
-
     with mlflow.start_run() as run:
         assert log_model(folder, "odd-ships", uri) == "models:/odd-ships/1"
         assert mlflow.active_run().info.run_id == run.info.run_id

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import textwrap
 from contextlib import closing
 from dataclasses import replace
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from journals import kill_writer
+from mlflow import MlflowClient
 from stores import STARTED, corpus, definition, execute, left_out, log, result, runs
 
 from adbench_text.corpora.corpus import Corpus
@@ -37,8 +39,6 @@ OUTLIER = np.array([0, 0, 0, 1, 1, 1], dtype=bool)
 
 
 def artifact(store: Store, run, name: str) -> str:
-    from mlflow import MlflowClient
-
     return Path(MlflowClient(store.uri).download_artifacts(run.info.run_id, name)).read_text()
 
 
@@ -157,8 +157,6 @@ def test_tables_of_a_detector_and_examples_are_artifacts(store):
 
 
 def test_artifacts_and_curves_of_a_cell_are_read_back(store, tmp_path, monkeypatch):
-    import tempfile
-
     curve = [Point(step, 1 / step, 1e9 + step) for step in range(1, 1502)]  # more than MLflow takes at once
     early = (np.array([1, 3]), np.array([0.5, 0.25]))
     log(store, result(curves={"loss_total": curve}, early=early, ran_on={"device": "abacus"}))
@@ -277,8 +275,6 @@ def test_a_summary_counts_failed_cells_and_drops_figures_from_before_they_failed
 
 
 def test_a_run_that_lost_what_a_report_needs_is_named(store):
-    from mlflow import MlflowClient
-
     log(store, result())
     (cell,) = runs(store, "cell")
     MlflowClient(store.uri).delete_tag(cell.info.run_id, "adbench_text.edition")
@@ -460,8 +456,6 @@ def test_results_of_one_experiment_are_not_logged_in_another(store):
 
 
 def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(store):
-    from mlflow import MlflowClient
-
     with store.sweep({"tiny": corpus()}, "a sweep"):
         assert not store.close_abandoned(["tiny"])
     (sweep,) = runs(store, "sweep")
@@ -477,8 +471,6 @@ def test_the_sweeps_of_killed_processes_are_closed_and_those_of_others_are_not(s
 
 
 def test_a_sweep_that_passes_by_the_server_of_a_database_is_refused(store):
-    from mlflow import MlflowClient
-
     MlflowClient(store.uri).create_experiment("adbench-text/tiny", "mlflow-artifacts:/1")
     message = r"kept by an MLflow server; give the address of the server as --tracking-uri\.$"
     with pytest.raises(TrackingError, match=message), store.sweep({"tiny": corpus()}, "a sweep"):
@@ -487,8 +479,6 @@ def test_a_sweep_that_passes_by_the_server_of_a_database_is_refused(store):
 
 
 def test_experiments_of_others_are_not_ours(store):
-    from mlflow import MlflowClient
-
     for name in ("adbench-texts/x", "my/adbench-text/y", "adbench-text"):
         MlflowClient(store.uri).create_experiment(name)
     log(store, result())
@@ -533,8 +523,6 @@ def test_a_cell_that_was_being_logged_when_a_sweep_was_cut_off_is_logged_once(
 
 
 def test_a_cell_that_is_being_written_by_another_process_is_neither_counted_nor_deleted(store):
-    from mlflow import MlflowClient
-
     log(store, result())
     client = MlflowClient(store.uri)
     experiment = client.get_experiment_by_name("adbench-text/tiny").experiment_id
@@ -578,8 +566,6 @@ def test_reading_makes_no_store(content, tmp_path):
 
 
 def test_a_deleted_experiment_is_reported_before_anything_is_written(store):
-    from mlflow import MlflowClient
-
     log(store, result(dataset="gone"))
     client = MlflowClient(store.uri)
     client.delete_experiment(client.get_experiment_by_name("adbench-text/gone").experiment_id)

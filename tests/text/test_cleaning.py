@@ -1,3 +1,4 @@
+import string
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,6 @@ from adbench_text.text.cleaning import (
 
 def clean_by_the_papers_code(text: str) -> str:
     """CVDD's clean_text, step by step, with NLTK's own tokenizer (no sentence ends are left to find)."""
-    import string
-
     text = text.lower()
     text = text.translate(str.maketrans(string.punctuation, " " * len(string.punctuation)))
     text = text.translate(str.maketrans("", "", string.digits)).strip()

@@ -1,13 +1,11 @@
-import os
 import pickle
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from interpreters import printed
 
 from adbench_text import storage
 from adbench_text.cli.main import main
@@ -231,14 +229,8 @@ def test_pickled_detectors_score_the_same_in_another_process(file, tmp_path):
     detectors = [OCSVM(encoder=method, vectors=file, random_state=0).fit(TRAIN) for method in FITTED]
     path = tmp_path / "detectors.pickle"
     path.write_bytes(pickle.dumps(detectors))
-    there = subprocess.run(
-        [sys.executable, "-c", SCORE_ELSEWHERE.format(path=str(path), texts=TEST)],
-        env=os.environ | {"PYTHONHASHSEED": "5"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    for detector, line in zip(detectors, there.stdout.split(), strict=True):
+    there = printed(SCORE_ELSEWHERE.format(path=str(path), texts=TEST), PYTHONHASHSEED="5")
+    for detector, line in zip(detectors, there.split(), strict=True):
         scores = np.frombuffer(bytes.fromhex(line), np.float64)
         np.testing.assert_allclose(scores, detector.decision_function(TEST), rtol=1e-9)
 

@@ -85,8 +85,6 @@ def test_a_package_that_is_not_installed_has_no_folder():
 
 
 def test_the_content_of_a_gzipped_file_decides_its_digest(home, tmp_path):
-    import gzip
-
     digests = set()
     for level in (1, 9):
         path = tmp_path / f"{level}.gz"
@@ -98,8 +96,6 @@ def test_the_content_of_a_gzipped_file_decides_its_digest(home, tmp_path):
 
 
 def test_the_digest_of_a_truncated_gzipped_file_is_that_of_its_bytes(home, tmp_path):
-    import gzip
-
     path = tmp_path / "my.gz"
     path.write_bytes(gzip.compress(b"ship 7 8\n" * 100)[:-5])
     assert vectors.digest(str(path)) == storage.file_digest(path)[:16]

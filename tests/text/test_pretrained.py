@@ -1,14 +1,13 @@
 """Encoders of sentence-transformers and model2vec, with tiny models in place of the published ones."""
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from interpreters import printed
 from safetensors.numpy import save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
@@ -357,5 +356,4 @@ def test_the_libraries_are_imported_only_where_a_text_is_encoded():
         "import sys; from adbench_text.detectors.ocsvm import OCSVM\n"
         "OCSVM(encoder='svd').fit(['ship and crew', 'ship and sail']); print(*sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"torch", "sentence_transformers", "transformers", "model2vec"} & set(done.stdout.split())
+    assert not {"torch", "sentence_transformers", "transformers", "model2vec"} & set(printed(code).split())

@@ -1,10 +1,8 @@
 import json
-import os
 import random
-import subprocess
-import sys
 
 import pytest
+from interpreters import printed
 
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.text import wordpiece
@@ -157,14 +155,7 @@ import json
 from adbench_text.text import wordpiece
 print(json.dumps(wordpiece.train(texts, 150)._tokenizer.get_vocab()))
 """
-    there = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, "PYTHONHASHSEED": "7"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(there.stdout) == first
+    assert json.loads(printed(code, PYTHONHASHSEED="7")) == first
 
 
 @pytest.mark.parametrize("size", [60, 100, 150])

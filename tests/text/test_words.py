@@ -1,3 +1,5 @@
+import re
+
 import pytest
 
 from adbench_text.text.words import count_words, digest, word_positions, words
@@ -26,8 +28,6 @@ def test_words_are_where_word_positions_finds_them():
     ],
 )
 def test_words_are_runs_of_word_characters(text):
-    import re
-
     assert words(text) == re.findall(r"\w+", text.lower())
 
 
