@@ -1,0 +1,80 @@
+"""Benchmark of CVDD: an epoch, beside one that is padded, in random order, with every occurrence of a word.
+
+Texts as long as the largest class of 20 Newsgroups (comp: 2,857 of them), made up: only their
+lengths matter, and how often words repeat.
+"""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from scipy.sparse import csr_array
+
+from adbench_text.detectors.cvdd.contexts import (
+    Bags,
+    ContextNetwork,
+    Phase,
+    Training,
+    losses_of,
+    train,
+)
+
+pytestmark = pytest.mark.bench
+N_TEXTS, N_WORDS, DIMENSIONS, HEADS, BATCH = 2857, 8000, 50, 3, 64
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")),
+]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Word numbers of each text, in their order."""
+    rng = np.random.default_rng(0)
+    zipf = 1 / (np.arange(N_WORDS) + 2.7)
+    lengths = np.clip(rng.lognormal(4, 1, N_TEXTS), 3, 4000).astype(int)
+    return [rng.choice(N_WORDS, n, p=zipf / zipf.sum()) for n in lengths]
+
+
+def network(device="cpu"):
+    random = torch.Generator().manual_seed(0)
+    contexts = F.normalize(torch.randn(HEADS, DIMENSIONS, generator=random))
+    return ContextNetwork(contexts, 150, random).to(device)
+
+
+def vectors_of_words():
+    return np.random.default_rng(1).normal(size=(N_WORDS, DIMENSIONS)).astype(np.float32)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.benchmark(group="an epoch of CVDD, comp of 20 Newsgroups")
+def test_epoch(benchmark, texts, device):
+    rows = np.repeat(np.arange(len(texts)), [len(text) for text in texts])
+    counts = csr_array((np.ones(len(rows)), (rows, np.concatenate(texts))), shape=(len(texts), N_WORDS))
+    vocabulary = np.arange(N_WORDS).astype(str).astype(object)
+    bags = Bags(counts, vocabulary, vectors_of_words(), torch.device(device))
+    of = network(device)
+    training = Training([Phase(0.0, 0.01)], BATCH, 1.0, 5e-7, 0.0, 0)
+    every = np.arange(len(texts))
+    benchmark.pedantic(lambda: train(of, bags, every, training), rounds=5, warmup_rounds=1)
+
+
+@pytest.mark.benchmark(group="an epoch of CVDD, comp of 20 Newsgroups")
+def test_epoch_reference_padded_in_random_order(benchmark, texts):
+    table, of = torch.from_numpy(vectors_of_words()), network()
+    optimizer = torch.optim.Adam(of.parameters(), 0.01, weight_decay=5e-7)
+
+    def epoch():
+        order = np.random.default_rng(0).permutation(len(texts))
+        for begin in range(0, len(order), BATCH):
+            ids = [torch.from_numpy(texts[row]) for row in order[begin : begin + BATCH]]
+            log_counts = [torch.zeros(len(text)) for text in ids]
+            vectors = table[torch.nn.utils.rnn.pad_sequence(ids, batch_first=True)]
+            pads = torch.nn.utils.rnn.pad_sequence(log_counts, batch_first=True, padding_value=-torch.inf)
+            optimizer.zero_grad()
+            losses = losses_of(of(vectors, pads).distances, of.contexts, 0.0, 1.0)
+            torch.autograd.backward(losses.total)
+            torch.nn.utils.clip_grad_norm_(of.parameters(), 0.5)
+            optimizer.step()
+
+    benchmark.pedantic(epoch, rounds=3, warmup_rounds=1)
