@@ -90,12 +90,16 @@ def shown(counted: Numbers) -> Numbers:
 def written(name: str, own: float, of_others: float) -> str:
     """Return a fact of a document and of the others; empty if both are written alike.
 
-    >>> written("digits", 0.41, 0.011)
-    '41 % digits (others 1 %)'
+    >>> written("digits", 0.41, 0.011), written("unknown", 0, 0.12)
+    ('41 % digits (others 1 %)', 'no unknown words (others 12 %)')
     """
     fact = FACTS[name]
     texts = [_text_of(number, fact) for number in (own, of_others)]
-    return f"{fact.text.format(texts[0])} (others {texts[1]})" if texts[0] != texts[1] else ""
+    if texts[0] == texts[1]:
+        return ""
+    counted = fact.text.removeprefix("{} ").removesuffix(": {}")
+    text = fact.text.format(texts[0]) if own or counted == fact.text else f"no {counted}"
+    return f"{text} (others {texts[1]})"
 
 
 def _text_of(number: float, fact: Fact) -> str:

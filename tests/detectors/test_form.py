@@ -161,6 +161,9 @@ def test_a_fact_that_is_written_as_that_of_others_is_no_reason():
     assert facts.written("digits", 0.0102, 0.0149) == ""
     assert facts.written("characters", 1204.0, 60.0) == "1,204 characters (others 60)"
     assert facts.written("letters", 1.04, 4.5) == "1.0 letters per word (others 4.5)"
+    assert facts.written("unknown", 0.0, 0.12) == "no unknown words (others 12 %)"
+    assert facts.written("lines", 0.0, 3.0) == "no line ends (others 3)"
+    assert facts.written("longest", 0.0, 7.0) == "longest word of 0 characters (others 7)"
 
 
 OTHERS = {
