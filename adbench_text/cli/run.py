@@ -157,7 +157,7 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
     from adbench_text.run.runner import run_sweep
     from adbench_text.store.store import Store
 
-    def log(corpora: "Mapping[str, Corpus]") -> None:
+    def log(corpora: "Mapping[str, Corpus]", cells: "Sequence[Cell]") -> None:
         if options["report"]:
             _log_reports(store, corpora, cells, progress)
 

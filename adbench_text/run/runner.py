@@ -1,6 +1,7 @@
 """Runs the cells of a sweep that are not finished yet."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
@@ -8,7 +9,7 @@ from typing import Any
 
 from adbench_text.corpora.corpus import Corpus, load
 from adbench_text.corpora.split import draw
-from adbench_text.errors import AdbenchTextError, TrackingError
+from adbench_text.errors import AdbenchTextError, InvalidValueError, TrackingError
 from adbench_text.plugins import registry
 from adbench_text.processes import Limits
 from adbench_text.run.engine import Engine, Work
@@ -36,15 +37,20 @@ def run_sweep(
     retry_failed: bool = False,
     limits: Limits = _NO_LIMITS,
     trace_every: int = 0,
-    report: Callable[[Mapping[str, Corpus]], object] = lambda corpora: None,
+    report: Callable[[Mapping[str, Corpus], Sequence[Cell]], object] = lambda corpora, cells: None,
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
 
     `store` is an `adbench_text.store.store.Store`. `report` is called once all cells are logged, within the
-    sweep, with the corpora of the datasets that were run. TrackingError means that the store is lost for
-    good; the next sweep logs what is kept.
+    sweep, with the corpora of the datasets that were run and with all cells of the sweep that are possible.
+    TrackingError means that the store is lost for good; the next sweep logs what is kept.
     """
     corpora = load_corpora(sweep, progress)
+    refused = impossible(cells, corpora)
+    for reason, n in Counter(refused.values()).items():
+        progress.message(f"{n:,} of {len(cells):,} cells left out: {reason}", "error")
+    if not (cells := [cell for cell in cells if cell not in refused]):
+        raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
     definitions, unusable = prepare(cells, corpora, progress)
     store.log_kept()
     was_killed = store.close_abandoned(corpora)
@@ -73,7 +79,7 @@ def run_sweep(
                     progress.done(result)
                     due = _next_attempt(store, progress, due)
             store.log_kept()
-            report(used)
+            report(used, cells)
         finally:
             store.log_kept()
             changed = definitions if was_killed else [result.cell for result in results]

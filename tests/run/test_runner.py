@@ -90,14 +90,18 @@ def sweep() -> Sweep:
 
 def test_cells_are_kept_summarised_and_not_run_again(corpus, sweep):
     store, listener, reported = Kept(), Listener(), []
+
+    def keep(*made: object) -> None:
+        reported.append(made)
+
     cells = sweep.expand()
-    results = runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append)
+    results = runner.run_sweep(sweep, cells, store, listener, Local(0), report=keep)
     assert [result.cell for result in results] == cells == [kept.cell for kept in store.results]
     assert store.swept == [(["pydocs"], "llr at 0%")]
     assert len(store.summarised) == 2
-    assert reported == [{"pydocs": corpus}]
+    assert reported == [({"pydocs": corpus}, cells)]
     assert listener.ended == ["ok", "ok"]
-    assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=reported.append) == []
+    assert runner.run_sweep(sweep, cells, store, listener, Local(0), report=keep) == []
     assert listener.begun == [(2, 0, 0), (0, 2, 0)]
     assert len(reported) == 1
 
@@ -135,13 +139,17 @@ def test_a_store_that_is_lost_costs_no_cell(corpus, sweep, monkeypatch):
 
 def test_after_a_killed_sweep_its_summaries_and_report_are_made(corpus, sweep):
     store, reported = Kept(), []
+
+    def keep(*made: object) -> None:
+        reported.append(made)
+
     cells = sweep.expand()
     runner.run_sweep(sweep, cells, store, Listener(), Local(0))
     store.summarised.clear()
     store.abandoned = True
-    assert runner.run_sweep(sweep, cells, store, Listener(), Local(0), report=reported.append) == []
+    assert runner.run_sweep(sweep, cells, store, Listener(), Local(0), report=keep) == []
     assert len(store.summarised) == 2
-    assert reported == [{"pydocs": corpus}]
+    assert reported == [({"pydocs": corpus}, cells)]
 
 
 def test_a_slow_preparation_is_announced_and_a_quick_one_is_not(corpus, sweep, monkeypatch):
