@@ -47,8 +47,11 @@ def run_sweep(
     """
     corpora = load_corpora(sweep, progress)
     refused = impossible(cells, corpora)
-    for reason, n in Counter(refused.values()).items():
-        progress.message(f"{n:,} of {len(cells):,} cells left out: {reason}", "error")
+    of_levels = Counter((cell.dataset, cell.contamination) for cell in refused)
+    first = {(cell.dataset, cell.contamination): cell for cell in [*refused][::-1]}
+    for level, n in of_levels.items():
+        cell = first[level]
+        progress.message(f"{n:,} of {len(cells):,} cells left out, such as {cell}: {refused[cell]}", "error")
     if not (cells := [cell for cell in cells if cell not in refused]):
         raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
     definitions, unusable = prepare(cells, corpora, progress)

@@ -670,7 +670,7 @@ def test_a_cell_that_is_impossible_is_left_out(store, monkeypatch):
     assert runs("sweep") == []
     result = run(command)
     assert result.exit_code == 0
-    assert f"1 of 4 cells left out: {reason}" in result.stderr
+    assert f"1 of 4 cells left out, such as {cell}: {reason}" in result.stderr
     assert [record["status"] for record in cells()] == ["ok", "ok", "ok"]
     alone = adbench("run -s tiny -d counting --contamination 0.2 --inlier sea --jobs 0")
     assert alone.exit_code == 2
