@@ -96,17 +96,18 @@ class Corpus:
         """Return the same, with the best of `Comparison.marked`."""
         return self._comparison.marked(self.entries(inlier, level))
 
-    @cached_property
-    def finished(self) -> pd.DataFrame:
-        """The finished cells at the lowest level, as in `Cells.table`, the lowest seed first."""
-        cells = self._comparison.cells.table
-        is_of_corpus = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest)
-        return cells[is_of_corpus & cells["is_ok"]].sort_values("seed", kind="stable")
+    def finished(self, column: Column) -> pd.DataFrame:
+        """Return the finished cells of a column at the lowest level, the lowest seed first.
+
+        These are rows of `Cells.table`.
+        """
+        cells, number = self._comparison.cells.table, self._comparison.columns.index(column)
+        is_here = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest) & cells["is_ok"]
+        return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
 
     def of_splits(self, column: Column) -> dict[str, Record]:
         """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
-        of_column = self.finished[self.finished["column"] == self._comparison.columns.index(column)]
-        records = of_column.drop_duplicates("inlier").set_index("inlier")["record"]
+        records = self.finished(column).drop_duplicates("inlier").set_index("inlier")["record"]
         return {name: records[name] for name in self.inliers if name in records}
 
     def best_first(self, column: Column) -> list[Record]:

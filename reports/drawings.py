@@ -62,10 +62,10 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
     """Yield the metric against the seconds of a split, with a point for each detector."""
     for corpus in comparison.corpora:
         costs = {}
-        for number, of_cells in corpus.finished.groupby("column"):
-            column = comparison.columns[int(number)]
-            value, seconds = corpus.entry(column).complete_value, of_cells[[*COSTS]].sum(axis=1, skipna=False)
-            if value is not None and not column.is_oracle and seconds.notna().all():
+        for column in comparison.fair:
+            seconds = corpus.finished(column)[[*COSTS]].sum(axis=1, skipna=False)
+            value = corpus.entry(column).complete_value
+            if value is not None and seconds.notna().all():
                 costs[column.label] = float(seconds.mean()), value
         if costs:
             yield Drawing(

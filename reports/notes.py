@@ -114,15 +114,16 @@ def _seeds(comparison: Comparison) -> list[str]:
     places = cells["corpus"].map({corpus.digest: corpus.label for corpus in comparison.corpora})
     places += " at " + cells["level"].map(percent)
     by_place = [places.rename("place"), cells["column"].map(dict(enumerate(labels))).rename("label")]
-    seeds = cells["seed"].groupby(by_place, sort=False).agg(lambda each: tuple(sorted(set(each))))
+    seeds = (
+        cells["seed"].groupby(by_place, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
+    )
     is_unequal = seeds.groupby("place", sort=False).transform("nunique") > 1
-    texts = seeds[is_unequal].map(lambda numbers: ", ".join(map(str, numbers)))
-    of_labels = texts.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
+    unequal = seeds[is_unequal]
+    of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
     listed = "; ".join(
         f"{', '.join(group.index)}: {numbers}" for numbers, group in of_labels.groupby(of_labels, sort=False)
     )
-    unequal = texts.index.unique("place")
-    where = "" if is_unequal.all() else f" ({', '.join(unequal)})"
+    where = "" if is_unequal.all() else f" ({', '.join(unequal.index.unique('place'))})"
     return [f"Not all figures are of the same seeds{where}: {listed}."] if is_unequal.any() else []
 
 

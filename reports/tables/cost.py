@@ -14,12 +14,12 @@ def tables(comparison: Comparison) -> Iterator[Table]:
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         rows = []
-        for number, of_cells in corpus.finished.groupby("column"):
-            column = comparison.columns[int(number)]
+        for column in comparison.columns:
+            of_cells = corpus.finished(column)
             # the finished cells, also those that lack the metric because they are older
             n, n_expected = len(of_cells), corpus.entry(column).n_expected
             label = column.label + ("" if n == n_expected else f" ({n} of {n_expected})")
-            rows.append([Entry(label), *_costs(of_cells)])
+            rows += [[Entry(label), *_costs(of_cells)]] if n else []
         return rows
 
     title = (

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import pandas as pd
+
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table, figure
@@ -16,10 +18,10 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     has_chance = comparison.metric.curve == "precision-recall"
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
-        cells = corpus.finished.set_index("inlier")
+        cells = pd.concat([corpus.finished(column) for column in comparison.columns]).set_index("inlier")
         of_outliers = 100 * (cells["n_test_outliers"] / cells["n_test"]).dropna()
         is_of_outliers = comparison.metric.positive == "outliers"
-        shares = (of_outliers if is_of_outliers else 100 - of_outliers).to_dict()
+        shares = {str(name): share if is_of_outliers else 100 - share for name, share in of_outliers.items()}
 
         def row(inlier: str | None) -> list[Entry]:
             chance = [figure(corpus.mean_of(shares, inlier))] if has_chance else []
