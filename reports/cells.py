@@ -69,9 +69,10 @@ class Cells:
 
     `records` are not empty, and the oldest come first. Where `promised` has the cells of a sweep, only its
     inlier classes are rows. `columns` are in the order of a report; `editions` and `corpora` are labels by
-    `Record.edition_key` and `Record.corpus`. `table` has a row for each cell: ``column`` (its number in
-    `columns`), ``corpus``, ``inlier``, ``level``, ``seed``, ``is_ok``, ``n_configurations`` (that a split
-    should have), and the values of `METRICS` and `MEASURED` as they are stored (NaN if the cell lacks one).
+    `Record.edition_key` and `Record.corpus`. `table` has a row for each cell, in the order of columns,
+    corpora and levels: ``column`` (its number in `columns`), ``record``, ``corpus``, ``inlier``, ``level``,
+    ``seed``, ``is_ok``, ``n_configurations`` (that a split should have), and the values of `METRICS` and
+    `MEASURED` as they are stored (NaN if the cell lacks one).
     """
 
     def __init__(self, records: Sequence[Record], promised: Sequence[Cell] = ()) -> None:
@@ -85,25 +86,21 @@ class Cells:
         n_configurations = _n_configurations(self.records)
         of_columns = _columns(self.records, n_configurations)
         self.columns = list(of_columns)
-        rows = []
-        self._groups: dict[tuple[Column, str, float], list[Record]] = defaultdict(list)
-        for number, (column, of_column) in enumerate(of_columns.items()):
-            for record in of_column:
-                self._groups[column, record.corpus, record.contamination].append(record)
-                is_one = record.preset == DEFAULT
-                n = 1 if is_one else n_configurations[record.detector, record.preset, record.corpus]
-                rows.append(_row(record, column=number, n_configurations=n))
-        self.table = pd.DataFrame(rows)
-
-    def records_of(self, column: Column, corpus: str, level: float) -> list[Record]:
-        """Return the records behind the figures of a column on a corpus at a level."""
-        return self._groups.get((column, corpus, level), [])
+        corpora = list(self.corpora)
+        self.table = pd.DataFrame(
+            _row(record, number, n_configurations)
+            for number, of_column in enumerate(of_columns.values())
+            for record in sorted(of_column, key=lambda r: (corpora.index(r.corpus), r.contamination))
+        )
 
 
-def _row(record: Record, **more: int) -> dict[str, object]:
+def _row(record: Record, column: int, n_configurations: dict[tuple[str, str, str], int]) -> dict[str, object]:
     metrics = record.metrics if record.is_ok else {}
+    key = record.detector, record.preset, record.corpus
     return {
-        **more,
+        "column": column,
+        "record": record,
+        "n_configurations": 1 if record.preset == DEFAULT else n_configurations[key],
         "corpus": record.corpus,
         "inlier": record.inlier,
         "level": record.contamination,

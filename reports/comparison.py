@@ -96,14 +96,18 @@ class Corpus:
         """Return the same, with the best of `Comparison.marked`."""
         return self._comparison.marked(self.entries(inlier, level))
 
-    def finished(self, column: Column) -> list[Record]:
-        """Return the finished cells of a column at the lowest level, the lowest seed first."""
-        records = self._comparison.cells.records_of(column, self.digest, self.lowest)
-        return sorted((record for record in records if record.is_ok), key=lambda record: record.seed)
+    def finished(self, column: Column) -> pd.DataFrame:
+        """Return the finished cells of a column at the lowest level, the lowest seed first.
+
+        These are rows of `Cells.table`.
+        """
+        cells, number = self._comparison.cells.table, self._comparison.columns.index(column)
+        is_here = (cells["corpus"] == self.digest) & (cells["level"] == self.lowest) & cells["is_ok"]
+        return cells[is_here & (cells["column"] == number)].sort_values("seed", kind="stable")
 
     def of_splits(self, column: Column) -> dict[str, Record]:
         """Return the finished cell of the lowest seed of each split at the lowest level, by inlier class."""
-        records = {record.inlier: record for record in reversed(self.finished(column))}
+        records = self.finished(column).drop_duplicates("inlier").set_index("inlier")["record"]
         return {name: records[name] for name in self.inliers if name in records}
 
     def best_first(self, column: Column) -> list[Record]:

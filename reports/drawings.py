@@ -5,7 +5,6 @@ Each function yields the figures of a comparison, as far as there is something t
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
-from statistics import mean
 from typing import TypeVar
 
 from adbench_text.metrics import COSTS, METRICS
@@ -64,11 +63,10 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
     for corpus in comparison.corpora:
         costs = {}
         for column in comparison.fair:
+            seconds = corpus.finished(column)[[*COSTS]].sum(axis=1, skipna=False)
             value = corpus.entry(column).complete_value
-            metrics = [record.metrics for record in corpus.finished(column)]
-            if value is not None and all(of_cell.keys() >= {*COSTS} for of_cell in metrics):
-                seconds = mean(sum(of_cell[name] for name in COSTS) for of_cell in metrics)
-                costs[column.label] = seconds, value
+            if value is not None and seconds.notna().all():
+                costs[column.label] = float(seconds.mean()), value
         if costs:
             yield Drawing(
                 f"cost-{stem(corpus.label)}",

@@ -91,11 +91,11 @@ def _levels(comparison: Comparison) -> list[str]:
     levels = {
         corpus.label: corpus.levels for corpus in comparison.corpora if corpus.lowest not in corpus.levels
     }
+    of_corpora = comparison.cells.table.groupby(["corpus", "column"])["level"].unique()
     for corpus in comparison.corpora:
-        for column in comparison.columns if corpus.label not in levels else ():
-            of_column = [x for x in corpus.levels if comparison.cells.records_of(column, corpus.digest, x)]
-            if of_column and corpus.lowest not in of_column:
-                levels[f"{column.label} on {corpus.label}"] = of_column
+        for column, of_column in of_corpora[corpus.digest].items() if corpus.label not in levels else ():
+            if corpus.lowest not in of_column:
+                levels[f"{comparison.columns[column].label} on {corpus.label}"] = sorted(of_column)
     notes = []
     if ranked:
         listed = ", ".join(f"{corpus.label} at {percent(corpus.lowest)}" for corpus in ranked)
@@ -109,25 +109,22 @@ def _levels(comparison: Comparison) -> list[str]:
 
 def _seeds(comparison: Comparison) -> list[str]:
     """Return where neighbouring figures come from different seeds, whatever made them."""
-    used: dict[str, dict[str, set[int]]] = {}
-    for column in comparison.columns:
-        label = replace(column, generation=0).label
-        for corpus in comparison.corpora:
-            for level in corpus.levels:
-                for record in comparison.cells.records_of(column, corpus.digest, level):
-                    of_place = used.setdefault(f"{corpus.label} at {percent(level)}", {})
-                    of_place.setdefault(label, set()).add(record.seed)
-    places = [place for place, of_labels in used.items() if len(set(map(frozenset, of_labels.values()))) > 1]
-    seeds: dict[str, dict[str, None]] = {}
-    for place in places:
-        for label, numbers in used[place].items():
-            seeds.setdefault(label, {})[", ".join(map(str, sorted(numbers)))] = None
-    labels: dict[str, list[str]] = {}
-    for label, each in seeds.items():
-        labels.setdefault(" or ".join(each), []).append(label)
-    listed = "; ".join(f"{', '.join(each)}: {numbers}" for numbers, each in labels.items())
-    where = "" if len(places) == len(used) else f" ({', '.join(places)})"
-    return [f"Not all figures are of the same seeds{where}: {listed}."] if places else []
+    labels = [replace(column, generation=0).label for column in comparison.columns]
+    cells = comparison.cells.table
+    places = cells["corpus"].map({corpus.digest: corpus.label for corpus in comparison.corpora})
+    places += " at " + cells["level"].map(percent)
+    by_place = [places.rename("place"), cells["column"].map(dict(enumerate(labels))).rename("label")]
+    seeds = (
+        cells["seed"].groupby(by_place, sort=False).agg(lambda each: ", ".join(map(str, sorted(set(each)))))
+    )
+    is_unequal = seeds.groupby("place", sort=False).transform("nunique") > 1
+    unequal = seeds[is_unequal]
+    of_labels = unequal.groupby("label", sort=False).agg(lambda each: " or ".join(dict.fromkeys(each)))
+    listed = "; ".join(
+        f"{', '.join(group.index)}: {numbers}" for numbers, group in of_labels.groupby(of_labels, sort=False)
+    )
+    where = "" if is_unequal.all() else f" ({', '.join(unequal.index.unique('place'))})"
+    return [f"Not all figures are of the same seeds{where}: {listed}."] if is_unequal.any() else []
 
 
 def left_out(messages: Sequence[str]) -> list[str]:

@@ -70,11 +70,6 @@ class Ranking:
             f"Not ranked, because {reason}: {', '.join(names)}." for reason, names in reasons.items() if names
         ]
 
-    @cached_property
-    def pairs(self) -> list[significance.Pair]:
-        """All pairs of columns, tested; see `adbench_text.reports.significance.wilcoxon_holm`."""
-        return significance.wilcoxon_holm(self.merits)
-
     def difference(self, first: int, second: int) -> Estimate | None:
         """Return the mean difference of two columns with its interval, if there are scores."""
         means = self._resampled[first], self._resampled[second]

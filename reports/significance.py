@@ -23,7 +23,6 @@ Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scandinavian Jo
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -45,16 +44,6 @@ _NO_HITS = 1e-300
 _SIZE = 2**16  # documents of a block of resamples: its arrays fit into the cache of a core
 
 
-class Pair(NamedTuple):
-    """Two detectors compared over the same splits."""
-
-    first: int  #: its column, before the column of the second
-    second: int
-    difference: float  #: median over the splits of the first's figure minus the second's
-    p: float  #: of Wilcoxon's two-sided signed-rank test
-    p_holm: float  #: the same, corrected for the number of pairs
-
-
 def mean_ranks(figures: ArrayLike) -> NDArray[np.float64]:
     """Return the mean rank of each detector over the splits; rank 1 is best, and equal ones share theirs."""
     ranks = stats.rankdata(-np.asarray(figures), axis=1)
@@ -71,16 +60,10 @@ def friedman(figures: ArrayLike) -> float:
     return float(stats.friedmanchisquare(*checked.T).pvalue)
 
 
-def wilcoxon_holm(figures: ArrayLike) -> list[Pair]:
-    """Compare each pair of detectors over two splits or more, corrected for the number; smallest p first."""
-    checked = np.asarray(figures, dtype=np.float64)
-    pairs = list(combinations(range(checked.shape[1]), 2))
-    differences = [checked[:, first] - checked[:, second] for first, second in pairs]
+def wilcoxon(differences: NDArray[np.float64]) -> float:
+    """Return the p-value of Wilcoxon's two-sided signed-rank test of differences in two splits or more."""
     # SciPy divides by zero where all are zero
-    p_values = [float(stats.wilcoxon(each).pvalue) if each.any() else 1.0 for each in differences]
-    medians = [float(np.median(each)) for each in differences]
-    compared = zip(pairs, medians, p_values, holm(p_values), strict=True)
-    return sorted((Pair(*pair, *of_pair) for pair, *of_pair in compared), key=lambda pair: pair.p)
+    return float(stats.wilcoxon(differences).pvalue) if differences.any() else 1.0
 
 
 def lowest_possible_p(n_splits: int, n_pairs: int) -> float:

@@ -133,21 +133,17 @@ class _Rows:
     def __init__(self, source: DocumentFile) -> None:
         self._source = source
         self._ids: list[str] = []
-
-    @property
-    def id_name(self) -> str:
-        """The name of the identifiers."""
-        return "row" if self._source.id_column is None else "id"
+        self.id_name = "id" if source.id_column else "row"
 
     def id(self, row: int) -> str:
         """Return the identifier of a document."""
         return self._ids[row] if self._ids else str(row)
 
     def texts(self) -> Iterator[str]:
-        """Yield the documents."""
-        return self._source.texts() if self._ids or not self._source.id_column else self._first_texts()
-
-    def _first_texts(self) -> Iterator[str]:
+        """Yield the documents; the first time, keep their identifiers."""
+        if self._ids or not self._source.id_column:
+            yield from self._source.texts()
+            return
         ids = []
         for document in self._source.checked():
             ids.append(document.id)

@@ -2,9 +2,8 @@
 
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from statistics import fmean
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Self
@@ -41,24 +40,6 @@ def count(n: int, noun: str = "cell", plural: str = "") -> str:
     return f"{n:,} {noun if n == 1 else plural or f'{noun}s'}"
 
 
-@dataclass
-class _Group:
-    """The cells to run of a detector on a dataset."""
-
-    n_left: int
-    values: list[float] = field(default_factory=list)  # of the finished cells
-    n_failed: int = 0
-
-    @property
-    def is_single(self) -> bool:
-        """Whether there is only one cell."""
-        return self.n_left + len(self.values) + self.n_failed == 1
-
-    def __str__(self) -> str:
-        mean = f"mean {MAIN.title} {fmean(self.values):.1%} of {count(len(self.values))}"
-        return mean + (f", {self.n_failed:,} failed" if self.n_failed else "")
-
-
 def _bar(is_wanted: bool = True) -> "Bar":
     """Return a bar with the numbers, the times and the field ``text`` of a task, on a terminal only."""
     from rich import progress
@@ -91,7 +72,9 @@ class Shown(Progress):
 
     def __init__(self, verbosity: int = 0, debug: bool = False) -> None:
         self._verbosity, self._debug = verbosity, debug
-        self._groups: dict[tuple[str, str], _Group] = {}  # by dataset and detector
+        # by dataset and detector: the cells to run, and the values of those that ended (None if they failed)
+        self._n_cells: Counter[tuple[str, str]] = Counter()
+        self._values: dict[tuple[str, str], list[float | None]] = defaultdict(list)
         self._n_todo = self._n_done = self._n_failed = 0
         self._begin = self._last_line = self._started = time.monotonic()
         self._bar = _bar(verbosity >= 0)
@@ -120,8 +103,7 @@ class Shown(Progress):
     def begin(self, todo: "Sequence[Cell]", finished: int, failed: int) -> None:
         """Show the number of cells to run, of those finished before, and of these that failed."""
         self._n_todo, self._begin = len(todo), time.monotonic()
-        of_groups = Counter((cell.dataset, cell.choice) for cell in todo)
-        self._groups = {group: _Group(n_left) for group, n_left in of_groups.items()}
+        self._n_cells = Counter((cell.dataset, cell.choice) for cell in todo)
         before = f", {finished:,} finished before" if finished else ""
         if failed:
             before += f" ({failed:,} of them failed; --retry failed runs them again)"
@@ -146,11 +128,9 @@ class Shown(Progress):
     def done(self, result: "Result") -> None:
         """Show a cell that has ended, or the detector on a dataset that it ended."""
         cell, is_ok = result.cell, result.status == "ok"
-        group = self._groups[cell.dataset, cell.choice]
-        is_first = not group.values and not group.n_failed
-        group.n_left -= 1
-        group.n_failed += not is_ok
-        group.values += [result.metrics[MAIN.name]] if is_ok else []
+        group = cell.dataset, cell.choice
+        values, n_cells = self._values[group], self._n_cells[group]
+        values.append(result.metrics[MAIN.name] if is_ok else None)
         self._n_done += 1
         self._n_failed += not is_ok
         place = f"[{self._n_done}/{self._n_todo}]"
@@ -158,17 +138,20 @@ class Shown(Progress):
             self.message(f"{place} failed: {cell}: {result.reason}", "error")
             if self._debug:
                 self.message(result.traceback.rstrip(), "error")
-        elif self._verbosity > 0 or self._is_due or group.is_single:
+        elif self._verbosity > 0 or self._is_due or n_cells == 1:
             self.message(f"{place} {cell}: {MAIN.title} {result.metrics[MAIN.name]:.1%}", "result")
-        if "steps" in result.ran_on and (self._verbosity > 0 or is_first):
+        if "steps" in result.ran_on and (self._verbosity > 0 or len(values) == 1):
             # a training that was shorter than its settings say
             self.message(f"    {cell}: trained for {result.ran_on['steps']}")
         if self._verbosity > 0 and is_ok:
             numbers = [f"{name} {value:.4g}" for name, value in result.metrics.items()]
             facts = [f"{name} {value}" for name, value in result.ran_on.items()]
             self.message(f"    {', '.join(numbers + facts)}")
-        if not group.n_left and group.values and not group.is_single:
-            self.message(f"{place} {cell.choice} on {cell.dataset}: {group}", "result")
+        finished = [value for value in values if value is not None]
+        if len(values) == n_cells > 1 and finished:
+            mean = f"mean {MAIN.title} {fmean(finished):.1%} of {count(len(finished))}"
+            failed = f", {n_cells - len(finished):,} failed" if len(finished) < n_cells else ""
+            self.message(f"{place} {cell.choice} on {cell.dataset}: {mean}{failed}", "result")
         self._bar.update(self._task, advance=1)
 
     def end(self) -> None:

@@ -77,15 +77,11 @@ def command(form: str, output: Path | None, cells: bool, quiet: bool, **options:
     If --tracking-uri is given several times, the results are those of all these stores together.
     """
     from adbench_text.store.store import opened
-    from adbench_text.sweep.names import expand
 
     if cells and options["tables"]:
         raise click.UsageError("--cells prints single cells and cannot be combined with --table.")
     renderer = contents.FORMATS[form]
-    tables = expand("table", options["tables"], lambda: list(contents.TABLES))
-    for name in tables:
-        if name not in contents.TABLES:
-            raise UnknownNameError("table", name, contents.TABLES)
+    tables = _known("table", options["tables"], list(contents.TABLES))
     names = tables or (list(contents.TABLES) if renderer.has_all_tables else contents.BRIEF)
     store = opened(options["tracking_uri"], options["experiment"])
     # slow imports come after the checks that do not need them
@@ -119,12 +115,13 @@ def _records(
     """Return the records to report on, the cells of the sweep among them, and notes on the records."""
     from adbench_text.reports.build import held_records, of_sweep
 
+    place = f" with results in {store.shown}"
     if datasets and (held := store.datasets()):
-        datasets = _present("dataset", datasets, held, store.shown)
+        datasets = _known("dataset", datasets, held, place)
     records, notes = held_records(store, datasets)
     if detectors:
         present = sorted({record.detector for record in records})
-        detectors = _present("detector", detectors, present, store.shown)
+        detectors = _known("detector", detectors, present, place)
         records = [record for record in records if record.detector in detectors]
     if sweep is None:
         return records, [], notes
@@ -144,15 +141,14 @@ def _records(
     return of_sweep(records, sweep, cells, described.limit, store.shown), cells, notes
 
 
-def _present(kind: str, texts: Sequence[str], present: Sequence[str], shown: str) -> list[str]:
-    """Return the names that texts stand for; raise an error if one of them has no results."""
+def _known(kind: str, texts: Sequence[str], known: Sequence[str], place: str = "") -> list[str]:
+    """Return the names that texts stand for; raise an error if one of them is not known."""
     from adbench_text.sweep.names import expand
 
-    place = f" with results in {shown}"
-    names = expand(kind, texts, lambda: present, place)
+    names = expand(kind, texts, lambda: known, place)
     for name in names:
-        if name not in present:
-            raise UnknownNameError(f"{kind}{place}", name, present)
+        if name not in known:
+            raise UnknownNameError(f"{kind}{place}", name, known)
     return names
 
 

@@ -1,5 +1,6 @@
 """Tables for a terminal; the best of a row in bold (with a star where there is no bold)."""
 
+from collections.abc import Iterable
 from io import StringIO
 
 from rich.cells import cell_len
@@ -23,27 +24,23 @@ def render(report: Report, width: int | None = None) -> str:
     notes = list(report.notes)
     if not bold and any(table.has_best for table in report.tables):
         notes.append("*: the best of ours in its row; in the leaderboard, in its column.")
-    for headline in report.headlines:
-        console.print(Text(printable(headline), style="bold"), width=width)
-    if report.headlines:
-        console.print()
+
+    def write(lines: Iterable[str], style: str = "") -> None:
+        for line in lines:
+            console.print(Text(printable(line), style=style), width=width)
+
+    write(report.headlines, "bold")
+    write([""] if report.headlines else [])
     for table in report.tables:
-        if table.title:
-            console.print(Text(printable(table.title), style="bold"), width=width)
+        write([table.title] if table.title else [], "bold")
         widths = [_width(table, column, bold) for column in range(len(table.header))]
         # a column has a line and two spaces beside it, and the last one a line more
         for columns in table.parts([each + 3 for each in widths], None if width is None else width - 1):
             console.print(_table(table, columns, widths, bold))
-        for note in table.notes:
-            console.print(Text(printable(note)), width=width)
-        console.print()
-    for note in notes:
-        console.print(Text(printable(note)), width=width)
-    if report.provenance:
-        if notes:
-            console.print()
-        for name, value in report.provenance:
-            console.print(Text(printable(f"{name}: {value}")), width=width)
+        write([*table.notes, ""])
+    write(notes)
+    write([""] if notes and report.provenance else [])
+    write(f"{name}: {value}" for name, value in report.provenance)
     return stream.getvalue()
 
 

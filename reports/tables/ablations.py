@@ -6,6 +6,7 @@ from adbench_text.reports import published
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import OF_THE_PAPER, Comparison
 from adbench_text.reports.report import NONE, PUBLISHED, Entry, Table, figure
+from adbench_text.store.record import Record
 from adbench_text.sweep.cell import percent
 
 _LEAST = 3  # minimum number of configurations of a detector, to compare them in a table
@@ -79,9 +80,6 @@ def _from_base(comparison: Comparison, columns: list[Column]) -> list[Column]:
 
 
 def _hyperparameters(comparison: Comparison, column: Column) -> Mapping[str, str]:
-    return next(
-        record.hyperparameters
-        for corpus in comparison.corpora
-        for level in comparison.levels
-        for record in comparison.cells.records_of(column, corpus.digest, level)
-    )
+    cells = comparison.cells.table
+    first: Record = cells["record"][cells["column"] == comparison.columns.index(column)].iloc[0]
+    return first.hyperparameters

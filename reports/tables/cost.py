@@ -11,19 +11,15 @@ from adbench_text.sweep.cell import percent
 
 def tables(comparison: Comparison) -> Iterator[Table]:
     """Yield the cost of each detector on each corpus; a grid costs the sum over its configurations."""
-    cells = comparison.cells.table
-    cells = cells[cells["is_ok"] & (cells["level"] == comparison.lowest)]
-    of_columns = dict(iter(cells.groupby(["corpus", "column"])))
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
         rows = []
-        for place, column in enumerate(comparison.columns):
-            of_cells = of_columns.get((corpus.digest, place))
-            if of_cells is not None:
-                # the finished cells, also those that lack the metric because they are older
-                n, n_expected = len(of_cells), corpus.entry(column).n_expected
-                label = column.label + ("" if n == n_expected else f" ({n} of {n_expected})")
-                rows.append([Entry(label), *_costs(of_cells)])
+        for column in comparison.columns:
+            of_cells = corpus.finished(column)
+            # the finished cells, also those that lack the metric because they are older
+            n, n_expected = len(of_cells), corpus.entry(column).n_expected
+            label = column.label + ("" if n == n_expected else f" ({n} of {n_expected})")
+            rows += [[Entry(label), *_costs(of_cells)]] if n else []
         return rows
 
     title = (

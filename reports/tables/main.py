@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+import pandas as pd
+
 from adbench_text.reports import published
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.report import Entry, Table, figure
@@ -16,7 +18,10 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     has_chance = comparison.metric.curve == "precision-recall"
 
     def rows(corpus: Corpus) -> list[list[Entry]]:
-        shares = _shares_of_positives(comparison, corpus)
+        cells = pd.concat([corpus.finished(column) for column in comparison.columns]).set_index("inlier")
+        of_outliers = 100 * (cells["n_test_outliers"] / cells["n_test"]).dropna()
+        is_of_outliers = comparison.metric.positive == "outliers"
+        shares = {str(name): share if is_of_outliers else 100 - share for name, share in of_outliers.items()}
 
         def row(inlier: str | None) -> list[Entry]:
             chance = [figure(corpus.mean_of(shares, inlier))] if has_chance else []
@@ -32,15 +37,3 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         blocks=comparison.blocks(len(labels)),
         notes=comparison.notes_on_header(labels),
     )
-
-
-def _shares_of_positives(comparison: Comparison, corpus: Corpus) -> dict[str, float]:
-    """Return the precision of scores by chance in percent, by inlier class."""
-    shares = {
-        record.inlier: record.metrics["n_test_outliers"] / record.metrics["n_test"]
-        for column in comparison.columns
-        for record in corpus.finished(column)
-        if "n_test_outliers" in record.metrics
-    }
-    is_of_outliers = comparison.metric.positive == "outliers"
-    return {inlier: 100 * (share if is_of_outliers else 1 - share) for inlier, share in shares.items()}

@@ -1,11 +1,14 @@
 """Paired tests between detectors."""
 
 from collections.abc import Iterator
+from itertools import combinations
+
+import numpy as np
 
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.ranking import Ranking
 from adbench_text.reports.report import NONE, Entry, Kind, Table, figure, significant
-from adbench_text.reports.significance import ALPHA, holm, lowest_possible_p
+from adbench_text.reports.significance import ALPHA, holm, lowest_possible_p, wilcoxon
 
 _LEAST_P = 1e-4  # smaller ones are not told apart
 
@@ -17,18 +20,18 @@ def tables(comparison: Comparison) -> Iterator[Table]:
         return
     n_splits = len(ranking.splits)
     pairs = []
-    for pair in ranking.pairs:
-        merits = ranking.merits[:, pair.first] - ranking.merits[:, pair.second]
+    for pair in combinations(range(len(ranking.columns)), 2):
+        merits = ranking.merits[:, pair[0]] - ranking.merits[:, pair[1]]
         # the mean decides, the median where it is zero
-        is_first = (float(merits.mean()), pair.difference) >= (0.0, 0.0)
-        better, worse = (pair.first, pair.second) if is_first else (pair.second, pair.first)
+        better, worse = pair if (merits.mean(), np.median(merits)) >= (0, 0) else pair[::-1]
         difference = float((ranking.figures[:, better] - ranking.figures[:, worse]).mean())
-        pairs.append((better, worse, difference, pair.p_holm, ranking.difference(better, worse)))
-    pairs.sort(key=lambda pair: -abs(pair[2]))
-    p_values = iter(holm([estimate.p for *_, estimate in pairs if estimate]))
+        pairs.append((better, worse, difference, wilcoxon(merits), ranking.difference(better, worse)))
+    pairs.sort(key=lambda pair: (-abs(pair[2]), pair[3]))
+    over_splits = holm([p for *_, p, _ in pairs])
+    over_documents = iter(holm([estimate.p for *_, estimate in pairs if estimate]))
     rows = []
-    for better, worse, difference, p_holm, estimate in pairs:
-        p = next(p_values) if estimate else None
+    for (better, worse, difference, _, estimate), p_splits in zip(pairs, over_splits, strict=True):
+        p = next(over_documents) if estimate else None
         n_wins = int((ranking.merits[:, better] > ranking.merits[:, worse]).sum())
         rows.append(
             [
@@ -37,8 +40,8 @@ def tables(comparison: Comparison) -> Iterator[Table]:
                 Entry(f"{estimate.low:z.1f} to {estimate.high:z.1f}", Kind.FIGURE) if estimate else NONE,
                 NONE if p is None else _p_value(p),
                 Entry(f"{n_wins} of {n_splits}", Kind.FIGURE, n_wins),
-                _p_value(p_holm),
-                Entry(_significant(p, p_holm)),
+                _p_value(p_splits),
+                Entry(_significant(p, p_splits)),
             ]
         )
     title = f"{comparison.metric.title}: paired differences over {n_splits} splits, the largest first"

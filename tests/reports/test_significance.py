@@ -16,7 +16,7 @@ from adbench_text.reports.significance import (
     friedman,
     holm,
     mean_ranks,
-    wilcoxon_holm,
+    wilcoxon,
 )
 from adbench_text.reports.tables import ranks, significance
 
@@ -44,18 +44,8 @@ def test_equal_detectors_have_p_one_without_a_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert friedman(figures) == 1
-        assert [pair[2:] for pair in wilcoxon_holm(figures)] == [(0, 1, 1)] * 3
+        assert wilcoxon(figures[:, 0] - figures[:, 1]) == 1
     assert mean_ranks(figures).tolist() == [2, 2, 2]
-
-
-def test_pairs_are_those_of_scipy_smallest_p_first():
-    figures = np.random.default_rng(1).random((10, 4)) + np.array([0, 0.2, 0.4, 0.9])
-    pairs = wilcoxon_holm(figures)
-    assert sorted(pair[:2] for pair in pairs) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
-    assert [pair.p for pair in pairs] == sorted(pair.p for pair in pairs)
-    for first, second, difference, p, _ in pairs:
-        assert p == stats.wilcoxon(figures[:, first], figures[:, second]).pvalue
-        assert difference == np.median(figures[:, first] - figures[:, second])
 
 
 @pytest.mark.parametrize(
@@ -71,14 +61,22 @@ def test_holm_by_hand(p, corrected):
     assert holm(p) == pytest.approx(corrected)
 
 
-def test_pairs_carry_holms_correction():
-    pairs = wilcoxon_holm(np.random.default_rng(2).random((8, 4)) + np.array([0, 0, 0.5, 1]))
-    assert [pair.p_holm for pair in pairs] == holm([pair.p for pair in pairs])
-    assert len({pair.p_holm for pair in pairs}) > 1
+def test_pairs_are_those_of_scipy_with_holms_correction():
+    figures = np.random.default_rng(2).random((10, 4)) / 2 + np.array([0, 0.05, 0.2, 0.5])
+    of_pairs = [
+        record(name, f"c{i}", row[n]) for i, row in enumerate(figures) for n, name in enumerate("abcd")
+    ]
+    rows = texts(only_table(significance, compare(of_pairs)))
+    pairs = [["abcd".index(name) for name in row[:2]] for row in rows]
+    assert sorted(map(sorted, pairs)) == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    p_values = [stats.wilcoxon(figures[:, first], figures[:, second]).pvalue for first, second in pairs]
+    assert len(set(p_values)) > 1
+    assert [float(row[6]) for row in rows] == pytest.approx(holm(p_values), rel=0.05)
+    differences = [figures[:, first] - figures[:, second] for first, second in pairs]
+    assert [wilcoxon(each) for each in differences] == p_values
 
 
-def test_one_detector_has_no_pairs():
-    assert wilcoxon_holm([[0.5], [0.7]]) == []
+def test_the_mean_rank_of_one_detector_is_one():
     assert mean_ranks([[0.5], [0.7]]).tolist() == [1]
 
 
