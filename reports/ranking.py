@@ -7,7 +7,6 @@ from itertools import combinations_with_replacement, compress, starmap
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.reports import significance
 from adbench_text.reports.cells import Column
 from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.significance import Estimate, Resampling, estimate
@@ -45,11 +44,6 @@ class Ranking:
     def is_possible(self) -> bool:
         """Whether there are detectors to compare, and splits to compare them over."""
         return len(self.columns) > 1 and len(self.splits) > 1
-
-    @property
-    def mean_ranks(self) -> NDArray[np.float64]:
-        """Mean rank of each column; 1 is best."""
-        return significance.mean_ranks(self.merits)
 
     @property
     def notes(self) -> list[str]:
