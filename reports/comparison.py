@@ -36,8 +36,7 @@ class Corpus:
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set. `relation` comes from `benchmarks.relation` and is a part of the label;
-    `benchmark_rows` are the figures of other benchmarks.
+    protocol or of a thinned test set. `benchmark_rows` are the figures of other benchmarks.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -65,9 +64,8 @@ class Corpus:
         }
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
-        self.relation = benchmarks.relation(self.records[0])
-        is_clean = bool(self.relation) and self.lowest == 0
-        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
+        is_theirs = bool(benchmarks.relation(self.records[0])) and self.lowest == 0
+        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_theirs else ()
         self.label = f"{cells.corpora[digest]}{mark}"
 
     @property
