@@ -13,7 +13,7 @@ from adbench_text.reports import notes as notes_on
 from adbench_text.reports.cells import Cells
 from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence, heatmaps
-from adbench_text.reports.report import Picture, Report, Table
+from adbench_text.reports.report import Report, Table
 from adbench_text.reports.summary import headlines, provenance
 from adbench_text.reports.tables.leaderboard import leaders
 from adbench_text.reports.wide import wide_table
@@ -101,7 +101,7 @@ class Builder:
         if pictures and has_tables and "main" in chosen:
             others = [name for name in METRICS if name != comparison.metric.name]
             built += [t for name in others for t in _tables("main", Comparison(self.cells, name))]
-        drawn = self.pictures if pictures and "pictures" in sections else []
+        drawn = self.drawings if pictures and "pictures" in sections else []
         maps = []
         if pictures and "heatmaps" in sections and self.evidence is not None:
             maps = heatmaps(comparison, self.evidence)
@@ -136,20 +136,6 @@ class Builder:
         from adbench_text.reports.drawings import drawings
 
         return list(drawings(self.comparison))
-
-    @property
-    def pictures(self) -> list[Picture]:
-        """All figures, as images of a page."""
-        from adbench_text.reports.figures.export import image
-
-        return [
-            Picture(
-                *(drawing.name, drawing.title, drawing.caption),
-                *image(drawing.figure),
-                is_first=drawing.is_first,
-            )
-            for drawing in self.drawings
-        ]
 
     def write_figures(self, folder: Path) -> list[Path]:
         """Write all figures as SVG, PDF and PNG; return the files."""

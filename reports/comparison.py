@@ -7,7 +7,9 @@ from itertools import groupby
 from statistics import mean
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from adbench_text.metrics import METRICS, ROUNDING
 from adbench_text.reports import benchmarks, published
@@ -34,8 +36,7 @@ class Corpus:
 
     `label` has `OTHER_EDITION` where it is listed beside published figures of another edition.
     `published` are the figures of the paper: detector -> inlier class -> percent; there are none of another
-    protocol or of a thinned test set. `relation` comes from `benchmarks.relation` and is a part of the label;
-    `benchmark_rows` are the figures of other benchmarks.
+    protocol or of a thinned test set. `benchmark_rows` are the figures of other benchmarks.
     """
 
     def __init__(self, comparison: "Comparison", digest: str) -> None:
@@ -63,9 +64,8 @@ class Corpus:
         }
         self.is_other_edition = bool(self.published) and comparison.lowest == 0 and not self.is_published
         mark = f" {OTHER_EDITION}" if self.is_other_edition else ""
-        self.relation = benchmarks.relation(self.records[0])
-        is_clean = bool(self.relation) and self.lowest == 0
-        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_clean else ()
+        is_theirs = bool(benchmarks.relation(self.records[0])) and self.lowest == 0
+        self.benchmark_rows = benchmarks.rows(self.dataset, comparison.metric.name) if is_theirs else ()
         self.label = f"{cells.corpora[digest]}{mark}"
 
     @property
@@ -218,6 +218,16 @@ class Comparison:
             for row in summary.itertuples(index=False)
         }
 
+    def figures(
+        self,
+        columns: Sequence[Column],
+        rows: Sequence[tuple[Corpus, str | None]],
+        level: float | None = None,
+    ) -> NDArray[np.float64]:
+        """Return a row of complete figures for each split, or mean (None); NaN where there is none."""
+        values = [[corpus.entry(c, inlier, level).complete_value for c in columns] for corpus, inlier in rows]
+        return np.array(values, dtype=np.float64).reshape(len(rows), len(columns))
+
     def marked(self, entries: Sequence[Entry]) -> list[Entry]:
         """Return figures of all columns with the best complete ones marked, as printed.
 
@@ -243,16 +253,11 @@ class Comparison:
         The figures are of the splits `inliers`, or the mean over all splits. The default level is the
         lowest.
         """
-        figures = {
-            column: [
-                corpus.entry(column, name, level).complete_value for corpus in corpora for name in inliers
-            ]
-            for column in self.fair
-        }
+        figures = self.figures(self.fair, [(corpus, name) for corpus in corpora for name in inliers], level)
         present = [
-            (column, mean(value for value in values if value is not None))
-            for column, values in figures.items()
-            if values and None not in values
+            (column, mean(values))
+            for column, values in zip(self.fair, figures.T.tolist(), strict=True)
+            if values and np.isfinite(values).all()
         ]
         sign = -1 if self.metric.higher_is_better else 1
         return sorted(present, key=lambda item: sign * item[1])

@@ -1,22 +1,15 @@
 """Detectors ranked over the splits that they share."""
 
-from collections import Counter
-from collections.abc import Hashable, Mapping
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate, combinations_with_replacement, starmap
-from operator import and_
-from typing import TypeVar
+from itertools import combinations_with_replacement, compress, starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.reports import significance
 from adbench_text.reports.cells import Column
-from adbench_text.reports.comparison import Comparison
+from adbench_text.reports.comparison import Comparison, Corpus
 from adbench_text.reports.significance import Estimate, Resampling, estimate
-
-_Split = tuple[str, str]  # label of the corpus, and inlier class
-_Key = TypeVar("_Key", bound=Hashable)
 
 
 class Ranking:
@@ -33,31 +26,24 @@ class Ranking:
 
     def __init__(self, comparison: Comparison) -> None:
         self._comparison = comparison
-        figures = {c: _figures(comparison, c) for c in comparison.fair if not c.is_apart}
-        counted = _one_edition_each(comparison, figures)
-        self.other_editions = [c.label for c in comparison.corpora if c.label not in counted]
-        figures = {
-            column: {split: value for split, value in of_column.items() if split[0] in counted}
-            for column, of_column in figures.items()
-        }
+        columns = [column for column in comparison.fair if not column.is_apart]
+        counted = _one_edition_each(comparison, columns)
+        self.other_editions = [c.label for c in comparison.corpora if c not in counted]
+        self._corpora = {corpus.label: corpus for corpus in counted}
+        splits = sorted((corpus.label, inlier) for corpus in counted for inlier in corpus.inliers)
+        figures = comparison.figures(columns, [(self._corpora[label], inlier) for label, inlier in splits])
         shared = shared_by_most(figures)
-        self.columns = [column for column in figures if shared <= figures[column].keys()]
-        self.left_out = [column for column in figures if column not in self.columns]
-        self.splits = sorted(shared)
-        self.figures: NDArray[np.float64] = np.array(
-            [[figures[column][split] for column in self.columns] for split in self.splits]
-        ).reshape(len(self.splits), len(self.columns))
+        is_ranked = np.asarray(np.isfinite(figures[shared]).all(axis=0))
+        self.columns = list(compress(columns, is_ranked))
+        self.left_out = list(compress(columns, ~is_ranked))
+        self.splits = list(compress(splits, shared))
+        self.figures = figures[shared][:, is_ranked]
         self.merits = self.figures if comparison.metric.higher_is_better else -self.figures
 
     @property
     def is_possible(self) -> bool:
         """Whether there are detectors to compare, and splits to compare them over."""
         return len(self.columns) > 1 and len(self.splits) > 1
-
-    @property
-    def mean_ranks(self) -> NDArray[np.float64]:
-        """Mean rank of each column; 1 is best."""
-        return significance.mean_ranks(self.merits)
 
     @property
     def notes(self) -> list[str]:
@@ -85,46 +71,36 @@ class Ranking:
         if evidence is None or metric.of_counts is None:
             return [None] * len(self.columns)
         resampling = Resampling(metric, evidence)
-        corpora = {corpus.label: corpus for corpus in self._comparison.corpora}
         return [
-            resampling.mean([corpora[label].of_splits(column)[inlier] for label, inlier in self.splits])
+            resampling.mean([self._corpora[label].of_splits(column)[inlier] for label, inlier in self.splits])
             for column in self.columns
         ]
 
 
-def _figures(comparison: Comparison, column: Column) -> dict[_Split, float]:
-    """Return the complete figures of a column."""
-    return {
-        (corpus.label, inlier): value
-        for corpus in comparison.corpora
-        for inlier in corpus.inliers
-        if (value := corpus.entry(column, inlier).complete_value) is not None
-    }
+def shared_by_most(figures: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return which rows rank the columns that have all of them; none if no two columns share two.
 
-
-def shared_by_most(figures: Mapping[Column, Mapping[_Key, float]]) -> frozenset[_Key]:
-    """Return the splits that rank the columns that have all of them; empty if there are none.
-
-    The more columns, the fewer splits they share. So these keep most figures, among the splits that two
-    columns share and those that the columns with most splits share.
+    The more columns, the fewer rows they share. So these keep most figures, among the rows that two columns
+    share and those that the columns with most rows share.
     """
-    of_columns = sorted(map(frozenset, figures.values()), key=len, reverse=True)  # stable
-    distinct = list(dict.fromkeys(of_columns))
-    candidates = [*accumulate(distinct, and_), *starmap(and_, combinations_with_replacement(distinct, 2))]
+    has = np.isfinite(figures).T
+    most_first = has[np.argsort(-has.sum(axis=1), kind="stable")]
+    pairs = starmap(np.logical_and, combinations_with_replacement(most_first, 2))
 
-    def n_figures(splits: frozenset[_Key]) -> int:
-        n_columns = sum(splits <= of_column for of_column in of_columns)
-        return n_columns * len(splits) if min(n_columns, len(splits)) > 1 else 0
+    def n_figures(rows: NDArray[np.bool_]) -> int:
+        n_columns, n_rows = int((has | ~rows).all(axis=1).sum()), int(rows.sum())
+        return n_columns * n_rows if min(n_columns, n_rows) > 1 else 0
 
-    best = max(candidates, key=n_figures, default=frozenset[_Key]())
-    return best if n_figures(best) else frozenset()
+    nothing = np.zeros(len(figures), dtype=np.bool_)
+    return max([nothing, *np.logical_and.accumulate(most_first), *pairs], key=n_figures)
 
 
-def _one_edition_each(comparison: Comparison, figures: Mapping[Column, Mapping[_Split, float]]) -> set[str]:
-    """Return the label of one corpus of each dataset: otherwise its splits would count several times."""
-    counts = Counter(label for of_column in figures.values() for label, _ in of_column)
-    labels: dict[str, list[tuple[bool, bool, int, str]]] = {}
-    for corpus in comparison.corpora:
-        rank = not corpus.splits, corpus.is_published, counts[corpus.label], corpus.label
-        labels.setdefault(corpus.dataset, []).append(rank)
-    return {max(of_dataset)[-1] for of_dataset in labels.values()}
+def _one_edition_each(comparison: Comparison, columns: Sequence[Column]) -> list[Corpus]:
+    """Return one corpus of each dataset: otherwise its splits would count several times."""
+
+    def rank(corpus: Corpus) -> tuple[bool, bool, int, str]:
+        figures = comparison.figures(columns, [(corpus, inlier) for inlier in corpus.inliers])
+        return not corpus.splits, corpus.is_published, int(np.isfinite(figures).sum()), corpus.label
+
+    best = {corpus.dataset: corpus for corpus in sorted(comparison.corpora, key=rank)}
+    return list(best.values())

@@ -3,9 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from adbench_text.run.result import Example
+
+if TYPE_CHECKING:
+    from adbench_text.reports.figures.export import Drawing
 
 
 class Kind(Enum):
@@ -161,18 +164,6 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Picture:
-    """A drawn figure."""
-
-    name: str  #: of its file, without a suffix
-    title: str
-    caption: str  #: describes it in words, also for those who do not see it
-    source: str  #: of an ``<img>``, a data URI
-    width: float  #: in inches
-    is_first: bool = False  #: shown beside the leaders
-
-
-@dataclass(frozen=True)
 class Heatmap:
     """Documents of one split, their words coloured by the scores of one detector."""
 
@@ -187,7 +178,7 @@ class Report:
     tables: list[Table]
     wide: Table | None  #: all figures in one table, for programs; without it they get the other tables
     notes: list[str]  #: those that belong to no table; failures last
-    pictures: Sequence[Picture] = ()  #: these and heat maps are for formats that can show them
+    pictures: "Sequence[Drawing]" = ()  #: these and heat maps are for formats that can show them
     heatmaps: Sequence[Heatmap] = ()
     headlines: Sequence[str] = ()  #: the result in a sentence, over all datasets and for each
     leaders: Table | None = None  #: in place of the leaderboard, for formats that can show pictures

@@ -122,9 +122,9 @@ class Resampling:
         return metric_of_resamples(self._metric, *scored(table), counts)
 
 
-def draw(classes: NDArray[np.int64], n_resamples: int, seed: int = _SEED) -> NDArray[np.uint8]:
+def draw(classes: NDArray[np.int64], n_resamples: int) -> NDArray[np.uint8]:
     """Return how often each resample has each document; each class keeps its number of documents."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     counts = np.empty((n_resamples, len(classes)), dtype=np.uint8)
     for label in np.unique(classes):
         places = np.flatnonzero(classes == label)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from adbench_text.cli.show import echo, json_option, table, text_of
+from adbench_text.cli.show import json_option, print_table, text_of
 from adbench_text.errors import PluginError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
@@ -119,7 +119,7 @@ def command(kind: str | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found[kind] if kind else found, indent=2))
     elif kind:
-        echo(table((list(row.values()) for row in found[kind]), indent=0))
+        print_table((list(row.values()) for row in found[kind]), indent=0)
     else:
         names = {each: ", ".join(dict.fromkeys(row["name"] for row in rows)) for each, rows in found.items()}
-        echo(table(names.items(), indent=0))
+        print_table(names.items(), indent=0)

@@ -4,13 +4,12 @@ import os
 from collections.abc import Mapping, Sequence
 from math import isnan
 from pathlib import Path
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from adbench_text.cli.options import Name
-from adbench_text.cli.show import echo, table
+from adbench_text.cli.show import print_table
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
@@ -167,8 +166,7 @@ def print_documents(documents: "Sequence[PageDocument]", p: str, id_name: str = 
     }
     columns = {name: cells for name, cells in columns.items() if any(cells)}
     rows = zip(*columns.values(), strict=True)
-    block = table(rows, header=list(columns), indent=1, widths=_WIDEST)
-    echo(block, get_terminal_size((110, 24)).columns)
+    print_table(rows, header=list(columns), indent=1, widths=_WIDEST)
 
 
 def write_page(

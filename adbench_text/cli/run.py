@@ -20,7 +20,7 @@ from adbench_text.cli.options import (
     section,
 )
 from adbench_text.cli.progress import Shown, count
-from adbench_text.cli.show import echo, table
+from adbench_text.cli.show import print_table
 from adbench_text.cli.sweep import engine_of, sweep_of, use_file
 from adbench_text.errors import DataError, DetectorError
 from adbench_text.escaping import one_line
@@ -199,8 +199,8 @@ def _preview(options: Mapping[str, Any], verbose: bool) -> None:
             click.echo(one_line(f"{cell}: impossible: {refused[cell]}" if cell in refused else f"{cell}"))
     else:
         groups = Counter((cell.choice, cell.dataset) for cell in cells)
-        rows = [(*group, n) for group, n in groups.items()]
-        echo(table(rows, header=("detector", "dataset", "cells"), indent=0))
+        rows = ((*group, n) for group, n in groups.items())
+        print_table(rows, header=("detector", "dataset", "cells"), indent=0)
         for reason, n in Counter(refused.values()).items():
             click.echo(f"{count(n)} impossible: {one_line(reason)}", err=True)
     total = f", {len(refused):,} of them impossible" if refused else ""

@@ -22,7 +22,7 @@ from adbench_text.cli.own_text import (
     write_page,
 )
 from adbench_text.cli.progress import Rows, count
-from adbench_text.cli.show import echo, table
+from adbench_text.cli.show import print_table
 from adbench_text.errors import AdbenchTextError, InvalidValueError
 from adbench_text.escaping import no_formula, printable
 from adbench_text.storage import atomic_path
@@ -257,7 +257,7 @@ def _print_words(scorer: "Scorer", documents: "pd.DataFrame", top: int) -> None:
     strongest = of_words.sort_values(["weight", "word"], ascending=[False, True]).head(top)
     click.echo(f"Words that weigh most in the documents with p of at most {_SHARE:g}:")
     names = ["word", "documents", "example"]
-    echo(table(strongest[names].to_dict("split")["data"], header=names))
+    print_table(strongest[names].to_dict("split")["data"], header=names)
 
 
 def _drift_line(n_documents: int, drift: "Drift", alpha: float) -> str:

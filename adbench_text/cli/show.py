@@ -3,14 +3,11 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import click
 
 from adbench_text.escaping import one_line, printable
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 _IN_A_PIPE = 10_000  # columns: lines are not wrapped there
@@ -23,15 +20,15 @@ def show(facts: Mapping[str, Any], as_json: bool) -> None:
         click.echo(json.dumps(facts, indent=2, default=str))
         return
     parts = {name: value for name, value in facts.items() if isinstance(value, dict | list)}
-    echo(table(((f"{name}:", text_of(facts[name])) for name in facts if name not in parts), indent=0))
+    print_table(((f"{name}:", text_of(facts[name])) for name in facts if name not in parts), indent=0)
     for name, part in parts.items():
         click.echo(f"\n{name}:")
         if not part:
             click.echo("  none")
         elif isinstance(part, dict):
-            echo(table((key, text_of(value)) for key, value in part.items()))
+            print_table((key, text_of(value)) for key, value in part.items())
         elif isinstance(part[0], dict):
-            echo(table((list(map(text_of, row.values())) for row in part), header=list(part[0])))
+            print_table((list(map(text_of, row.values())) for row in part), header=list(part[0]))
         else:
             for text in part:
                 click.echo(printable(f"  {text}".rstrip()))
@@ -46,30 +43,17 @@ def text_of(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, default=str)
 
 
-def echo(block: "RenderableType", width: int | None = None) -> None:
-    """Print a block without colours, and without spaces at the ends of lines."""
-    from rich.console import Console
-
-    columns = get_terminal_size((_IN_A_PIPE, 24)).columns
-    console = Console(
-        width=width or (columns if columns == _IN_A_PIPE else min(columns, _WIDEST)), color_system=None
-    )
-    with console.capture() as captured:
-        console.print(block)
-    for line in captured.get().splitlines():
-        click.echo(line.rstrip())
-
-
-def table(
+def print_table(
     rows: Iterable[Sequence[object]],
     header: Sequence[str] = (),
     indent: int = 2,
     widths: Mapping[str, int] | None = None,
-) -> "RenderableType":
-    """Return a table without lines, safe for a terminal; numbers are aligned to the right.
+) -> None:
+    """Print a table without lines and colours, safe for a terminal; numbers are aligned to the right.
 
     With `widths`, each row is one line: cells are cut so that they fit their column and the terminal.
     """
+    from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
@@ -85,4 +69,10 @@ def table(
     for row in rows:
         cells = (f"{cell:,}" if isinstance(cell, int) else one_line(str(cell)) for cell in row)
         built.add_row(*(Text(cell, no_wrap=widths is not None, overflow=overflow) for cell in cells))
-    return Padding.indent(built, indent)
+    columns = get_terminal_size((_IN_A_PIPE if widths is None else _WIDEST, 24)).columns
+    is_limited = widths is None and columns != _IN_A_PIPE
+    console = Console(width=min(columns, _WIDEST) if is_limited else columns, color_system=None)
+    with console.capture() as captured:
+        console.print(Padding.indent(built, indent))
+    for line in captured.get().splitlines():
+        click.echo(line.rstrip())

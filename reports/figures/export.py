@@ -4,9 +4,10 @@ import hashlib
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from matplotlib.figure import Figure
 
@@ -16,14 +17,20 @@ from adbench_text.storage import atomic_path
 _LONGEST_STEM = 80  # of a part of a file's name: file systems have a limit of 255
 
 
-class Drawing(NamedTuple):
-    """A figure with the name of its files, its title and its caption."""
+@dataclass(frozen=True)
+class Drawing:
+    """A figure of a report."""
 
-    name: str
+    name: str  #: of its file, without a suffix
     title: str
-    caption: str
+    caption: str  #: describes it in words, also for those who do not see it
     figure: Figure
-    is_first: bool = False  #: as in `Picture`
+    is_first: bool = False  #: shown beside the leaders
+
+    @property
+    def image(self) -> tuple[str, float]:
+        """The source of an ``<img>`` and its width in inches."""
+        return image(self.figure)
 
 
 def stem(name: str) -> str:

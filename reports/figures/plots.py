@@ -68,9 +68,7 @@ def _percent(metric: str) -> str:
 
 
 @styled
-def training_curves(
-    curves: Mapping[str, Sequence[tuple[int, float]]], quantity: str, among: Sequence[str] = ()
-) -> Figure:
+def training_curves(curves: Mapping[str, Sequence[tuple[int, float]]], quantity: str) -> Figure:
     """Draw a quantity of trainings; of more than 200 steps, the means of neighbours."""
     figure, axes = single()
     handles = []
@@ -78,7 +76,7 @@ def training_curves(
         x, y = (_means(column) for column in _columns(points))
         every = max(1, len(x) // 5)
         marked = slice(i * every // len(curves), None, every) if len(x) > 20 else None
-        handles += axes.plot(x, y, markevery=marked, **looks(curves, among)[name])
+        handles += axes.plot(x, y, markevery=marked, **looks(curves)[name])
     axes.set(xlabel="training step", ylabel=plain(quantity))
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
     axes.xaxis.set_major_formatter("{x:,.0f}")

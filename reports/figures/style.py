@@ -74,9 +74,9 @@ def plain(name: object) -> str:
     return "".join(letter for letter in " ".join(str(name).split()) if letter.isprintable())
 
 
-def single(height: float = 1.9) -> tuple[Figure, Axes]:
+def single() -> tuple[Figure, Axes]:
     """Make a figure with one plot."""
-    figure = Figure(figsize=(3, height))
+    figure = Figure(figsize=(3, 1.9))
     return figure, figure.add_axes((0, 0, 1, 1))
 
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import compress, pairwise
 from statistics import fmean
+
+import numpy as np
 
 from adbench_text.plugins.scores import FROM_SCRATCH, PRE_TRAINED, TEST_BATCH, WORDS
 from adbench_text.reports import benchmarks
@@ -109,17 +111,10 @@ def shared(comparison: Comparison) -> list[Corpus]:
     corpora = _with_figures(comparison)
     if len({corpus.splits for corpus in corpora}) > 1:
         return []
-    figures = {
-        column: {
-            corpus.digest: value
-            for corpus in corpora
-            if (value := corpus.entry(column).complete_value) is not None
-        }
-        for column in comparison.columns
-    }
-    of_one = next(iter(figures.values())) if len(figures) == 1 else {}
-    digests = shared_by_most(figures) or frozenset(of_one)
-    return [corpus for corpus in corpora if corpus.digest in digests] if len(digests) > 1 else []
+    figures = comparison.figures(comparison.columns, [(corpus, None) for corpus in corpora])
+    is_one = len(comparison.columns) == 1
+    is_shared = np.isfinite(figures[:, 0]) if is_one else shared_by_most(figures)
+    return list(compress(corpora, is_shared)) if is_shared.sum() > 1 else []
 
 
 def _mean(values: Sequence[float | None]) -> Entry:

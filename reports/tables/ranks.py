@@ -15,7 +15,7 @@ def tables(comparison: Comparison) -> Iterator[Table]:
     ranking = Ranking(comparison)
     if not ranking.is_possible:
         return
-    ranks = ranking.mean_ranks
+    ranks = significance.mean_ranks(ranking.merits)
     rows = []
     for place in np.argsort(ranks, kind="stable"):
         n_wins = int((ranking.merits[:, place] == ranking.merits.max(axis=1)).sum())

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from adbench_text.cli.show import echo, show, table
+from adbench_text.cli.show import print_table, show
 
 ROWS = [
     ("näme-" + 20 * "x", "red \x1b[31m\nnext \u202eline [bold]of[/bold] :smile:"),
@@ -24,7 +24,7 @@ FACTS = {
 @click.command()
 def printed():
     show(FACTS, False)
-    echo(table([("sea", 1200)], header=("class", "n")))
+    print_table([("sea", 1200)], header=("class", "n"))
 
 
 @pytest.mark.parametrize("columns", [40, 80])

@@ -8,7 +8,6 @@ from adbench_text.reports import contents
 from adbench_text.reports.build import Builder
 from adbench_text.reports.contents import TABLES
 from adbench_text.reports.evidence import heatmaps
-from adbench_text.reports.figures import export
 from adbench_text.reports.report import NONE, Entry, Table, figure
 from adbench_text.sweep.cell import Cell
 
@@ -100,7 +99,7 @@ def test_scores_that_cannot_be_read_have_a_note_even_if_nothing_else_can_be_draw
             return None
 
     builder = Builder([record("x", "a"), failed("x", "b")], store=Emptied())
-    assert builder.pictures == []
+    assert builder.drawings == []
     assert [note.partition(",")[0] for note in builder.evidence_notes] == [
         "The scores of 1 finished cells cannot be read"
     ]
@@ -131,7 +130,7 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
     builder = Builder([record("x", "a", metrics={"training/loss_total": 1.0})], store=store)
-    names = [picture.name for picture in builder.pictures]
+    names = [picture.name for picture in builder.drawings]
     before = {"before"} if any(name.endswith("before-training") for name in names) else set()
     return {name.partition("-")[0] for name in names} | before, builder.evidence_notes
 
@@ -167,10 +166,7 @@ def test_complete_scores_are_drawn():
     ],
     ids=lambda text: repr(text[-20:]),
 )
-def test_damaged_scores_cost_their_pictures_and_a_note(file, text, monkeypatch):
-    monkeypatch.setattr(
-        export, "image", lambda _: ("", 1.0)
-    )  # the pictures that are left are drawn elsewhere
+def test_damaged_scores_cost_their_pictures_and_a_note(file, text):
     kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
     assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
     assert notes == [

@@ -2,6 +2,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections import namedtuple
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +15,7 @@ from adbench_text.plugins.detector import TokenScore
 from adbench_text.plugins.shades import N_SHADES
 from adbench_text.reports.contents import FORMATS
 from adbench_text.reports.formats import html
-from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Picture, Report, Table, figure
+from adbench_text.reports.report import NONE, Entry, Heatmap, Kind, Report, Table, figure
 from adbench_text.run.result import Example
 
 REPORTS = Path(html.__file__).parent
@@ -22,6 +23,7 @@ STYLES = REPORTS / "_page.css", Path(shades.__file__).with_name("_shades.css")
 CSS = "".join(path.read_text(encoding="utf-8") for path in STYLES)
 SVG = "data:image/svg+xml," + quote('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>')
 NASTY = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+Picture = namedtuple("Picture", ["name", "title", "caption", "image", "is_first"], defaults=[False])
 EMPTY_TAGS = {"meta", "link", "input", "img", "br", "wbr", "path"}
 
 
@@ -142,8 +144,8 @@ def whole() -> Report:
         example("a b c", [0.0, 0.01, 0.4], why="most normal"),
     ]
     pictures = [
-        Picture("levels", "By level", "It falls.", SVG, 3.5),
-        Picture("time", "Seconds", "It grows.", SVG, 7),
+        Picture("levels", "By level", "It falls.", (SVG, 3.5)),
+        Picture("time", "Seconds", "It grows.", (SVG, 7)),
     ]
     maps = [Heatmap("llr on made-up/law", words), Heatmap("cvdd on made-up/law", words[:1])]
     return Report([table(), table("AUPR")], table("wide"), ["A note.", "Another."], pictures, maps)
@@ -188,7 +190,7 @@ def leaders() -> Table:
 def test_the_result_comes_first_with_the_leaders_and_where_it_comes_from_last():
     report = replace(whole(), provenance=[("seeds", "0 to 4")], leaders=leaders())
     report = replace(report, headlines=["Over all: llr.", "made-up: llr.", "20news: cvdd."])
-    report = replace(report, pictures=[*report.pictures, Picture("x", "First", "It is.", SVG, 3.5, True)])
+    report = replace(report, pictures=[*report.pictures, Picture("x", "First", "It is.", (SVG, 3.5), True)])
     root = parsed(report)
     sections = [part for part in root.one("main").parts if isinstance(part, Element)]
     assert [section["id"] for section in sections] == [
@@ -452,7 +454,7 @@ def nasty_report() -> Report:
         [one],
         Table(text, ["a"], [[Entry(text)]]),
         [NASTY, text],
-        [Picture(NASTY, NASTY, text, SVG, 7)],
+        [Picture(NASTY, NASTY, text, (SVG, 7))],
         [heatmap],
     )
 
