@@ -1,7 +1,7 @@
 """Runs the cells of a sweep that are not finished yet."""
 
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import cache
@@ -46,14 +46,7 @@ def run_sweep(
     TrackingError means that the store is lost for good; the next sweep logs what is kept.
     """
     corpora = load_corpora(sweep, progress)
-    refused = impossible(cells, corpora)
-    of_levels = Counter((cell.dataset, cell.contamination) for cell in refused)
-    first = {(cell.dataset, cell.contamination): cell for cell in [*refused][::-1]}
-    for level, n in of_levels.items():
-        cell = first[level]
-        progress.message(f"{n:,} of {len(cells):,} cells left out, such as {cell}: {refused[cell]}", "error")
-    if not (cells := [cell for cell in cells if cell not in refused]):
-        raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
+    cells = _possible(cells, corpora, progress)
     definitions, unusable = prepare(cells, corpora, progress)
     store.log_kept()
     was_killed = store.close_abandoned(corpora)
@@ -116,6 +109,20 @@ def impossible(cells: Iterable[Cell], corpora: Mapping[str, Corpus]) -> dict[Cel
 
     splits = {c: (c.dataset, c.inlier, c.contamination, 0, c.protocol, c.test_outliers) for c in cells}
     return {cell: reason(*split) for cell, split in splits.items() if reason(*split)}
+
+
+def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Progress) -> list[Cell]:
+    """Return the cells that can run, with a message on the others for each dataset and level."""
+    refused = impossible(cells, corpora)
+    of_levels: dict[tuple[str, float], list[Cell]] = defaultdict(list)
+    for cell in refused:
+        of_levels[cell.dataset, cell.contamination].append(cell)
+    for first, *others in of_levels.values():
+        left_out = f"{1 + len(others):,} of {len(cells):,} cells left out, such as {first}"
+        progress.message(f"{left_out}: {refused[first]}", "error")
+    if refused and len(refused) == len(cells):
+        raise InvalidValueError(f"No cell can be run: {next(iter(refused.values()))}")
+    return [cell for cell in cells if cell not in refused]
 
 
 def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:
