@@ -100,7 +100,12 @@ class Mean(TextDetector):
     def for_documents(
         cls, language: str, settings: Mapping[str, Any], *, normal: bool = False
     ) -> tuple[str, Mapping[str, Any]]:
-        """Return ``robust`` or ``topics``, with the configuration of `llr` for the language."""
+        """Return ``robust`` or ``topics``, with the configuration of `llr` for the language.
+
+        Members that are given replace those of a preset.
+        """
+        if "members" in settings:
+            return "default", {}
         llr = registry.detector("llr")
         name, of_llr = llr.for_documents(language, settings, normal=normal)
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from adbench_text.code_version import code_version
+from adbench_text.documents.own_detector import own_detector
 from adbench_text.errors import DetectorError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, split_list
@@ -135,3 +136,9 @@ def test_the_others_learn_what_the_first_member_keeps():
 def test_it_leaves_documents_out_if_its_members_do():
     assert Mean(members="llr, knn-words").leaves_out_self
     assert not Mean(members="llr, ocsvm").leaves_out_self
+
+
+def test_members_that_are_given_are_in_no_preset():
+    own = own_detector("mean(members=llr, knn-words)")
+    assert own.label == "mean(members=llr, knn-words)"
+    assert own.detector.members == "llr, knn-words"
