@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import check_choice
+from adbench_text.code_version import releases
 from adbench_text.errors import InvalidValueError
 from adbench_text.memo import remember
 from adbench_text.text import pretrained, vectors
@@ -55,6 +56,7 @@ class Encoder(ABC):
     description: ClassVar[str]  # in the help of the command line
     needs_vectors: ClassVar[bool] = True  # of words
     is_pretrained: ClassVar[bool] = False
+    learns: ClassVar[bool] = False  # from the training documents
 
     def __init__(self, encoding: Encoding) -> None:
         self.encoding = encoding
@@ -110,6 +112,7 @@ class TFIDF(Mean):
     """Inverse document frequencies are those of the training documents, smoothed as scikit-learn does."""
 
     description = "mean of the word vectors, weighted by TF-IDF"
+    learns = True
 
     def _fit(self, training: HashedTexts) -> None:
         self._n_training = len(training)
@@ -133,6 +136,7 @@ class SVD(Encoder):
 
     description = "TF-IDF of the words, reduced by truncated SVD; needs no word vectors"
     needs_vectors = False
+    learns = True
 
     def __init__(self, encoding: Encoding) -> None:
         super().__init__(encoding)
@@ -194,10 +198,32 @@ class Pretrained(Encoder):
         return self._model.look_up(texts)
 
 
-class WordLlama(Pretrained):
-    """Static vectors of word pieces, which Miller (2024) distilled from large language models."""
+class WordLlama(Encoder):
+    """Static vectors of word pieces, which Miller (2024) distilled from large language models.
+
+    It reads the lower-case words of a document. A word has the same pieces everywhere, so it is cut once.
+    """
 
     description = "mean of the vectors of word pieces in the package wordllama"
+    needs_vectors = False
+    is_pretrained = True
+
+    def prepare(self, texts: Sequence[str]) -> None:
+        """Read the vectors."""
+        pretrained.word_pieces()
+
+    def resources(self) -> dict[str, str]:
+        """Return the digest of the files, which are verified, and the library that cuts words."""
+        pretrained.WORDLLAMA.locate("The encoder 'wordllama'")
+        return {"encoder": pretrained.WORDLLAMA.digest, LIBRARIES: releases("tokenizers")}
+
+    def _encode(self, texts: HashedTexts) -> NDArray[Any]:
+        counts, vocabulary = count_words(texts)
+        known = pretrained.word_pieces()
+        pieces = counts.astype(np.float32) @ known.of(vocabulary)
+        total = np.asarray(pieces.sum(axis=1)).reshape(-1, 1)
+        mean = (pieces @ known.vectors) / np.where(total > 0, total, 1)
+        return cast(NDArray[Any], mean)
 
 
 class MiniLM(Pretrained):

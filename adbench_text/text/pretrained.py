@@ -12,13 +12,14 @@ of every cell that uses the vectors, so that no detector looks faster for it.
 import hashlib
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ from adbench_text.escaping import utf8
 from adbench_text.failures import described
 from adbench_text.text import words
 from adbench_text.text.wheels import Wheel, digest_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Matrix = NDArray[np.float32]
 Library = Literal["sentence-transformers", "model2vec"]
@@ -156,11 +160,9 @@ class PretrainedModel:
 
 
 def locate(name: str, max_pieces: int | None, device: str, precision: str) -> PretrainedModel:
-    """Locate a model: ``minilm``, ``wordllama``, a folder, or ``model2vec:NAME`` of Hugging Face."""
+    """Locate a model: ``minilm``, a folder, or ``model2vec:NAME`` of Hugging Face."""
     library: Library
-    if name == "wordllama":
-        library, folder, digest = "model2vec", WORDLLAMA.locate("The encoder 'wordllama'"), WORDLLAMA.digest
-    elif name == "minilm":
+    if name == "minilm":
         library, folder = "sentence-transformers", MINILM.locate("The encoder 'minilm'")
         digest, max_pieces = MINILM.digest, max_pieces or MINILM_PIECES
     else:
@@ -262,16 +264,53 @@ def _sentence_transformer(model: PretrainedModel) -> Callable[[list[str]], Matri
 def _static_model(model: PretrainedModel) -> Callable[[list[str]], Matrix]:
     from model2vec import StaticModel
 
-    if model.digest == WORDLLAMA.digest:  # not in the layout of the library
+    loaded = StaticModel.from_pretrained(model.folder, force_download=False)
+    return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
+
+
+class WordPieces:
+    """The word pieces of the package wordllama: their vectors, and those that each word consists of.
+
+    Raises
+    ------
+    PluginError
+        If the package is not installed.
+    DataError
+        If its files are not the published ones.
+    """
+
+    def __init__(self) -> None:
         from safetensors.numpy import load_file
         from tokenizers import Tokenizer
 
-        weights, tokenizer = (str(model.folder / name) for name in WORDLLAMA.sha256)
+        folder = WORDLLAMA.locate("The encoder 'wordllama'")
+        weights, tokenizer = (str(folder / name) for name in WORDLLAMA.sha256)
         (matrix,) = load_file(weights).values()
-        loaded = StaticModel(matrix.astype(np.float32), Tokenizer.from_file(tokenizer), max_length=None)
-    else:
-        loaded = StaticModel.from_pretrained(model.folder, force_download=False)
-    return lambda texts: np.asarray(loaded.encode(texts, use_multiprocessing=False), dtype=np.float32)
+        self.vectors: Matrix = matrix.astype(np.float32)  # (n_pieces, n_dimensions)
+        self._tokenizer = Tokenizer.from_file(tokenizer)
+        self._of_word = lru_cache(1 << 16)(self._cut)
+
+    def _cut(self, word: str) -> list[int]:
+        # a lone surrogate has no UTF-8
+        sound = word.encode("utf-8", "replace").decode("utf-8")
+        pieces: list[int] = self._tokenizer.encode(sound, add_special_tokens=False).ids
+        return pieces
+
+    def of(self, vocabulary: Iterable[str]) -> "csr_array[Any]":
+        """Return how often each piece occurs in each word, of shape (n_words, n_pieces)."""
+        from scipy.sparse import csr_array
+
+        pieces = [self._of_word(word) for word in vocabulary]
+        ends = np.cumsum([0, *map(len, pieces)])
+        flat = np.fromiter(chain.from_iterable(pieces), np.int64, count=ends[-1])
+        ones = np.ones(len(flat), dtype=np.float32)
+        return csr_array((ones, flat, ends), shape=(len(pieces), len(self.vectors)))
+
+
+@lru_cache(1)
+def word_pieces() -> WordPieces:
+    """Return the word pieces of the package wordllama, read once."""
+    return WordPieces()
 
 
 @lru_cache(4)
