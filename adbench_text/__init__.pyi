@@ -5,6 +5,7 @@ from adbench_text.detectors.cvdd import CVDD as CVDD
 from adbench_text.detectors.date import DATE as DATE
 from adbench_text.detectors.form import Form as Form
 from adbench_text.detectors.iforest import IForest as IForest
+from adbench_text.detectors.knn_vectors import KNNVectors as KNNVectors
 from adbench_text.detectors.knn_words import KNNWords as KNNWords
 from adbench_text.detectors.llr import LLR as LLR
 from adbench_text.detectors.mean import Mean as Mean

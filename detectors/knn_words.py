@@ -75,11 +75,7 @@ class KNNWords(TextDetector):
         self._vocabulary = Vocabulary(vocabulary)
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
         self._idf_unknown = float(np.log(1 + len(texts)) + 1)
-        n = len(texts)
-        self._places = np.arange(n)  # of the references among the training documents
-        if self.references is not None and n > self.references:
-            rng = np.random.default_rng(self.random_state)
-            self._places = np.sort(rng.permutation(n)[: self.references])
+        self._places = places_of_references(len(texts), self.references, self.random_state)
         self._neighbours = self._vectors(texts, self._idf)[self._places].T.tocsr()
 
     def _score(self, texts: list[str]) -> NDArray[np.float64]:
@@ -127,3 +123,10 @@ class KNNWords(TextDetector):
             nearest.data[is_own | (is_last & ~has_own[rows])] = 0
         distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / k
         return np.maximum(distances, 0)  # -1e-16 by rounding
+
+
+def places_of_references(n: int, references: int | None, seed: int | None) -> NDArray[np.int64]:
+    """Return the places of the references among `n` training documents, in order."""
+    if references is None or n <= references:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(seed).permutation(n)[:references])

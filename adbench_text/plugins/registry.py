@@ -37,7 +37,7 @@ KINDS = ("detectors", "datasets")  # each is a folder
 _NEEDED = ("__call__", "fit", "decision_function")  # of a detector
 _OURS = "adbench-text"
 #: Detectors of the last release. Any other one, also of a new file here, runs in a process of its own.
-_RELEASED = frozenset("cvdd date form iforest knn_words llr mean ocsvm pyod pytextad".split())
+_RELEASED = frozenset("cvdd date form iforest knn_vectors knn_words llr mean ocsvm pyod pytextad".split())
 
 #: What the name of a dataset of the user's own documents begins with; the path of a file or folder follows.
 OWN = "files:"

@@ -1,0 +1,104 @@
+"""k nearest neighbours by cosine distance on document vectors: `knn-words` in a space of few dimensions.
+
+A document is abnormal when its vector points elsewhere than those of the training documents that are nearest
+to it. Its score is the mean cosine distance to its k nearest training documents (as in PyOD's KNN with
+``method="mean"``; Angiulli and Pizzuti, 2002). A document without a known word has distance 1 from
+everything.
+"""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.checks import Range, Whole
+from adbench_text.detectors.knn_words import places_of_references
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text.encoders import Matrix, find_method
+
+_ROWS = 500  # of a block of distances: at once they would need much memory
+
+
+class KNNVectors(VectorDetector):
+    """k nearest neighbours by cosine distance on document vectors; see the head of the module.
+
+    Parameters
+    ----------
+    k : int, default 20
+        Number of neighbours; all training documents if there are fewer.
+    references : int or None, default None
+        Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
+        The time grows with it. Fewer references are further apart, so that a few outliers alike have less
+        effect.
+    encoder, vectors, normalize, svd_components
+        See `VectorDetector`. Cosine distances do not depend on `normalize`.
+    contamination, random_state
+        See `TextDetector`; the references are random, and what the encoder draws.
+
+    Attributes
+    ----------
+    decision_scores_ : float64 array of shape (n_train,)
+        Scores of the training documents; none is its own neighbour.
+
+    Examples
+    --------
+    >>> sea = ["the ship left the harbour", "a storm hit the crew", "the crew sailed the ship"] * 10
+    >>> detector = KNNVectors(k=5, encoder="svd", random_state=0).fit(sea)
+    >>> near, far = detector.decision_function(["the ship and its crew", "a court heard the witness"])
+    >>> bool(far > near)
+    True
+    """
+
+    name = "knn-vectors"
+    ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1), "references": Whole(2, nullable=True)}
+    trusted_types = frozenset[str]()
+    not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
+
+    def __init__(self, *, k: int = 20, references: int | None = None, **shared: Any) -> None:
+        super().__init__(**shared)
+        self.k = k
+        self.references = references
+
+    @property
+    def leaves_out_self(self) -> bool:  # type: ignore[override]  # a constant of other classes
+        """Whether no training document has a part in its own score: whether the encoder learns from none."""
+        return not find_method(self.encoder).learns
+
+    def _fit_vectors(self, X: Matrix) -> None:
+        self._places = places_of_references(len(X), self.references, self.random_state)
+        self._neighbours = _unit(X)[self._places]
+
+    def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
+        return self._mean_distances(X)
+
+    def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
+        own = np.full(len(texts), -1)
+        own[self._places] = np.arange(len(self._places))
+        return self._mean_distances(self._encoder(texts), own)
+
+    def _mean_distances(self, X: Matrix, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return the mean cosine distance of each vector to its nearest references.
+
+        `own` is the reference that each document is itself, which is left out; -1 if it is none.
+        """
+        vectors, n = _unit(X), len(self._neighbours)
+        k = min(self.k, n - (own is not None))
+        scores = np.ones(len(X))
+        if k == 0:  # a single training document has no neighbours
+            return scores
+        for start in range(0, len(X), _ROWS):
+            block = slice(start, start + _ROWS)
+            similarity = vectors[block] @ self._neighbours.T
+            if own is not None:
+                rows = np.flatnonzero(own[block] >= 0)
+                similarity[rows, own[block][rows]] = -np.inf
+            similarity.partition(n - k, axis=1)
+            scores[block] = 1 - similarity[:, n - k :].mean(axis=1, dtype=np.float64)
+        return np.maximum(scores, 0)  # -1e-7 by rounding
+
+
+def _unit(X: Matrix) -> Matrix:
+    """Return vectors of length 1, or 0."""
+    length = np.linalg.norm(X, axis=1, keepdims=True)
+    return (X / np.where(length > 0, length, 1)).astype(np.float32)
