@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Range, Whole
-from adbench_text.detectors.knn_words import places_of_references
+from adbench_text.detectors._references import places_of_references
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix, find_method
 

@@ -25,6 +25,7 @@ from scipy.sparse import csr_array, csr_matrix, diags_array
 from sparse_dot_topn import sp_matmul_topn
 
 from adbench_text.checks import Range, Whole
+from adbench_text.detectors._references import places_of_references
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.text.vocabulary import Vocabulary
 from adbench_text.text.words import count_words
@@ -123,10 +124,3 @@ class KNNWords(TextDetector):
             nearest.data[is_own | (is_last & ~has_own[rows])] = 0
         distances: NDArray[np.float64] = 1 - np.asarray(nearest.sum(axis=1)).ravel() / k
         return np.maximum(distances, 0)  # -1e-16 by rounding
-
-
-def places_of_references(n: int, references: int | None, seed: int | None) -> NDArray[np.int64]:
-    """Return the places of the references among `n` training documents, in order."""
-    if references is None or n <= references:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(seed).permutation(n)[:references])

@@ -2,11 +2,12 @@
 
 sentence-transformers and model2vec compute the vectors. They are imported when a text is encoded. Weights
 come from installed packages, from folders, or from Hugging Face. Only safetensors and files of text are read,
-and no code that comes with a model is run.
+and no code that comes with a model is run. The vectors of wordllama's word pieces are read here, and
+`encoders` takes their mean.
 
-A corpus is encoded once for all cells: each file of ``encodings/<identity>`` in the cache directory
-has the digests of some texts, their vectors, and the seconds that a text took. The seconds are added to those
-of every cell that uses the vectors, so that no detector looks faster for it.
+A corpus is encoded once for all cells by these libraries: each file of ``encodings/<identity>`` in the cache
+directory has the digests of some texts, their vectors, and the seconds that a text took. The seconds are
+added to those of every cell that uses the vectors, so that no detector looks faster for it.
 """
 
 import hashlib
