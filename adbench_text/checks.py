@@ -102,8 +102,10 @@ class Choice(Range):
         self,
         names: Collection[str] | Callable[[], Collection[str]],
         look_up: Callable[[Any], object] | None = None,
+        *,
+        nullable: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(nullable=nullable)
         self._names, self._look_up = names, look_up
         self.text = "a path" if look_up else ""
 
@@ -114,6 +116,8 @@ class Choice(Range):
 
     def check(self, name: str, value: Any) -> None:
         """Raise UnknownNameError if a value, of any type, is none of them."""
+        if value is None and self.nullable:
+            return
         if self._look_up:
             self._look_up(value)
         else:

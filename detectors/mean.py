@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from adbench_text.checks import Range
+from adbench_text.checks import Choice, Range
 from adbench_text.code_version import code_version, libraries
 from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.errors import DetectorError, InvalidValueError
@@ -27,16 +27,16 @@ from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
 from adbench_text.plugins.scores import REGIMES
+from adbench_text.plugins.vector_detector import VectorDetector
+from adbench_text.text.encoders import METHODS, find_method
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
 _NEIGHBOURS = "knn-words(references=20000)"
-_MINILM = "pyod-knn(encoder=minilm, n_neighbors=20)"
+_VECTORS = "knn-vectors(encoder=wordllama, references=2000)"
 _PRESETS: dict[str, dict[str, Any]] = {
-    "topics": {"members": f"{_TOPICS}, {_NEIGHBOURS}"},
-    "robust": {"members": f"{_ROBUST}, {_NEIGHBOURS}"},
-    "topics-minilm": {"members": f"{_TOPICS}, {_MINILM}"},
-    "robust-minilm": {"members": f"{_ROBUST}, {_MINILM}"},
+    "topics": {"members": f"{_TOPICS}, {_NEIGHBOURS}, {_VECTORS}"},
+    "robust": {"members": f"{_ROBUST}, {_NEIGHBOURS}, {_VECTORS}"},
 }
 
 
@@ -60,10 +60,9 @@ def choices(members: Any) -> list[DetectorChoice]:
 class Mean(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
-    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
-    `knn-words`: for normal training documents, and for those with outliers among them. ``topics-minilm`` and
-    ``robust-minilm`` have the distance to the 20 nearest sentence vectors of MiniLM in place of `knn-words`;
-    they need the extra ``[encoders]``.
+    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name, `knn-words` and
+    `knn-vectors`: for normal training documents, and for those with outliers among them. The vectors are
+    those of ``wordllama``; ``encoder=minilm`` takes a sentence encoder instead (the extra ``[encoders]``).
 
     Parameters
     ----------
@@ -72,6 +71,9 @@ class Mean(TextDetector):
         ``"llr, knn-words(k=5)"``. The others learn from the training documents that the first one keeps;
         if it keeps all, their order does not change a score. The first one that scores words explains the
         documents. A detector that is named twice counts twice.
+    encoder : str or None, default None
+        The encoder of all members that work on document vectors, as for `VectorDetector`; None for the one
+        that each member names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -84,12 +86,18 @@ class Mean(TextDetector):
     True
     """
 
-    ranges: ClassVar[Mapping[str, Range]] = {"members": _Members()}
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "members": _Members(),
+        "encoder": Choice(METHODS, find_method, nullable=True),
+    }
     not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
-    def __init__(self, *, members: str = "llr, knn-words", **shared: Any) -> None:
+    def __init__(
+        self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Any
+    ) -> None:
         super().__init__(**shared)
         self.members = members
+        self.encoder = encoder
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
@@ -102,14 +110,18 @@ class Mean(TextDetector):
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust`` or ``topics``, with the configuration of `llr` for the language.
 
-        Members that are given replace those of a preset.
+        The vectors of ``wordllama`` are English: for other languages an encoder must be given, or `knn-vectors`
+        is left out. Members that are given replace those of a preset.
         """
         if "members" in settings:
             return "default", {}
         llr = registry.detector("llr")
         name, of_llr = llr.for_documents(language, settings, normal=normal)
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-        return name, {"members": f"llr({listed}), {_NEIGHBOURS}"}
+        members = [f"llr({listed})", _NEIGHBOURS]
+        if language == "en" or settings.get("encoder"):
+            members += [_VECTORS]
+        return name, {"members": ", ".join(members)}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
@@ -124,7 +136,10 @@ class Mean(TextDetector):
             raise InvalidValueError(
                 f"{name}:{choice.preset} has {len(grid)} configurations; name one of them."
             )
-        member = build(name, grid[0], self.random_state)
+        settings = grid[0]
+        if self.encoder and issubclass(registry.detector(name), VectorDetector):
+            settings = {**settings, "encoder": self.encoder}
+        member = build(name, settings, self.random_state)
         if member.is_oracle:
             raise InvalidValueError(
                 f"{name} in {self.members!r} cannot be a member: its scores are chosen by the test labels, "

@@ -50,7 +50,7 @@ WORDLLAMA = Wheel(
             "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68"
         ),
     },
-    command=_INSTALL,
+    command="pip install wordllama",
 )
 MINILM = Wheel(
     folders=(
