@@ -110,8 +110,8 @@ class Mean(TextDetector):
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust`` or ``topics``, with the configuration of `llr` for the language.
 
-        The vectors of ``wordllama`` are English: for other languages an encoder must be given, or `knn-vectors`
-        is left out. Members that are given replace those of a preset.
+        The vectors of ``wordllama`` are English: other languages have `knn-vectors` only with an `encoder`
+        of theirs. Members that are given replace those of a preset.
         """
         if "members" in settings:
             return "default", {}
