@@ -101,8 +101,10 @@ class Mean(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return the presets of the class, the same for every dataset."""
-        return {name: [settings] for name, settings in _PRESETS.items()}
+        """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
+        if (language := registry.language_of(dataset)) == "en":
+            return {name: [settings] for name, settings in _PRESETS.items()}
+        return {name: [cls.for_documents(language, {}, normal=name == "topics")[1]] for name in _PRESETS}
 
     @classmethod
     def for_documents(

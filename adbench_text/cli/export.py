@@ -37,9 +37,9 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
     """
     from adbench_text.corpora.corpus import load
     from adbench_text.plugins import exported, registry
+    from adbench_text.plugins.cleaner import Cleaner
     from adbench_text.run.evaluate import split_of
     from adbench_text.run.runner import impossible
-    from adbench_text.text.cleaning import clean
 
     if folder.exists() and any(folder.iterdir()):
         raise InvalidValueError(f"{folder} is not empty; give a new folder.")
@@ -56,7 +56,8 @@ def command(folder: Path, is_raw: bool, **options: Any) -> None:
         facts = {key: text for key, text in cell.texts.items() if text and key != "preset"}
         facts["texts"] = "as written" if is_raw else "cleaned"
         place = folder / file_name(cell.dataset) / file_name(name)
-        exported.write(place, facts, split.train, split.test, split.outlier, str if is_raw else clean)
+        clean = Cleaner(None if is_raw else corpora[cell.dataset].language)
+        exported.write(place, facts, split.train, split.test, split.outlier, clean)
     texts = "texts as they were written" if is_raw else "cleaned texts"
     click.echo(
         f"{count(len(cells), 'split')} written to {folder} ({texts}). Add a scores.csv to each, then run the "

@@ -117,6 +117,9 @@ SPLITS = [
         ["--split"], metavar="COLUMN", help="For files: column with train or test.  [default: 70 % train]"
     ),
     click.Option(
+        ["--language"], metavar="CODE", help="For files: their language: de, fr, ...  [default: en]"
+    ),
+    click.Option(
         ["--protocol"], type=click.Choice(PROTOCOLS), help="How to split.  [default: that of the dataset]"
     ),
     Names(["--inlier", "inliers"], help="Inlier classes, or names of splits.  [default: each in turn]"),

@@ -14,7 +14,7 @@ from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE
 from adbench_text.errors import InvalidValueError
 from adbench_text.escaping import printable
 from adbench_text.orders import ORDERS
-from adbench_text.plugins.configure import setting
+from adbench_text.plugins.configure import english_knowledge, setting
 from adbench_text.text.reading import DocumentFile
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ def language_notes(choice: Mapping[str, Any]) -> list[str]:
             f"wordfreq has no frequencies of the language {language!r}: frequent words such as articles stay."
         )
     own = own_detector(choice["detector"], choice["preset"], choice["settings"], language)
-    if language != "en" and (english := own.english_knowledge()):
+    if language != "en" and (english := english_knowledge(own.detector, own.settings)):
         notes.append(
             f"the {' and '.join(english)} of {own.label} are English, although the documents are in the "
             f"language {language!r}."

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adbench_text.sweep.file import SweepFile
     from adbench_text.sweep.sweep import Sweep
 
-_COLUMNS = ("text", "label", "split")  # options on the columns of the user's own documents
+_OF_FILES = ("text", "label", "split", "language")  # options on the user's own documents
 
 
 def _print_note(text: str) -> None:
@@ -54,7 +54,8 @@ def splits_of(options: Mapping[str, Any]) -> "Sweep":
 
     if not options["datasets"]:
         raise click.UsageError("Give at least one --dataset; see 'adbench-text list datasets'.")
-    datasets = _with_own(expand("dataset", options["datasets"]), {key: options[key] for key in _COLUMNS})
+    of_files = {name: options[name] for name in _OF_FILES if options[name]}
+    datasets = _with_own(expand("dataset", options["datasets"]), of_files)
     protocol = options["protocol"]
     return Sweep(
         [],
@@ -135,19 +136,18 @@ def _chosen(
     return chosen
 
 
-def _with_own(names: Sequence[str], columns: Mapping[str, Any]) -> list[str]:
+def _with_own(names: Sequence[str], given: Mapping[str, Any]) -> list[str]:
     """Return the names of datasets; labelled documents of the user, ``files:tickets.csv``, are made known."""
     own = [name for name in names if name.startswith(registry.OWN)]
-    given = [option for option, value in columns.items() if value]
     if given and not own:
         raise click.UsageError(
-            f"--{given[0]} names a column of your own documents: give these as --dataset {registry.OWN}PATH."
+            f"--{next(iter(given))} is for your own documents: give these as --dataset {registry.OWN}PATH."
         )
     datasets = list(names)
     if own:
         from adbench_text.corpora.labelled import LabelledFiles
 
-        files = {name: LabelledFiles(name.removeprefix(registry.OWN), **columns) for name in own}
+        files = {name: LabelledFiles(name.removeprefix(registry.OWN), **given) for name in own}
         datasets = [registry.add_dataset(files[name]) if name in files else name for name in names]
     for name in datasets:
         if datasets.count(name) > 1:

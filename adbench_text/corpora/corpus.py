@@ -15,8 +15,8 @@ from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.failures import as_plugin_error, place_of_method
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
-from adbench_text.text.cleaning import clean
 from adbench_text.text.words import digest
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Corpus:
     originals: Sequence[str] = ()  # test documents as they were written; empty if not available
     train_originals: Sequence[str] = ()
     # facts of the dataset, see `Dataset`
+    language: str = Dataset.language
     inliers: tuple[str, ...] = ()
     protocol: str = Dataset.protocol
     redraw: Redraw | None = None
@@ -132,13 +133,13 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     path = storage.cache_dir() / "corpora" / f"{file_name(dataset.name)}-{key}-v{PROTOCOL}.parquet"
     documents = storage.read_cache(path, pd.read_parquet)
     if documents is None:
-        documents = cleaned(*read(dataset))
+        documents = cleaned(*read(dataset), dataset.language)
         storage.write_cache(path, documents.to_parquet)
     corpus = of_dataset(dataset, edition, documents)
     return corpus if limit is None else corpus.limited(limit)
 
 
-def cleaned(train: Documents, test: Documents) -> "pd.DataFrame":
+def cleaned(train: Documents, test: Documents, language: str) -> "pd.DataFrame":
     """Return a table of the raw documents of both parts, with their cleaned texts."""
     import pandas as pd
 
@@ -147,7 +148,7 @@ def cleaned(train: Documents, test: Documents) -> "pd.DataFrame":
         np.repeat(_PARTS, [len(train), len(test)]),
         np.concatenate([train.labels, test.labels]),
         [utf8(text) for text in texts],  # bytes: a lone surrogate is no string of Parquet
-        [utf8(clean(text)) for text in texts],
+        [utf8(text) for text in map(Cleaner(language), texts)],
     )
     return pd.DataFrame(dict(zip(_COLUMNS, columns, strict=True)))
 
@@ -168,6 +169,7 @@ def of_dataset(dataset: Dataset, edition: Edition, documents: "pd.DataFrame") ->
         n_empty=len(documents) - len(with_words),
         originals=originals,
         train_originals=train_originals,
+        language=dataset.language,
         inliers=dataset.inliers,
         protocol=dataset.protocol,
         redraw=dataset.redraw,

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from adbench_text.errors import DataError, InvalidValueError, UnknownNameError, UnnamedColumnError
 from adbench_text.escaping import one_line
 from adbench_text.plugins import registry
+from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition
-from adbench_text.text.cleaning import clean
+from adbench_text.text.cleaning import check_language
 from adbench_text.text.reading import Document, DocumentFile
 from adbench_text.text.words import digest
 
@@ -45,12 +46,14 @@ class LabelledFiles(Dataset):
     text: str | Sequence[str] | None = None  # column of the text, or several; by default guessed
     label: str | None = None  # column of the classes; by default one of `_LABELS`
     split: str | None = None  # column with train or test
-    name: str = field(init=False)  # type: ignore[misc]  # a constant of the class in other datasets
+    language: str = "en"  # type: ignore[misc]  # a constant of the class in other datasets
+    name: str = field(init=False)  # type: ignore[misc]  # likewise
     source = "a file of the user"
     licence = "unknown"
     citation = "none"
 
     def __post_init__(self) -> None:
+        check_language(self.language)
         self.name = f"{registry.OWN}{_printable(Path(self.path).name)}"
 
     @property
@@ -61,7 +64,7 @@ class LabelledFiles(Dataset):
     def edition(self) -> Edition:
         """Return the digest of the documents, how they are split, and which classes are left out."""
         parts = [digest(part.texts) + part.labels.astype("<i8").tobytes().hex() for part in self.read()]
-        return Edition(self._content.notes, digest([*self.classes, *parts]))
+        return Edition(self._content.notes, digest([*self.classes, *parts, *{self.language} - {"en"}]))
 
     def read(self) -> tuple[Documents, Documents]:
         """Return the documents of both parts."""
@@ -70,7 +73,7 @@ class LabelledFiles(Dataset):
     @cached_property
     def _content(self) -> _Content:
         file = DocumentFile(self.path, self.text)
-        label = self._label_column(file)
+        label, clean = self._label_column(file), Cleaner(self.language)
         documents = list(file)
         labelled = [
             (document, _printable(str(document.fields[label])), text)
@@ -142,6 +145,8 @@ class LabelledFiles(Dataset):
             f"drawn with seed {_SEED}"
         )
         notes = [f"own documents, classes of the column {label!r}, {split}"]
+        if self.language != "en":
+            notes.append(f"cleaned for the language {self.language!r}")
         if left_out:
             listed = ", ".join(left_out[:10]) + (", ..." if len(left_out) > 10 else "")
             notes.append(

@@ -17,14 +17,6 @@ from adbench_text.text.cleaning import check_language
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
-# Resources that are English by default: the hyper-parameter that replaces each one, and its name for users.
-_ENGLISH = {
-    "wordfreq": ("language", "word frequencies"),
-    "vectors": ("vectors", "word vectors"),
-    "vocabulary": ("vocabulary", "word pieces"),
-}
-
-
 @dataclass(frozen=True)
 class OwnDetector:
     """An unfitted detector for documents of a language; `label` is its configuration: ``"llr:robust"``."""
@@ -38,20 +30,6 @@ class OwnDetector:
         """Turn any error of the detector in a block into a `DetectorError` of one line."""
         module = self.detector.implementation.__module__
         return as_plugin_error(f"{self.label} failed", module, DetectorError)
-
-    def english_knowledge(self) -> list[str]:
-        """Return the English resources that the user has not replaced.
-
-        An encoder may know many languages, and is left out.
-        """
-        found: dict[str, None] = {}
-        is_of_others = hasattr(self.detector, "build_members")
-        for member in self.detector.build_members() if is_of_others else [self.detector]:
-            used, params, defaults = member.resources(), member.get_params(), member.default_params()
-            for resource, (param, what) in _ENGLISH.items():
-                is_default = params.get(param) == defaults.get(param) and param not in self.settings
-                found |= {what: None} if resource in used and is_default else {}
-        return list(found)
 
     def check_can_be_saved(self) -> None:
         """Raise DetectorError if it cannot be saved: better before it is fitted than after."""

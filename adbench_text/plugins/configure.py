@@ -6,7 +6,7 @@ that is not JSON is text: ``ocsvm(encoder=svd, nu=0.2)``, ``date:paper(score=mp)
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -170,6 +170,29 @@ def _built(kind: "type[TextDetector]", settings: Mapping[str, Any], label: str) 
             reason = f"{message_of(error)}{place_of_error(error, kind.__module__)}"
             raise InvalidValueError(f"{label}: {reason}") from error
     return built
+
+
+# Resources that are English by default: the hyper-parameter that replaces each one, and its name for users.
+_ENGLISH = {
+    "wordfreq": ("language", "word frequencies"),
+    "vectors": ("vectors", "word vectors"),
+    "vocabulary": ("vocabulary", "word pieces"),
+}
+
+
+def english_knowledge(detector: "TextDetector", given: Container[str] = ()) -> list[str]:
+    """Return what a detector knows of English by default; `given` are the settings of the user.
+
+    An encoder may know many languages, and is left out.
+    """
+    found: dict[str, None] = {}
+    is_of_others = hasattr(detector, "build_members")
+    for member in detector.build_members() if is_of_others else [detector]:
+        used, params, defaults = member.resources(), member.get_params(), member.default_params()
+        for resource, (param, what) in _ENGLISH.items():
+            is_default = params.get(param) == defaults.get(param) and param not in given
+            found |= {what: None} if resource in used and is_default else {}
+    return list(found)
 
 
 def parameters(detector: "type[TextDetector]") -> dict[str, Any]:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.storage import RemoteFile, file_digest
+from adbench_text.text.cleaning import check_language
 
 
 @dataclass(frozen=True, init=False)
@@ -113,6 +114,9 @@ class Dataset(ABC):
         Names of the classes; each is an inlier class in turn, unless there are `inliers`.
     source, licence, citation : str
         Where it comes from, its terms of use, and the publication to cite.
+    language : str, default "en"
+        Code of the language of its documents, such as ``"de"``: they are cleaned for it, and detectors that
+        know languages are configured for it.
     files : tuple of RemoteFile, default ()
         The published files that it reads.
     inliers : tuple of str, default ()
@@ -151,6 +155,7 @@ class Dataset(ABC):
     source: ClassVar[str]
     licence: ClassVar[str]
     citation: ClassVar[str]
+    language: ClassVar[str] = "en"
     files: ClassVar[tuple[RemoteFile, ...]] = ()
     inliers: ClassVar[tuple[str, ...]] = ()
     protocol: ClassVar[str] = "one-vs-rest"
@@ -184,6 +189,7 @@ PROTOCOLS = ("one-vs-rest", "leave-one-out", "unlabelled", "redrawn")
 def check_facts(dataset: Dataset) -> None:
     """Raise ValueError if an optional attribute of a dataset is not what `Dataset` says."""
     inliers, levels, protocol = dataset.inliers, dataset.contamination, dataset.protocol
+    check_language(dataset.language)
     if protocol not in PROTOCOLS:
         raise ValueError(f"its protocol must be one of {', '.join(PROTOCOLS)}, got {protocol!r:.40}")
     if not isinstance(inliers, tuple) or not set(inliers) < {*dataset.classes}:

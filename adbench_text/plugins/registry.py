@@ -284,6 +284,13 @@ def detector(name: str) -> "type[TextDetector]":
     return adapted(load("detectors", name))
 
 
+def language_of(dataset_name: str) -> str:
+    """Return the language of a dataset; en for a name that no dataset has."""
+    with suppress(UnknownNameError):
+        return str(dataset(dataset_name).language)
+    return "en"
+
+
 _added: dict[str, Any] = {}
 
 

@@ -9,6 +9,7 @@ from adbench_text.corpora.corpus import Corpus
 from adbench_text.errors import PluginError
 from adbench_text.failures import as_plugin_error
 from adbench_text.isolation import preserved
+from adbench_text.plugins.configure import english_knowledge
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.foreign import SIGN, TURNED
 from adbench_text.run.progress import Progress
@@ -70,6 +71,9 @@ def _prepare(built: TextDetector, name: str, corpus: Corpus, progress: Progress)
         ):
             documents = corpus.read_by(built)
             built.prepare([*documents.train.texts, *documents.test.texts])
+            if corpus.language != "en" and (english := english_knowledge(built)):
+                known, language = " and ".join(english), corpus.language
+                progress.message(f"the {known} of {name} are English; {corpus.name} is in {language!r}")
     except PluginError as error:
         progress.message(f"{error}", "error")
     finally:

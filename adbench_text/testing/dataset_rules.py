@@ -23,7 +23,7 @@ class ReadDataset:
     def load(self) -> Corpus:
         """Return the cleaned corpus; read it from its sources."""
         edition = edition_of(self.dataset)
-        return of_dataset(self.dataset, edition, cleaned(*read(self.dataset)))
+        return of_dataset(self.dataset, edition, cleaned(*read(self.dataset), self.dataset.language))
 
 
 def states_its_facts(source: ReadDataset) -> Iterator[str]:

@@ -37,6 +37,8 @@ from sklearn.neighbors import NearestNeighbors
 from adbench_text.checks import Range, Whole
 from adbench_text.detectors.form.facts import COLUMN, FACTS, Numbers, logarithms, numbers, shown, written
 from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.detector import TextDetector
 from adbench_text.plugins.scores import FROM_SCRATCH, N_WHY, WORDS, Scores
 from adbench_text.text.cleaning import check_language, has_frequencies
@@ -102,6 +104,11 @@ class Form(TextDetector):
         super().__init__(**shared)
         self.language = language
         self.neighbours = neighbours
+
+    @classmethod
+    def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Return the defaults with the language of a dataset."""
+        return {DEFAULT: [{"language": registry.language_of(dataset)}]}
 
     @classmethod
     def for_documents(

@@ -49,6 +49,8 @@ from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, set_aside
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.errors import InvalidValueError
+from adbench_text.plugins import registry
+from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.detector import TextDetector, TokenScore
 from adbench_text.plugins.scores import FROM_SCRATCH, WORDS
 from adbench_text.text import vectors
@@ -65,6 +67,12 @@ _ROBUST = {**_TOPICS, "em_rounds": 5}
 
 _CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
 _MOST_DROPPED = 0.3  # share of the documents
+
+
+def _without_vectors(language: str, preset: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a preset for a language of which there are no word vectors."""
+    own = {"language": language, "background": "wordfreq"}
+    return {**preset, **(own if language in languages() else {"background": "uniform"}), "coherence": 0}
 
 
 class LLR(TextDetector):
@@ -176,8 +184,13 @@ class LLR(TextDetector):
 
     @classmethod
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """Return ``topics`` and ``robust``, the same for every dataset."""
-        return {"topics": [_TOPICS], "robust": [_ROBUST]}
+        """Return ``topics`` and ``robust``, and for another language than English the default of it."""
+        named: dict[str, dict[str, Any]] = {"topics": _TOPICS, "robust": _ROBUST}
+        if (language := registry.language_of(dataset)) != "en":
+            named = {
+                name: _without_vectors(language, each) for name, each in {DEFAULT: {}, **named}.items()
+            }
+        return {name: [settings] for name, settings in named.items()}
 
     @classmethod
     def for_documents(
@@ -185,11 +198,10 @@ class LLR(TextDetector):
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust`` or ``topics``, without coherence where there are no word vectors."""
         name, preset = ("topics", _TOPICS) if normal else ("robust", _ROBUST)
-        own = {"language": language} if language in languages() else {}
         if "vectors" in settings or vectors.has_english(language, LLR().vectors):
-            return name, {**preset, **own} if own else {**preset, "background": "vectors"}
-        without = {**preset, "background": "wordfreq" if own else "uniform", "coherence": 0, **own}
-        return f"{name}, without word vectors", without
+            own = {"language": language} if language in languages() else {"background": "vectors"}
+            return name, {**preset, **own}
+        return f"{name}, without word vectors", _without_vectors(language, preset)
 
     def check_params(self) -> None:
         """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
