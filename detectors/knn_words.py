@@ -17,6 +17,7 @@ with 10 neighbours it is 88.5 and 83.6, with 40 it is 87.3 and 83.9.
 """
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, ClassVar
 
 import numpy as np
@@ -41,6 +42,9 @@ class KNNWords(TextDetector):
     references : int or None, default None
         Number of training documents among which neighbours are looked for, drawn by the seed; None for all.
         The time grows with their number times the number of documents to be scored.
+    characters : int or None, default None
+        Number of characters of the n-grams that take the place of words: those of each word with a space at
+        both ends, ``" sh"``, ``"shi"``, ``"hip"``, ``"ip "``. A shorter word is one of them. None for words.
     contamination, random_state
         See `TextDetector`; only the references are random.
 
@@ -60,18 +64,25 @@ class KNNWords(TextDetector):
     """
 
     name = "knn-words"
-    ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1), "references": Whole(2, nullable=True)}
+    ranges: ClassVar[Mapping[str, Range]] = {
+        "k": Whole(1),
+        "references": Whole(2, nullable=True),
+        "characters": Whole(1, nullable=True),
+    }
     leaves_out_self: ClassVar[bool] = True
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
-    def __init__(self, *, k: int = 20, references: int | None = None, **shared: Any) -> None:
+    def __init__(
+        self, *, k: int = 20, references: int | None = None, characters: int | None = None, **shared: Any
+    ) -> None:
         super().__init__(**shared)
         self.k = k
         self.references = references
+        self.characters = characters
 
     def _fit(self, texts: list[str]) -> None:
-        counts, vocabulary = count_words(texts)
+        counts, vocabulary = self._counted(texts)
         frequency = np.bincount(counts.indices, minlength=len(vocabulary))  # each word once per document
         self._vocabulary = Vocabulary(vocabulary)
         self._idf = np.log((1 + len(texts)) / (1 + frequency)) + 1
@@ -87,12 +98,25 @@ class KNNWords(TextDetector):
         n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
         return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 
+    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", NDArray[Any]]:
+        """Return the counts of the terms of texts, of shape (n_texts, n_terms), and the terms."""
+        counts, words = count_words(texts)
+        if self.characters is None:
+            return counts, words
+        n = self.characters
+        spaced = [f" {word} " for word in words]
+        of_words = [[word[i : i + n] for i in range(max(len(word) - n + 1, 1))] for word in spaced]
+        terms, numbers = np.unique(list(chain.from_iterable(of_words)), return_inverse=True)
+        ends = np.cumsum([0, *map(len, of_words)])
+        parts = csr_array((np.ones(len(numbers)), numbers, ends), shape=(len(words), len(terms)))
+        return csr_array(counts @ parts), terms
+
     def _vectors(self, texts: list[str], idf_of_known: NDArray[np.float64]) -> "csr_array[Any]":
         """Return unit vectors over the known words, of shape (n_texts, n_known), zeros without words.
 
         Those of documents with unknown words are shorter.
         """
-        counts, vocabulary = count_words(texts)
+        counts, vocabulary = self._counted(texts)
         columns = self._vocabulary.numbers(vocabulary)
         idf = np.where(columns >= 0, np.append(idf_of_known, 0.0)[columns], self._idf_unknown)
         tf = csr_array((1 + np.log(counts.data), counts.indices, counts.indptr), shape=counts.shape)
