@@ -9,6 +9,7 @@ from commands import adbench
 from adbench_text.corpora.corpus import load
 from adbench_text.corpora.labelled import LabelledFiles
 from adbench_text.errors import AdbenchTextError, InvalidValueError
+from adbench_text.plugins.configure import DetectorChoice
 from adbench_text.testing.topics import texts_about
 
 SEA, LAW = texts_about("sea", 40, 0), texts_about("law", 30, 0)
@@ -148,9 +149,39 @@ def test_two_files_of_one_name_are_refused(home, tmp_path, monkeypatch):
     assert "Two datasets have the name 'files:tickets.csv'; rename one of the files." in result.stderr
 
 
-@pytest.mark.parametrize("option", ["--text", "--label", "--split"])
+@pytest.mark.parametrize("option", ["--text", "--label", "--split", "--language"])
 def test_the_options_on_columns_are_refused_without_documents_of_ones_own(home, option):
     result = adbench(f"run -d llr -s pydocs {option} nonsense --dry-run")
     assert result.exit_code == 2
-    assert f"{option} names a column of your own documents" in result.stderr
+    assert f"{option} is for your own documents" in result.stderr
     assert "give these as --dataset files:PATH." in result.stderr
+
+
+GERMAN = [(f"Über die Straße zur {letter}brücke", "road", "") for letter in "abcdefghijklmnopqrstuvwx"]
+GERMAN += [(f"Das Gericht hörte {letter}zeugen", "law", "") for letter in "abcdefghijklmnopqrstuvwx"]
+
+
+def test_a_language_cleans_the_documents(home, tmp_path):
+    path = write(tmp_path / "a.csv", GERMAN)
+    german, english = (load(LabelledFiles(path, "body", "queue", language=each)) for each in ("de", "en"))
+    assert all(text.startswith("straße") for text in german.train.texts if "brücke" in text)
+    assert all("über" in text for text in english.train.texts if "brücke" in text)
+    assert german.edition.replace("; cleaned for the language 'de'", "") == english.edition
+    with pytest.raises(InvalidValueError, match="language must be a code .* got 'german'"):
+        LabelledFiles(path, "body", "queue", language="german")
+
+
+def test_run_configures_detectors_for_the_language(home, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path / "a.csv", GERMAN)
+    files = "-s files:a.csv --text body --label queue --language de --contamination 0 --no-report --jobs 0"
+    result = adbench(f"run -d llr -d form -d knn-words {files}")
+    assert result.exit_code == 0, result.output
+    assert "English" not in result.stderr
+    cells = list(csv.DictReader(adbench("report --cells --format csv").stdout.splitlines()))
+    assert {row["detector"] for row in cells} == {"llr(language=de)", "form(language=de)", "knn-words"}
+    (settings,) = DetectorChoice("mean", "topics").configurations("files:a.csv")
+    assert settings["members"].count("language=de") == 1
+    assert "encoder" not in settings["members"]
+    result = adbench(f"run -d llr(language=en) {files}")
+    assert "the word frequencies of llr are English; files:a.csv is in 'de'" in result.stderr

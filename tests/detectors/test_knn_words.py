@@ -4,6 +4,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+from sklearn.feature_extraction.text import CountVectorizer
 
 from adbench_text.plugins import registry
 from adbench_text.plugins.scores import FROM_SCRATCH
@@ -22,11 +23,15 @@ TEST = [
 ]
 
 
-def weights(text, train):
-    frequency = Counter(word for other in train for word in set(words(other)))
+def four_grams(text):
+    return CountVectorizer(analyzer="char_wb", ngram_range=(4, 4)).build_analyzer()(" ".join(words(text)))
+
+
+def weights(text, train, terms=words):
+    frequency = Counter(term for other in train for term in set(terms(other)))
     return {
-        word: (1 + log(n)) * (log((1 + len(train)) / (1 + frequency[word])) + 1)
-        for word, n in Counter(words(text)).items()
+        term: (1 + log(n)) * (log((1 + len(train)) / (1 + frequency[term])) + 1)
+        for term, n in Counter(terms(text)).items()
     }
 
 
@@ -35,19 +40,22 @@ def cosine_distance(a, b):
     return 1 - sum(x * b.get(word, 0) for word, x in a.items()) / lengths if lengths else 1
 
 
-def brute_force(text, train, k, without=None):
+def brute_force(text, train, k, terms=words, without=None):
     others = [other for place, other in enumerate(train) if place != without]
-    own = weights(text, others)
-    distances = sorted(cosine_distance(own, weights(other, train)) for other in others)
+    own = weights(text, others, terms)
+    distances = sorted(cosine_distance(own, weights(other, train, terms)) for other in others)
     return np.mean(distances[:k])
 
 
-@pytest.mark.parametrize("k", [1, 3, 15, 16, 100])
-def test_it_is_the_mean_distance_to_the_nearest_training_documents(k):
-    detector = KNNWords(k=k).fit(TRAIN)
-    expected = [brute_force(text, TRAIN, k) for text in TEST]
+@pytest.mark.parametrize(
+    ("k", "characters", "terms"),
+    [*((k, None, words) for k in (1, 3, 15, 16, 100)), (3, 4, four_grams), (16, 4, four_grams)],
+)
+def test_it_is_the_mean_distance_to_the_nearest_training_documents(k, characters, terms):
+    detector = KNNWords(k=k, characters=characters).fit(TRAIN)
+    expected = [brute_force(text, TRAIN, k, terms) for text in TEST]
     np.testing.assert_allclose(detector.decision_function(TEST), expected, atol=1e-12)
-    expected = [brute_force(text, TRAIN, k, without=place) for place, text in enumerate(TRAIN)]
+    expected = [brute_force(text, TRAIN, k, terms, without=place) for place, text in enumerate(TRAIN)]
     np.testing.assert_allclose(detector.decision_scores_, expected, atol=1e-12)
 
 

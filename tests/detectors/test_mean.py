@@ -5,7 +5,7 @@ import pytest
 
 from adbench_text.code_version import code_version
 from adbench_text.documents.own_detector import own_detector
-from adbench_text.errors import DetectorError
+from adbench_text.errors import DetectorError, UnknownNameError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, split_list
 from adbench_text.plugins.foreign import adapted
@@ -99,14 +99,30 @@ def test_it_has_no_words_without_a_member_that_scores_words():
         detector.training_token_scores([0])
 
 
-@pytest.mark.parametrize("preset", ["topics", "robust", "topics-minilm", "robust-minilm"])
+@pytest.mark.parametrize("preset", ["topics", "robust"])
 def test_the_llr_of_a_preset_is_that_of_llr(preset):
     (settings,) = Mean.presets("any")[preset]
     llr = DetectorChoice.parse(split_list(settings["members"])[0])
-    assert (llr.name, [llr.settings]) == (
-        "llr",
-        registry.detector("llr").presets("any")[preset.partition("-")[0]],
-    )
+    assert (llr.name, [llr.settings]) == ("llr", registry.detector("llr").presets("any")[preset])
+
+
+def test_an_encoder_is_that_of_all_members_on_vectors():
+    detector = Mean(members="llr, knn-vectors(encoder=tfidf), pyod-knn", encoder="svd")
+    llr, *others = detector.build_members()
+    assert [member.encoder for member in others] == ["svd", "svd"]
+    assert not hasattr(llr, "encoder")
+    with pytest.raises(UnknownNameError, match="encoder"):
+        Mean(encoder="sdv").check_params()
+
+
+@pytest.mark.parametrize(
+    ("language", "settings", "encoder"),
+    [("en", {}, "wordllama"), ("de", {}, None), ("de", {"encoder": "svd"}, "svd")],
+)
+def test_other_languages_have_vectors_only_of_an_encoder_that_is_given(language, settings, encoder):
+    own = own_detector("mean", settings=settings, language=language)
+    encoders = [member.encoder for member in own.detector.build_members() if hasattr(member, "encoder")]
+    assert encoders == ([encoder] if encoder else [])
 
 
 def test_the_others_learn_what_the_first_member_keeps():
