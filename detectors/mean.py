@@ -92,9 +92,7 @@ class Mean(TextDetector):
     }
     not_saved: ClassVar[frozenset[str]] = frozenset({"_of_training"})
 
-    def __init__(
-        self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Any
-    ) -> None:
+    def __init__(self, *, members: str = "llr, knn-words", encoder: str | None = None, **shared: Any) -> None:
         super().__init__(**shared)
         self.members = members
         self.encoder = encoder

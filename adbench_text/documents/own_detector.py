@@ -17,6 +17,7 @@ from adbench_text.text.cleaning import check_language
 if TYPE_CHECKING:
     from adbench_text.plugins.detector import TextDetector
 
+
 @dataclass(frozen=True)
 class OwnDetector:
     """An unfitted detector for documents of a language; `label` is its configuration: ``"llr:robust"``."""

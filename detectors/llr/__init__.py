@@ -187,9 +187,7 @@ class LLR(TextDetector):
         """Return ``topics`` and ``robust``, and for another language than English the default of it."""
         named: dict[str, dict[str, Any]] = {"topics": _TOPICS, "robust": _ROBUST}
         if (language := registry.language_of(dataset)) != "en":
-            named = {
-                name: _without_vectors(language, each) for name, each in {DEFAULT: {}, **named}.items()
-            }
+            named = {name: _without_vectors(language, each) for name, each in {DEFAULT: {}, **named}.items()}
         return {name: [settings] for name, settings in named.items()}
 
     @classmethod

@@ -167,7 +167,7 @@ def test_a_language_cleans_the_documents(home, tmp_path):
     assert all(text.startswith("straße") for text in german.train.texts if "brücke" in text)
     assert all("über" in text for text in english.train.texts if "brücke" in text)
     assert german.edition.replace("; cleaned for the language 'de'", "") == english.edition
-    with pytest.raises(InvalidValueError, match="language must be a code .* got 'german'"):
+    with pytest.raises(InvalidValueError, match=r"language must be a code .* got 'german'"):
         LabelledFiles(path, "body", "queue", language="german")
 
 
