@@ -32,8 +32,8 @@ from adbench_text.text.encoders import METHODS, find_method
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
-_NEIGHBOURS = "knn-words(characters=5, references=2000)"
-_VECTORS = "knn-vectors(encoder=wordllama, references=2000)"
+_NEIGHBOURS = "knn-words(characters=5, references=1000)"
+_VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
 _PRESETS: dict[str, dict[str, Any]] = {
     "topics": {"members": f"{_TOPICS}, {_NEIGHBOURS}, {_VECTORS}"},
     "robust": {"members": f"{_ROBUST}, {_NEIGHBOURS}, {_VECTORS}"},
