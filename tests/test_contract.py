@@ -100,7 +100,6 @@ def test_empirical_distributions_use_the_test_batch_and_neighbours_do_not(make):
         ("ocsvm", {"nu": "much"}, "nu must be in"),
         ("ocsvm", {"encoder": "tfdif"}, "Did you mean 'tfidf'"),
         ("llr", {"language": "xx"}, "No language named 'xx'"),
-        ("llr", {"least_aside": 0.3}, "least_aside must be at most most_aside"),
         ("date", {"score": "plrmd"}, "Did you mean 'pl_rmd'"),
         ("date", {"vocabulary": "bert"}, "No vocabulary named 'bert'"),
         ("date", {"learning_rate": 10}, "learning_rate . weight_decay must be below 1"),

@@ -48,7 +48,6 @@ from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, lang
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, set_aside
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
-from adbench_text.errors import InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
 from adbench_text.plugins.detector import TextDetector, TokenScore
@@ -65,6 +64,9 @@ CITATION = (
 _TOPICS = {"background": "mean", "capped": 0.3, "coherence": 2, "topics": 16}
 _ROBUST = {**_TOPICS, "em_rounds": 5}
 
+# Weight of the background in the frequencies of the documents set aside, as a share of the training words; at
+# least its share in the frequencies of the inliers.
+_ASIDE_WEIGHT = 0.3
 _CUTOFF = 1.0  # robust standard deviations above the median at which a document has no part in the topics
 _MOST_DROPPED = 0.3  # share of the documents
 
@@ -101,15 +103,7 @@ class LLR(TextDetector):
         Largest number of topics. The score is the mean of that with this number and that with a quarter of
         it, with `em_rounds` also that with one; each topic has 100 training documents or more on average.
     em_rounds : int, default 0
-        Rounds in which training documents are set aside; 0 for none.
-    least_aside : float, default 0.05
-        Smallest share of the training documents that is set aside, in [0, 0.5].
-    most_aside : float, default 0.2
-        Largest share of the training documents that is set aside, in [0, 0.5].
-    aside_weight : float, default 0.3
-        Weight of the background in the frequencies of the documents set aside, as a share of the words
-        of the training documents; positive. It is at least the share of the background in the
-        frequencies of the inliers.
+        Rounds in which 5 to 20 % of the training documents are set aside; 0 for none.
     coherence : float, default 0
         Weight of the coherence of a document's word vectors; at least 0.
     contamination, random_state
@@ -136,9 +130,6 @@ class LLR(TextDetector):
         "capped": Number("[0, 1)"),
         "topics": Whole(1),
         "em_rounds": Whole(0),
-        "least_aside": Number("[0, 0.5]"),
-        "most_aside": Number("[0, 0.5]"),
-        "aside_weight": Number("(0, inf)"),
         "coherence": Number("[0, inf)"),
     }
     leaves_out_self: ClassVar[bool] = True
@@ -161,9 +152,6 @@ class LLR(TextDetector):
         capped: float = 0.0,
         topics: int = 1,
         em_rounds: int = 0,
-        least_aside: float = 0.05,
-        most_aside: float = 0.2,
-        aside_weight: float = 0.3,
         coherence: float = 0.0,
         **shared: Any,
     ) -> None:
@@ -177,9 +165,6 @@ class LLR(TextDetector):
         self.capped = capped
         self.topics = topics
         self.em_rounds = em_rounds
-        self.least_aside = least_aside
-        self.most_aside = most_aside
-        self.aside_weight = aside_weight
         self.coherence = coherence
 
     @classmethod
@@ -202,12 +187,8 @@ class LLR(TextDetector):
         return f"{name}, without word vectors", _without_vectors(language, preset)
 
     def check_params(self) -> None:
-        """Raise InvalidValueError if a hyper-parameter is out of range, or two contradict each other."""
+        """Raise InvalidValueError if a hyper-parameter is out of range."""
         super().check_params()
-        if self.least_aside > self.most_aside:
-            raise InvalidValueError(
-                f"least_aside must be at most most_aside ({self.most_aside}), got {self.least_aside}."
-            )
         if self._reads_wordfreq:
             wordfreq(self.language)  # reads the list now: the time of a later fit is measured
 
@@ -243,7 +224,7 @@ class LLR(TextDetector):
         self._counts = counts
         self._vocabulary, self._words = vocabulary, Vocabulary(vocabulary)
         self._background: NDArray[np.float64] | None = None
-        self._aside_smoothing = self.aside_weight * max(float(counts.lengths.sum()), 1.0)
+        self._aside_smoothing = _ASIDE_WEIGHT * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         self._cap = np.inf if self.cap is None else self.cap
         if self.capped:
@@ -251,7 +232,7 @@ class LLR(TextDetector):
             self._cap = cap_of(plain.evidence(), plain.inliers.counts, self.capped)
         for _ in range(self.em_rounds):
             mixture = self._mixture_of_training()
-            self._aside = set_aside(counts, mixture, self._aside, self.least_aside, self.most_aside)
+            self._aside = set_aside(counts, mixture, self._aside)
         self._n_inliers, self._n_aside = counts.totals(~self._aside), counts.totals(self._aside)
         self._directions = Directions(self.vectors, vocabulary) if self.coherence else None
         self.kept_ = ~self._aside if self.em_rounds else None

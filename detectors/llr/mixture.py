@@ -129,20 +129,21 @@ def cap_of(evidence: Array, counts: Array, capped: float) -> float:
     return float(evidence.ravel()[order[min(place, len(order) - 1)]])
 
 
-def set_aside(counts: Counts, mixture: Mixture, aside: Mask, least: float, most: float) -> Mask:
+def set_aside(counts: Counts, mixture: Mixture, aside: Mask) -> Mask:
     """Choose the training documents that the other model explains better: one round of hard EM.
 
     It judges every document by counts without its own, and sets aside those whose evidence for the other
-    model outweighs the prior odds of being set aside. It sets aside at least the share `least` of highest
-    scores, so that the other model can learn from them, and at most the share `most`: without that limit
-    the two models could change places. `aside` are the documents set aside so far.
+    model outweighs the prior odds of being set aside. It sets aside the 5 % with the highest scores or more,
+    so that the other model can learn from them, and 20 % or fewer: without that limit the two models could
+    change places. `aside` are the documents set aside so far.
     """
     scores = mixture.scores(counts, ~aside, aside)
     share = max(float(aside.mean()), _LEAST_SHARE)
     prior = np.log((1 - share) / share) / np.maximum(counts.lengths + mixture.shrinkage, 1)
-    chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - most))
-    chosen |= scores > np.quantile(scores, 1 - least)
+    chosen: Mask = (scores > prior) & (scores > np.quantile(scores, 1 - _MOST))
+    chosen |= scores > np.quantile(scores, 1 - _LEAST)
     return chosen
 
 
+_LEAST, _MOST = 0.05, 0.2  # shares of the documents that are set aside
 _LEAST_SHARE = 0.01  # of documents set aside, for the prior odds

@@ -150,11 +150,9 @@ def test_the_documents_set_aside_are_those_of_em_by_hand():
     assert not detector.kept_[len(SEA) :].any()  # the contamination
 
 
-def test_no_more_than_the_largest_share_is_set_aside():
-    detector = LLR(background="uniform", em_rounds=5, most_aside=0.1, aside_weight=1e-3).fit(
-        [*SEA, *LAW, *LAW]
-    )
-    assert (~detector.kept_).mean() <= 0.1
+def test_no_more_than_a_fifth_is_set_aside():
+    detector = LLR(background="uniform", cap=None, em_rounds=5).fit([*SEA, *texts_about("law", 20, seed=1)])
+    assert (~detector.kept_).mean() == pytest.approx(0.2)
     assert LLR().fit(SEA).kept_ is None
 
 
