@@ -130,6 +130,8 @@ def _chosen(
             and each.preset in (None, choice.preset or DEFAULT)
             and (not each.settings or each.settings == choice.settings)
         ]
+        if each.preset:  # llr:topics is not llr:topics(cap=3), if the sweep has both
+            found = [choice for choice in found if choice.settings == each.settings] or found
         if of_sweep and not found:
             _print_note(f"{each.name} is not in the sweep with this preset and settings; it is run as well.")
         chosen += found or [each]

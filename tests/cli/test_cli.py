@@ -358,6 +358,7 @@ set.counting.weight = 5
             ["counting on tiny/sea at 10%, seed 3"],
             "counting is not in the sweep with",
         ),
+        ("-d counting:heavy", ["counting:heavy(weight=5) on tiny/sea at 10%, seed 3"], ""),
         ("-d llr(smoothing=2)", ["llr(smoothing=2) on tiny/sea at 10%, seed 3"], ""),
         (
             "-d llr(smoothing=7)",
@@ -374,6 +375,12 @@ def test_options_go_before_a_sweep_file_and_choose_from_its_detectors(here, opti
     assert result.stdout.splitlines() == cells
     assert message in result.stderr
     assert ("it is run as well" in result.stderr) == (" is not" in message)
+
+
+def test_a_preset_names_the_detector_of_a_sweep_that_has_no_settings(here):
+    (here / "sweep.toml").write_text(SWEEP.replace('"llr"', '"llr:robust", "llr:robust(cap=3)"'))
+    result = adbench("run --dry-run -v --sweep sweep.toml -d llr:robust")
+    assert result.stdout.splitlines() == ["llr:robust on tiny/sea at 10%, seed 3"]
 
 
 @pytest.mark.parametrize(
