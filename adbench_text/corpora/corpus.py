@@ -15,7 +15,6 @@ from adbench_text.code_version import PROTOCOL, code_version
 from adbench_text.errors import DataError, InvalidValueError
 from adbench_text.escaping import file_name, from_utf8, one_line, utf8
 from adbench_text.failures import as_plugin_error, place_of_method
-from adbench_text.plugins.cleaner import Cleaner
 from adbench_text.plugins.dataset import Dataset, Documents, Edition, Redraw
 from adbench_text.text.words import digest
 
@@ -142,6 +141,8 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
 def cleaned(train: Documents, test: Documents, language: str) -> "pd.DataFrame":
     """Return a table of the raw documents of both parts, with their cleaned texts."""
     import pandas as pd
+
+    from adbench_text.plugins.cleaner import Cleaner  # scikit-learn: completion of the shell needs none
 
     texts = [*train.texts, *test.texts]
     columns = (
