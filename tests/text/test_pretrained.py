@@ -210,7 +210,8 @@ def test_a_package_that_is_missing_is_one_line_with_the_command(home, monkeypatc
     forget()
     detector = OCSVM(encoder=method)
     for use in (lambda: detector.fit(TRAIN), lambda: detector.prepare(TRAIN), detector.resources):
-        with pytest.raises(PluginError, match=rf"'{method}' needs the package no-such-package; {COMMAND[method]}"):
+        message = rf"'{method}' needs the package no-such-package; {COMMAND[method]}"
+        with pytest.raises(PluginError, match=message):
             use()
 
 
