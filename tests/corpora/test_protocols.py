@@ -169,6 +169,7 @@ def test_the_command_line_offers_every_protocol():
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
+        ({"language": "german"}, "language must be a code .*, got 'german'"),
         ({"protocol": "bogus"}, "its protocol must be one of one-vs-rest, .*, got 'bogus'"),
         ({"protocol": "redrawn"}, "redraw must be a Redraw with the protocol redrawn"),
         ({"redraw": Redraw(0.5)}, "redraw must be a Redraw with the protocol redrawn"),
