@@ -9,8 +9,8 @@ score is the mean cosine distance to its k nearest training documents (as in PyO
 where n is its count in the document, N the number of training documents, and N_w the number of those
 that contain it (scikit-learn's smoothed TF-IDF with sublinear counts, as in the encoder ``svd``). A word
 that no training document contains has N_w = 0: it matches nothing, and counts in the length of the
-document. So a document without any known word has distance 1 from everything. With `characters`, n-grams of the
-characters of each word take the place of words: parts of inflected and compound words match.
+document. So a document without any known word has distance 1 from everything. With `characters`, n-grams of
+the characters of each word take the place of words: parts of inflected and compound words match.
 
 The sublinear counts were chosen on `pydocs` (seed 0, ``adbench-text run -d knn-words -s pydocs``): mean
 AUROC 88.3 at 0 % of contamination and 84.2 at 10 %, against 86.9 and 83.3 with plain counts. So was k:
