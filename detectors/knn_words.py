@@ -99,7 +99,7 @@ class KNNWords(TextDetector):
         n, one_more = len(texts), (1 + len(texts)) / np.exp(self._idf - 1)
         return self._mean_distances(self._vectors(texts, np.log(n / (one_more - 1)) + 1), leave_out=True)
 
-    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", Sequence[str]]:
+    def _counted(self, texts: list[str]) -> tuple["csr_array[Any]", Sequence[str] | NDArray[Any]]:
         """Return the counts of the terms of texts, of shape (n_texts, n_terms), and the terms."""
         counts, words = count_words(texts)
         if self.characters is None:
