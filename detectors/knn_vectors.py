@@ -82,19 +82,20 @@ class KNNVectors(VectorDetector):
 
         `own` is the reference that each document is itself, which is left out; -1 if it is none.
         """
-        vectors, n = _unit(X), len(self._neighbours)
+        vectors, references, n = _unit(X), self._neighbours.T.astype(np.float64), len(self._neighbours)
         k = min(self.k, n - (own is not None))
         scores = np.ones(len(X))
         if k == 0:  # a single training document has no neighbours
             return scores
         for start in range(0, len(X), _ROWS):
             block = slice(start, start + _ROWS)
-            similarity = vectors[block] @ self._neighbours.T
+            # in float32 a distance would depend on the other documents of the block
+            similarity = vectors[block].astype(np.float64) @ references
             if own is not None:
                 rows = np.flatnonzero(own[block] >= 0)
                 similarity[rows, own[block][rows]] = -np.inf
             similarity.partition(n - k, axis=1)
-            scores[block] = 1 - similarity[:, n - k :].mean(axis=1, dtype=np.float64)
+            scores[block] = 1 - similarity[:, n - k :].mean(axis=1)
         return np.maximum(scores, 0)  # -1e-7 by rounding
 
 

@@ -101,6 +101,7 @@ def _of_dataset(name: str) -> dict[str, Any]:
         "source": getattr(dataset, "source", ""),
         "licence": getattr(dataset, "licence", ""),
         "citation": getattr(dataset, "citation", ""),
+        "language": dataset.language,
     }
     try:
         loaded = corpus.load(dataset)

@@ -221,6 +221,7 @@ class WordLlama(Encoder):
         counts, vocabulary = count_words(texts)
         known = pretrained.word_pieces()
         pieces = counts.astype(np.float32) @ known.of(vocabulary)
+        pieces.sort_indices()  # a sum in another order, as other texts give it, has another last bit
         total = np.asarray(pieces.sum(axis=1)).reshape(-1, 1)
         mean = (pieces @ known.vectors) / np.where(total > 0, total, 1)
         return cast(NDArray[Any], mean)

@@ -58,3 +58,10 @@ def test_what_has_no_vector_is_far_from_everything():
 @pytest.mark.parametrize(("encoder", "is_left_out"), [("mean", True), ("tfidf", False), ("svd", False)])
 def test_a_document_takes_part_in_its_score_if_the_encoder_learns_from_it(encoder, is_left_out):
     assert KNNVectors(encoder=encoder).leaves_out_self == is_left_out
+
+
+def test_a_score_does_not_depend_on_the_other_documents():
+    detector = KNNVectors(k=5, encoder="wordllama").fit(texts_about("sea", 60, seed=0))
+    texts = texts_about("sea", 30, seed=1) + texts_about("law", 30, seed=2)
+    alone = [detector.decision_function([text])[0] for text in texts]
+    np.testing.assert_allclose(detector.decision_function(texts), alone, rtol=1e-12)
