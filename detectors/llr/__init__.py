@@ -72,7 +72,7 @@ _MOST_DROPPED = 0.3  # share of the documents
 
 
 def _without_vectors(language: str, preset: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a preset for a language of which there are no word vectors."""
+    """Return the settings of a preset for a language without word vectors."""
     own = {"language": language, "background": "wordfreq"}
     return {**preset, **(own if language in languages() else {"background": "uniform"}), "coherence": 0}
 
