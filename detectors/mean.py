@@ -30,14 +30,15 @@ from adbench_text.plugins.scores import REGIMES
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
 
-_TOPICS = "llr(background=mean, capped=0.3, coherence=2, topics=16)"
-_ROBUST = "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)"
-_VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
-_PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"  # in a language without vectors
-_PRESETS: dict[str, dict[str, Any]] = {
-    "topics": {"members": f"{_TOPICS}, {_VECTORS}"},
-    "robust": {"members": f"{_ROBUST}, {_VECTORS}"},
+_LLR = {
+    "topics": "llr(background=mean, capped=0.3, coherence=2, topics=16)",
+    "robust": "llr(background=mean, capped=0.3, coherence=2, topics=16, em_rounds=5)",
 }
+_PARTS_OF_WORDS = "knn-words(characters=5, references=1000)"
+_VECTORS = "knn-vectors(encoder=wordllama, references=1000)"
+# Few neighbours are best if all training documents are normal; many if outliers alike are among them.
+_NEAREST = "knn-vectors(encoder=wordllama, k=5, references=1000)"
+_OTHERS = {"topics": f"{_PARTS_OF_WORDS}, {_NEAREST}", "robust": _VECTORS}  # in English
 
 
 class _Members(Range):
@@ -61,10 +62,10 @@ class Mean(TextDetector):
     """The mean of the robust z-scores of other detectors; see the head of the module.
 
     The presets ``topics`` and ``robust`` are the means of `llr` with its preset of that name and of
-    `knn-vectors`: for normal training documents, and for those with outliers among them. The vectors are
-    those of ``wordllama``; ``encoder=minilm`` takes a sentence encoder instead (the extra ``[encoders]``).
-    The vectors of ``wordllama`` are English: in other languages `knn-words` on parts of words is the second
-    member, unless an encoder is given.
+    `knn-vectors`: for normal training documents, and for those with outliers among them. ``topics`` also has
+    `knn-words` on parts of words. The vectors are those of ``wordllama``; ``encoder=minilm`` takes a sentence
+    encoder instead (the extra ``[encoders]``). The vectors of ``wordllama`` are English: in other languages
+    `llr` and `knn-words` on parts of words are the members of both presets.
 
     Parameters
     ----------
@@ -74,8 +75,8 @@ class Mean(TextDetector):
         if it keeps all, their order does not change a score. The first one that scores words explains the
         documents. A detector that is named twice counts twice.
     encoder : str or None, default None
-        The encoder of all members that work on document vectors, as for `VectorDetector`; None for the one
-        that each member names.
+        The encoder of all members that work on document vectors, as for `VectorDetector`; if there are none,
+        ``knn-vectors(references=1000)`` with it becomes a member. None for the one that each member names.
     contamination, random_state
         See `TextDetector`; all members have the same seed.
 
@@ -103,8 +104,8 @@ class Mean(TextDetector):
     def presets(cls, dataset: str) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """Return the presets of the class, with the configuration of `llr` for the dataset's language."""
         if (language := registry.language_of(dataset)) == "en":
-            return {name: [settings] for name, settings in _PRESETS.items()}
-        return {name: [cls.for_documents(language, {}, normal=name == "topics")[1]] for name in _PRESETS}
+            return {name: [{"members": f"{llr}, {_OTHERS[name]}"}] for name, llr in _LLR.items()}
+        return {name: [cls.for_documents(language, {}, normal=name == "topics")[1]] for name in _LLR}
 
     @classmethod
     def for_documents(
@@ -119,12 +120,18 @@ class Mean(TextDetector):
         llr = registry.detector("llr")
         name, of_llr = llr.for_documents(language, settings, normal=normal)
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-        second = _VECTORS if language == "en" or settings.get("encoder") else _PARTS_OF_WORDS
-        return name, {"members": f"llr({listed}), {second}"}
+        others = _OTHERS[name] if language == "en" else _PARTS_OF_WORDS
+        return name, {"members": f"llr({listed}), {others}"}
 
     def build_members(self) -> list[TextDetector]:
         """Return the members, unfitted, with checked hyper-parameters and the seed of the detector."""
-        return list(map(self._built, choices(self.members)))
+        return list(map(self._built, self._choices()))
+
+    def _choices(self) -> list[DetectorChoice]:
+        listed = choices(self.members)
+        if self.encoder and not any(map(_works_on_vectors, listed)):
+            listed.append(DetectorChoice.parse(_VECTORS))
+        return listed
 
     def _built(self, choice: DetectorChoice) -> TextDetector:
         name = choice.name
@@ -136,7 +143,7 @@ class Mean(TextDetector):
                 f"{name}:{choice.preset} has {len(grid)} configurations; name one of them."
             )
         settings = grid[0]
-        if self.encoder and issubclass(registry.detector(name), VectorDetector):
+        if self.encoder and _works_on_vectors(choice):
             settings = {**settings, "encoder": self.encoder}
         member = build(name, settings, self.random_state)
         if member.is_oracle:
@@ -164,7 +171,7 @@ class Mean(TextDetector):
     def resources(self) -> dict[str, str]:
         """Return the digest of the code of each member, its libraries and its resources."""
         used: dict[str, str] = {}
-        pairs = zip(choices(self.members), self.build_members(), strict=True)
+        pairs = zip(self._choices(), self.build_members(), strict=True)
         for position, (choice, member) in enumerate(pairs, start=1):
             code = registry.module_of("detectors", choice.name), type(member), member.implementation
             of_member = {"code": code_version(*code), "libraries": libraries(*code), **member.resources()}
@@ -260,6 +267,10 @@ class Mean(TextDetector):
         # added in the order of their size: the order of the members does not change a bit
         mean: Scores = np.sort(z, axis=0).mean(axis=0)
         return mean
+
+
+def _works_on_vectors(choice: DetectorChoice) -> bool:
+    return issubclass(registry.detector(choice.name), VectorDetector)
 
 
 def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:

@@ -115,6 +115,14 @@ def test_an_encoder_is_that_of_all_members_on_vectors():
         Mean(encoder="sdv").check_params()
 
 
+def test_an_encoder_without_a_member_on_vectors_makes_one():
+    *others, vectors = Mean(members="llr, knn-words(k=5)", encoder="svd").build_members()
+    assert [type(member).__name__ for member in others] == ["LLR", "KNNWords"]
+    assert (vectors.name, vectors.encoder, vectors.references) == ("knn-vectors", "svd", 1000)
+    detector = Mean(members="llr, knn-words(k=5)", encoder="svd")
+    assert {name.partition(".")[0] for name in detector.resources()} == {"member1", "member2", "member3"}
+
+
 @pytest.mark.parametrize(
     ("language", "settings", "encoder"),
     [("en", {}, "wordllama"), ("de", {}, None), ("de", {"encoder": "svd"}, "svd")],
