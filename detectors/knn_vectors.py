@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from adbench_text.checks import Range, Whole
 from adbench_text.detectors._references import places_of_references
+from adbench_text.detectors._robust_scale import RobustScale
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import Matrix, find_method
 
@@ -52,6 +53,7 @@ class KNNVectors(VectorDetector):
 
     name = "knn-vectors"
     ranges: ClassVar[Mapping[str, Range]] = {"k": Whole(1), "references": Whole(2, nullable=True)}
+    takes_labels: ClassVar[bool] = True
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 
@@ -68,14 +70,31 @@ class KNNVectors(VectorDetector):
     def _fit_vectors(self, X: Matrix) -> None:
         self._places = places_of_references(len(X), self.references, self.random_state)
         self._neighbours = _unit(X)[self._places]
+        self._towards = np.zeros(X.shape[1])
+        if len(self._labelled.odd) > 1:
+            odd, fine = _unit(self._encoder(self._labelled.odd)), _unit(X)[self._labelled.is_fine]
+            scale = RobustScale.fit(self._left_out(X)).scale
+            self._towards = scale * _direction(odd, fine, self._neighbours)
+        self._offset = float((self._neighbours @ self._towards).mean())
 
     def _score_vectors(self, X: Matrix) -> NDArray[np.float64]:
-        return self._mean_distances(X)
+        return self._towards_outliers(X, self._mean_distances(X))
 
     def _score_training(self, texts: list[str]) -> NDArray[np.float64]:
-        own = np.full(len(texts), -1)
+        X = self._encoder(texts)
+        return self._towards_outliers(X, self._left_out(X))
+
+    def _towards_outliers(self, X: Matrix, distances: NDArray[np.float64]) -> NDArray[np.float64]:
+        if not self._towards.any():
+            return distances
+        along = _unit(X) @ self._towards - self._offset
+        return np.asarray(distances + np.maximum(along, 0), dtype=np.float64)
+
+    def _left_out(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the mean distances of the training documents; none is its own neighbour."""
+        own = np.full(len(X), -1)
         own[self._places] = np.arange(len(self._places))
-        return self._mean_distances(self._encoder(texts), own)
+        return self._mean_distances(X, own)
 
     def _mean_distances(self, X: Matrix, own: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return the mean cosine distance of each vector to its nearest references.
@@ -97,6 +116,29 @@ class KNNVectors(VectorDetector):
             similarity.partition(n - k, axis=1)
             scores[block] = 1 - similarity[:, n - k :].mean(axis=1)
         return np.maximum(scores, 0)  # -1e-7 by rounding
+
+
+def _direction(odd: Matrix, fine: Matrix, others: Matrix) -> NDArray[np.float64]:
+    """Return the direction from other documents to known outliers, as long as it can be trusted.
+
+    `fine` are documents known to be normal. The scores of others along it have the standard deviation
+
+        w = (sum of z of the outliers / (k + 3) - sum of z of the normal ones / (m + 3)) / 2, from 0 to 1
+
+    where k and m are their numbers, and z is the score of a document along a direction found without it, in
+    standard deviations of the others. So one outlier alone, or several that are not alike, have no effect.
+    """
+    centre, k = others.mean(axis=0), len(odd)
+
+    def scaled(towards: NDArray[Any]) -> NDArray[Any]:
+        deviation = float((others @ towards).std())
+        return towards / deviation if deviation else np.zeros_like(towards)
+
+    towards = scaled(odd.mean(axis=0) - centre)
+    of_odd = [(own - centre) @ scaled((odd.sum(axis=0) - own) / (k - 1) - centre) for own in odd]
+    of_fine = (fine - centre) @ towards
+    weight = (sum(of_odd) / (k + 3) - of_fine.sum() / (len(fine) + 3)) / 2
+    return np.asarray(min(max(weight, 0.0), 1.0) * towards, dtype=np.float64)
 
 
 def _unit(X: Matrix) -> Matrix:

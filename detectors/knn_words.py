@@ -71,6 +71,7 @@ class KNNWords(TextDetector):
         "characters": Whole(1, nullable=True),
     }
     leaves_out_self: ClassVar[bool] = True
+    takes_labels: ClassVar[bool] = True  # a known outlier is no neighbour
     trusted_types = frozenset[str]()
     not_saved: ClassVar[frozenset[str]] = frozenset({"_places"})
 

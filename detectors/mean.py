@@ -26,6 +26,7 @@ from adbench_text.errors import DetectorError, InvalidValueError
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DetectorChoice, build, split_list
 from adbench_text.plugins.detector import OF_TRAINING, Scores, TextDetector, TokenScore
+from adbench_text.plugins.labels import FINE, ODD
 from adbench_text.plugins.scores import REGIMES
 from adbench_text.plugins.vector_detector import VectorDetector
 from adbench_text.text.encoders import METHODS, find_method
@@ -120,7 +121,7 @@ class Mean(TextDetector):
         llr = registry.detector("llr")
         name, of_llr = llr.for_documents(language, settings, normal=normal)
         listed = ", ".join(f"{key}={value}" for key, value in of_llr.items())
-        others = _OTHERS[name] if language == "en" else _PARTS_OF_WORDS
+        others = _OTHERS["topics" if normal else "robust"] if language == "en" else _PARTS_OF_WORDS
         return name, {"members": f"llr({listed}), {others}"}
 
     def build_members(self) -> list[TextDetector]:
@@ -203,6 +204,11 @@ class Mean(TextDetector):
         return None if None in regimes else max(regimes, key=REGIMES.index)
 
     @property
+    def takes_labels(self) -> bool:  # type: ignore[override]
+        """Whether a member learns from labels."""
+        return any(member.takes_labels for member in self.build_members())
+
+    @property
     def leaves_out_self(self) -> bool:  # type: ignore[override]
         """Whether no training document has a part in its own score: whether that is so for all members."""
         return all(member.leaves_out_self for member in self.build_members())
@@ -210,16 +216,22 @@ class Mean(TextDetector):
     def _fit(self, texts: list[str]) -> None:
         self._members = self.build_members()
         first, *others = self._members
-        first.fit(texts)
+        self._fit_member(first, texts, np.ones(len(texts), dtype=np.bool_))
         self.kept_ = first.kept_
         kept = np.ones(len(texts), dtype=np.bool_) if first.kept_ is None else first.kept_
         for member in others:
-            member.fit(list(compress(texts, kept)))
-        self._of_training = [first.decision_scores_] + [
+            self._fit_member(member, texts, kept)
+        self._of_training = [first.decision_scores_[: len(texts)]] + [
             _scores_of_training(member, texts, kept) for member in others
         ]
         self._scales = [RobustScale.fit(scores) for scores in self._of_training]
         self.ran_on_ = {name: value for member in self._members for name, value in member.ran_on_.items()}
+
+    def _fit_member(self, member: TextDetector, texts: list[str], kept: NDArray[np.bool_]) -> None:
+        """Fit a member on documents that were kept, and on the known outliers if it learns from them."""
+        odd = self._labelled.odd if member.takes_labels else []
+        fine = np.where(self._labelled.is_fine[kept], FINE, np.nan)
+        member.fit([*compress(texts, kept), *odd], np.append(fine, [ODD] * len(odd)))
 
     def _score(self, texts: list[str]) -> Scores:
         return self._mean([member.decision_function(texts) for member in self._members])
@@ -276,7 +288,7 @@ def _works_on_vectors(choice: DetectorChoice) -> bool:
 def _scores_of_training(detector: TextDetector, texts: Sequence[str], kept: NDArray[np.bool_]) -> Scores:
     """Return the scores of training documents by a detector that was fitted on those that were kept."""
     scores = np.empty(len(texts))
-    scores[kept] = detector.decision_scores_
+    scores[kept] = detector.decision_scores_[: kept.sum()]  # known outliers come after them
     if not kept.all():
         scores[~kept] = detector.decision_function(list(compress(texts, ~kept)))
     return scores

@@ -18,6 +18,7 @@ from sklearn import exceptions
 
 from adbench_text.checks import SEED, Number, Range, declared_ranges
 from adbench_text.errors import DetectorError, InvalidValueError, UnknownNameError
+from adbench_text.plugins.labels import Labels
 from adbench_text.plugins.scores import FROM_SCRATCH, Scores, TokenScore, check_scores, check_texts
 
 if TYPE_CHECKING:
@@ -104,6 +105,8 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         Hyper-parameters that move the threshold and never a score. Of the class.
     leaves_out_self : bool
         Whether no training document has a part in its own score in ``decision_scores_``. Of the class.
+    takes_labels : bool
+        Whether ``fit`` learns from `y`, the labels of some training documents. Of the class.
     reads_raw : bool
         Whether it reads documents as they were written; the others get cleaned ones. Of the class.
     trusted_types : frozenset of str, or None
@@ -142,6 +145,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
     computes_with: ClassVar[frozenset[str]] = frozenset({"numpy", "scipy", "scikit-learn"})
     threshold_params: ClassVar[frozenset[str]] = frozenset({"contamination"})
     leaves_out_self: ClassVar[bool] = False
+    takes_labels: ClassVar[bool] = False
     reads_raw: ClassVar[bool] = False
     trusted_types: frozenset[str] | None = None
     not_saved: ClassVar[frozenset[str]] = frozenset()
@@ -328,16 +332,25 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         ----------
         texts : sequence of str
             Training documents, assumed to be mostly normal.
-        y : ignored
-            For compatibility with PyOD.
+        y : sequence of float of shape (n_train,), optional
+            Labels of a detector that `takes_labels`: 1 for a known outlier, 0 for a document known to be
+            normal, NaN for any other. Others ignore it, as in PyOD. Known outliers are not among the
+            documents that ``kept_`` and `training_token_scores` are about.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        InvalidValueError
+            If a value is out of range, or no document is left that is not a known outlier.
         """
         checked = check_texts(texts)
         self.check_params()
         self._set_n_classes(None)
+        self._labelled = Labels.of(checked, y if self.takes_labels else None)
+        checked = self._labelled.rest(checked)
         # set before _fit: an observer may ask for scores during training
         self._training_texts: list[str] | None = checked
         try:
@@ -401,14 +414,14 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         return self
 
     def _not_learned(self) -> set[str]:
-        return {"_training_texts", "observer", *self.not_saved, *self.get_params(deep=False)}
+        return {"_training_texts", "_labelled", "observer", *self.not_saved, *self.get_params(deep=False)}
 
     def __getattr__(self, name: str) -> Any:
         # Scores of the training documents cost as much as any; a benchmark never asks for them.
         # A detector that was read back has no training documents.
         texts: list[str] | None = self.__dict__.get("_training_texts")
         if name in OF_TRAINING and texts is not None:
-            self.decision_scores_ = check_scores(self._score_training(texts), len(texts))
+            self.decision_scores_ = self._scores_of_training(texts)
             self._process_decision_scores()
             return self.__dict__[name]
         if name in OF_TRAINING and "_training_texts" in self.__dict__:
@@ -416,6 +429,16 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
                 f"This {type(self).__name__} was saved without the scores of its training texts."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _scores_of_training(self, texts: list[str]) -> Scores:
+        """Return the scores of all training documents; known outliers are scored as any others."""
+        scores = check_scores(self._score_training(texts), len(texts))
+        if not self._labelled.odd:
+            return scores
+        of_all = np.empty(len(self._labelled.is_odd))
+        of_all[~self._labelled.is_odd] = scores
+        of_all[self._labelled.is_odd] = self.decision_function(self._labelled.odd)
+        return of_all
 
     def predict(self, X: Sequence[str], return_confidence: bool = False) -> Any:
         """Return 1 for each document above the threshold, else 0; see PyOD."""

@@ -24,7 +24,8 @@ The cap is for jargon: general language hardly knows a word that all documents o
 each of them would count as overwhelming evidence for whichever class was seen in training. Evidence
 against a document has no cap.
 
-The training documents are scored by counts without their own words.
+The training documents are scored by counts without their own words. Known outliers move into the language
+that a document is judged against; see `outliers`.
 
 - ``preset topics``, for training data that are normal: a document is judged by the best of several topics
   (see `topics`); and the score adds the coherence of a document's word vectors (see `coherence`), the
@@ -47,6 +48,7 @@ from adbench_text.detectors._robust_scale import select
 from adbench_text.detectors.llr.background import BACKGROUNDS, frequencies, languages, wordfreq
 from adbench_text.detectors.llr.coherence import Directions, coherence
 from adbench_text.detectors.llr.mixture import Counts, Mixture, Side, cap_of, set_aside
+from adbench_text.detectors.llr.outliers import Outliers
 from adbench_text.detectors.llr.topics import DOCUMENTS_OF_A_TOPIC, Judged, Topics, mean_of
 from adbench_text.plugins import registry
 from adbench_text.plugins.configure import DEFAULT
@@ -133,8 +135,13 @@ class LLR(TextDetector):
         "coherence": Number("[0, inf)"),
     }
     leaves_out_self: ClassVar[bool] = True
+    takes_labels: ClassVar[bool] = True
     trusted_types = frozenset(
-        {"adbench_text.detectors.llr.coherence.Directions", "adbench_text.detectors.llr.topics.Topics"}
+        {
+            "adbench_text.detectors.llr.coherence.Directions",
+            "adbench_text.detectors.llr.outliers.Outliers",
+            "adbench_text.detectors.llr.topics.Topics",
+        }
     )
     not_saved: ClassVar[frozenset[str]] = frozenset(
         {"_aside", "_background", "_counts", "_place", "_vocabulary"}
@@ -224,6 +231,7 @@ class LLR(TextDetector):
         self._counts = counts
         self._vocabulary, self._words = vocabulary, Vocabulary(vocabulary)
         self._background: NDArray[np.float64] | None = None
+        self._outliers = Outliers.of(self._labelled.odd)
         self._aside_smoothing = _ASIDE_WEIGHT * max(float(counts.lengths.sum()), 1.0)
         self._aside = np.zeros(len(texts), dtype=np.bool_)
         self._cap = np.inf if self.cap is None else self.cap
@@ -303,12 +311,18 @@ class LLR(TextDetector):
         mixture = self._mixture_of(vocabulary)
         if self._topics:
             rows, other = self._words.numbers(vocabulary), mixture.other()
-            return mean_of([topics.judged(counts, rows, other) for topics in self._topics])
-        evidence = mixture.evidence()
-        return Judged(counts.matrix @ evidence, evidence[counts.columns])
+            judged = mean_of([topics.judged(counts, rows, other) for topics in self._topics])
+        else:
+            evidence = mixture.evidence()
+            judged = Judged(counts.matrix @ evidence, evidence[counts.columns])
+        return self._outliers.judged(judged, counts, vocabulary, mixture.background)
 
     def _judged_left_out(self, counts: Counts, places: Any = slice(None)) -> Judged:
         """Return the same of training documents, each by counts without its own."""
+        judged, background = self._judged_by_training(counts, places), self._training_background()
+        return self._outliers.judged(judged, counts, self._vocabulary, background)
+
+    def _judged_by_training(self, counts: Counts, places: Any) -> Judged:
         mixture, aside = self._mixture_of_training(), self._aside[places]
         if not self._topics:
             entries = mixture.evidence_left_out(counts, ~aside, aside)

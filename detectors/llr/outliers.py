@@ -1,0 +1,55 @@
+"""Known outliers: a document is judged against a language that has learned from them.
+
+With m(w) the number of known outliers that contain a word, M the sum of m, q(w) the background frequency and
+A = 3,000 words, the frequency that a document is judged against becomes
+
+    q'(w) = (m(w) + A q(w)) / (M + A)
+
+and the evidence of a word loses half of log[ q'(w) / q(w) ]. A few outliers have little weight: in q', one of
+sixty words has 2 %, fifty have half. The training frequencies keep q as their background.
+
+All of the logarithm, instead of half, was measured on 20 Newsgroups (``llr:topics``, two draws): fifty
+outliers of one class then cost 2.3 points of AUROC on those of other classes, where half of it gains 0.3.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from adbench_text.detectors.llr.mixture import Counts
+from adbench_text.detectors.llr.topics import Judged
+from adbench_text.text.vocabulary import Vocabulary
+from adbench_text.text.words import count_words
+
+_WEIGHT = 3000.0  # of the background, in words
+_SHARE = 0.5  # of the evidence
+
+
+class Outliers:
+    """The words of known outliers; it holds numbers of documents, no document."""
+
+    def __init__(self, words: Vocabulary, counts: NDArray[np.float64]) -> None:
+        self._words, self._counts = words, counts
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "Outliers":
+        """Count the documents that contain each word."""
+        counts, words = count_words(texts)
+        n_documents = np.bincount(counts.indices, minlength=len(words))
+        return cls(Vocabulary(words.tolist()), n_documents.astype(np.float64))
+
+    def judged(
+        self, judged: Judged, counts: Counts, words: NDArray[np.str_], background: NDArray[np.float64]
+    ) -> Judged:
+        """Return what is found of documents, less the evidence that they are like known outliers."""
+        if not len(self._words):
+            return judged
+        of_words = self.evidence(words, background)
+        return Judged(judged.sums - counts.matrix @ of_words, judged.entries - of_words[counts.columns])
+
+    def evidence(self, words: NDArray[np.str_], background: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the evidence of each word that its document is an outlier of a known kind."""
+        known = np.append(self._counts, 0.0)[self._words.numbers(words)]
+        share = (known / background + _WEIGHT) / (self._counts.sum() + _WEIGHT)
+        return np.asarray(_SHARE * np.log(share), dtype=np.float64)
