@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from adbench_text.checks import Whole
 from adbench_text.errors import AdbenchTextError
+from adbench_text.plugins.labels import FINE, ODD
 from adbench_text.plugins.scores import N_TYPICAL, TokenScore, centre
 
 if TYPE_CHECKING:
@@ -67,8 +69,34 @@ class LeftOut:
         return [answers[number] for number in range(len(texts))]
 
 
+class Known(NamedTuple):
+    """What is known of some documents, for a detector that `takes_labels`; any other learns nothing of it."""
+
+    odd: Sequence[str] = ()  #: outliers, besides the documents to be scored
+    is_fine: NDArray[np.bool_] | None = None  #: which of these are known to be normal
+
+    def fit(
+        self, detector: "TextDetector", texts: Sequence[str], kept: NDArray[np.bool_] | None = None
+    ) -> "TextDetector":
+        """Fit a detector on documents, on those that are kept."""
+        kept = np.ones(len(texts), dtype=np.bool_) if kept is None else kept
+        learned = list(compress(texts, kept))
+        if not detector.takes_labels or (not self.odd and self.is_fine is None):
+            return detector.fit(learned)
+        is_fine = np.zeros(len(texts), dtype=np.bool_) if self.is_fine is None else self.is_fine
+        labels = np.append(np.where(is_fine[kept], FINE, np.nan), [ODD] * len(self.odd))
+        return detector.fit([*learned, *self.odd], labels)
+
+
+NOTHING_KNOWN = Known()
+
+
 def left_out(
-    detector: "TextDetector", texts: Sequence[str], n_folds: int = N_FOLDS, seed: int = 0
+    detector: "TextDetector",
+    texts: Sequence[str],
+    n_folds: int = N_FOLDS,
+    seed: int = 0,
+    known: Known = NOTHING_KNOWN,
 ) -> LeftOut:
     """Return scores of at least two documents, each by a detector that was fitted without it.
 
@@ -77,7 +105,7 @@ def left_out(
     """
     Whole(2).check("n_folds", n_folds)
     if detector.leaves_out_self:
-        scores = detector.fit(texts).decision_scores_
+        scores = known.fit(detector, texts).decision_scores_[: len(texts)]
         fold_of = np.zeros(len(texts), dtype=np.int64)
         return LeftOut(scores, "leave-one-out", detector, texts, [detector], fold_of)
     from sklearn.base import clone
@@ -87,7 +115,7 @@ def left_out(
     scores = np.empty(len(texts))
     detectors = []
     for fold in range(n_folds):
-        fitted = clone(detector).fit([text for text, own in zip(texts, fold_of, strict=True) if own != fold])
+        fitted = known.fit(clone(detector), texts, fold_of != fold)
         rows = np.flatnonzero(fold_of == fold).tolist()
         scores[rows] = fitted.decision_function([texts[row] for row in rows])
         detectors.append(fitted)

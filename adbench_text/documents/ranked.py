@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.documents.left_out import LeftOut
+from adbench_text.documents.marks import Marked
 from adbench_text.documents.survey import Survey
 from adbench_text.orders import P_OF_ORDER
 from adbench_text.plugins.cleaner import Cleaner
@@ -40,6 +41,7 @@ class OddDocuments:
           empty for documents that are in no list
         - ``copy_of``: row of the document with the same words, or most of them, that is scored for this one
         - ``n_copies``: number of documents that are copies of this one
+        - ``mark``: odd or fine for a document that is marked, or whose copy is; it has no rank, unless kept
     lists : mapping of str to DataFrame
         By order (``"words"``, ``"form"``, ``"both"``): the different documents that are odd, or among the
         first. The columns are those of the table, with the ranks of this order; and ``text``, the document
@@ -60,6 +62,10 @@ class OddDocuments:
         Number of different documents that the detector has learned from.
     n_near_copies : int
         Number of documents that share most of their words with another one.
+    marked : Marked
+        The documents that were marked.
+    odds_of_form : float
+        How much more form counts beside words than without marks.
     """
 
     table: pd.DataFrame
@@ -72,17 +78,23 @@ class OddDocuments:
     other_language: str | None
     n_learned: int
     n_near_copies: int
+    marked: Marked
+    odds_of_form: float
 
 
-def table_of(found: Survey, scores: Mapping[str, Array]) -> pd.DataFrame:
-    """Return the numbers of all documents in the order of the input, given the scores of originals."""
+def table_of(found: Survey, scores: Mapping[str, Array], odds: float = 1.0) -> pd.DataFrame:
+    """Return the numbers of all documents in the order of the input, given the scores of originals.
+
+    `odds` are those of form against words where both are joined.
+    """
     by_words, rows = scores["words"], np.arange(len(found.original))
     by_form = scores.get("form", np.full(len(rows), np.nan))
     # without form, nothing is known of documents without words
     is_known = ~np.isnan(by_form if "form" in scores else by_words)
     original = np.where((found.original >= 0) & is_known[found.original], found.original, rows)
     p, p_form = p_values_within(by_words), p_values_within(by_form)
-    numbers = {"score": by_words, "p": p, "p_form": p_form, "p_both": p_values_within(joined(p, p_form))}
+    p_both = p_values_within(joined(p, p_form, odds))
+    numbers = {"score": by_words, "p": p, "p_form": p_form, "p_both": p_both}
     return pd.DataFrame(
         {
             "row": rows,
@@ -127,17 +139,18 @@ class Explainer:
     """Looks up what makes documents odd."""
 
     cleaner: Cleaner
-    sample: pd.Index  # rows that the detectors learned from
     written: Mapping[int, str]  # documents by row
     of_words: LeftOut
+    sample: NDArray[np.int64]  # rows that it was learned from
     of_form: LeftOut | None
+    sample_of_form: NDArray[np.int64]  # likewise
 
     def __call__(self, documents: pd.DataFrame, by: str) -> pd.DataFrame:
         """Return documents with their texts and what makes them odd by an order."""
         found = dict.fromkeys(documents["row"], Explanation([], [], []))
         if by != "form":
             rows = documents.loc[documents["p"].notna(), "row"].tolist()
-            texts, positions = self._asked(rows)
+            texts, positions = self._asked(rows, self.sample)
             of_texts = explain(
                 *(texts, self.cleaner),
                 lambda cleaned: self.of_words.token_scores(cleaned, positions),
@@ -146,16 +159,16 @@ class Explainer:
             )
             found |= zip(rows, of_texts, strict=True)
         if by != "words" and self.of_form:
-            of_form = self.of_form.reasons(*self._asked([*found]))
+            of_form = self.of_form.reasons(*self._asked([*found], self.sample_of_form))
             for row, facts in zip(found, of_form, strict=True):
                 found[row] = found[row]._replace(why_form=facts[:N_WHY])
-        texts, _ = self._asked([*found])
         columns = pd.DataFrame([*found.values()], documents.index, Explanation._fields, dtype=object)
-        return documents.assign(text=texts, **columns)
+        return documents.assign(text=documents["row"].map(self.written), **columns)
 
-    def _asked(self, rows: list[int]) -> tuple[list[str], list[int]]:
-        """Return the texts of rows, and their positions in the sample; -1 for those outside."""
-        return [self.written[row] for row in rows], self.sample.get_indexer(pd.Index(rows)).tolist()
+    def _asked(self, rows: list[int], sample: NDArray[np.int64]) -> tuple[list[str], list[int]]:
+        """Return the texts of rows, and their positions in a sample; -1 for those outside."""
+        positions = pd.Index(sample).get_indexer(pd.Index(rows))
+        return [self.written[row] for row in rows], positions.tolist()
 
 
 def with_reasons(table: pd.DataFrame, lists: Iterable[pd.DataFrame]) -> pd.DataFrame:

@@ -7,13 +7,13 @@ from itertools import compress
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from adbench_text.checks import Number, check_choice
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
 from adbench_text.documents.chunks import in_chunks, results_of
-from adbench_text.documents.left_out import N_FOLDS, LeftOut, left_out
+from adbench_text.documents.left_out import N_FOLDS, NOTHING_KNOWN, Known, LeftOut, left_out
+from adbench_text.documents.marks import Marked, Marking
 from adbench_text.documents.own_detector import OwnDetector, own_detector
 from adbench_text.documents.ranked import (
     Explainer,
@@ -56,10 +56,17 @@ def odd_documents(
     keep_copies: bool = False,
     top: int = 10,
     max_copies: int | None = None,
+    marks: Mapping[int, str] | None = None,
+    keep_marked: bool = False,
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> OddDocuments:
     """Rank documents against each other; each is scored by what was learned from the others.
+
+    Marks of some documents change the ranks of the others. A detector that `takes_labels` learns from those
+    marked odd; no other detector learns from them as from normal documents. Words and form join in one list
+    (``by="both"``, if not asked for another), weighted by which of the two the marks came from:
+    `adbench_text.calibration.odds_of_form`.
 
     Parameters
     ----------
@@ -99,6 +106,11 @@ def odd_documents(
         Number of documents that a list has at least: what makes them odd is looked up, as for odd documents.
     max_copies : int, optional
         Documents with more copies are in no list.
+    marks : mapping of int to str, optional
+        ``"odd"`` or ``"fine"`` by row. A mark counts for all copies of a document.
+    keep_marked : bool
+        Whether marked documents are ranked, too. By default they leave the ranks, and p is the share of the
+        others.
     jobs : int or str
         Number of processes that read and score documents; or the address of the scheduler of a Dask cluster.
     progress : callable
@@ -132,6 +144,7 @@ def odd_documents(
     texts = texts if isinstance(texts, FileTexts) else check_texts(texts)
     look = Look(cleaner, seed, with_sketches=not keep_copies and not own.detector.reads_raw)
     found = survey(texts, look, sample, jobs, progress)
+    marked = Marked.of(marks or {}, found.original)
     progress("learning", 0, None)
     rest = found.rest(with_words=form is None)
     if len(rest) and own.detector.regime == TEST_BATCH:
@@ -139,20 +152,39 @@ def odd_documents(
             f"{own.label} scores documents by the batch that they come in, so it learns from all of them: "
             f"give sample={found.is_original.sum()} (--sample) or more, got {sample}."
         )
-    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=len(rest) > 0)
     of_form = learned(form, found.written, for_others=True) if form else None
-    scores = {"words": _spread(of_words, found)} | ({"form": _spread(of_form, found)} if of_form else {})
+    marking, normal, known = None, found, NOTHING_KNOWN
+    if len(marked.rows):
+        of_marked = _written(texts, {*marked.rows.tolist()})
+        before = learned(own.copy(), found.cleaned_with_words, n_folds, seed, for_others=True)
+        marking = Marking(marked, found, of_marked, cleaner, before, of_form)
+        normal, known = found.without(marked.odd), marking.known()
+    of_words = learned(
+        *(own, normal.cleaned_with_words, n_folds, seed),
+        for_others=len(rest) > 0 or marking is not None,
+        known=known,
+    )
+    scores = {"words": _spread(of_words, normal)} | ({"form": _spread(of_form, found)} if of_form else {})
     _score(texts, _Judge(cleaner, own, form), rest, scores, jobs, progress)
-    numbers = table_of(found, scores)
-    orders = [by or "words"] if by or not form else ["words", "form"]
+    if marking and keep_marked:
+        marking.score_odd(own, scores["words"])
+    elif marking:
+        for of_order in scores.values():
+            of_order[marked.rows] = np.nan
+    odds = marking.odds_of_form() if marking else 1.0
+    numbers = table_of(found, scores, odds).assign(mark=marked.of_rows(found.original))
+    orders = ["words"] if not form else ["both"] if marking else ["words", "form"]
+    orders = [by] if by else orders
     lists = {order: listed(in_order(numbers, order, alpha), top, max_copies) for order in orders}
     families = largest_families(found, numbers)
     progress("explaining", 0, None)
     written = _written(texts, {*families["row"]}.union(*(each["row"] for each in lists.values())))
-    explained = Explainer(cleaner, pd.Index(found.sample), written, of_words, of_form)
+    explained = Explainer(cleaner, written, of_words, normal.sample, of_form, found.sample)
     lists = {order: explained(of_order, order) for order, of_order in lists.items()}
+    if marking:
+        lists = {order: marking.with_likeness(of_order) for order, of_order in lists.items()}
     return OddDocuments(
-        table=with_reasons(in_order(numbers, by or "words", alpha), lists.values()),
+        table=with_reasons(in_order(numbers, orders[0], alpha), lists.values()),
         lists=lists,
         families=families.assign(text=families["row"].map(written)),
         detector=own.label,
@@ -162,6 +194,8 @@ def odd_documents(
         other_language=_other_language(found.cleaned_with_words, language),
         n_learned=len(of_words.scores),
         n_near_copies=int(found.is_near.sum()),
+        marked=marked,
+        odds_of_form=odds,
     )
 
 
@@ -179,14 +213,20 @@ def form_beside(own: OwnDetector, by: str | None, language: str, seed: int) -> O
 
 
 def learned(
-    own: OwnDetector, texts: list[str], n_folds: int = N_FOLDS, seed: int = 0, *, for_others: bool
+    own: OwnDetector,
+    texts: list[str],
+    n_folds: int = N_FOLDS,
+    seed: int = 0,
+    *,
+    for_others: bool,
+    known: Known = NOTHING_KNOWN,
 ) -> LeftOut:
     """Return the left-out scores of documents; if it scores others too, the detector is fitted on all."""
     with own.errors():
         own.detector.prepare(texts)
-        scored = left_out(own.detector, texts, n_folds, seed)
+        scored = left_out(own.detector, texts, n_folds, seed, known)
         if for_others and not own.detector.leaves_out_self:
-            own.detector.fit(texts)
+            known.fit(own.detector, texts)
     return scored
 
 

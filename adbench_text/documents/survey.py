@@ -8,7 +8,8 @@ representative: only it can be in the sample.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -92,6 +93,16 @@ class Survey:
         """Whether each document is scored."""
         is_original: NDArray[np.bool_] = self.original == np.arange(len(self.original))
         return is_original
+
+    def without(self, rows: NDArray[np.int64]) -> "Survey":
+        """Return the same with a sample without these rows."""
+        is_kept = ~np.isin(self.sample, rows)
+        return replace(
+            self,
+            sample=self.sample[is_kept],
+            written=list(compress(self.written, is_kept)),
+            cleaned_with_words=list(compress(self.cleaned_with_words, is_kept)),
+        )
 
     def rest(self, *, with_words: bool) -> NDArray[np.int64]:
         """Return the originals outside the sample, in order: all, or those with words."""

@@ -421,7 +421,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
         # A detector that was read back has no training documents.
         texts: list[str] | None = self.__dict__.get("_training_texts")
         if name in OF_TRAINING and texts is not None:
-            self.decision_scores_ = self._scores_of_training(texts)
+            self.decision_scores_ = self._of_all_training(texts)
             self._process_decision_scores()
             return self.__dict__[name]
         if name in OF_TRAINING and "_training_texts" in self.__dict__:
@@ -430,7 +430,7 @@ class TextDetector(BaseDetector):  # type: ignore[misc]  # PyOD has no type hint
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def _scores_of_training(self, texts: list[str]) -> Scores:
+    def _of_all_training(self, texts: list[str]) -> Scores:
         """Return the scores of all training documents; known outliers are scored as any others."""
         scores = check_scores(self._score_training(texts), len(texts))
         if not self._labelled.odd:
