@@ -14,7 +14,13 @@ from adbench_text.escaping import printable
 
 @click.command("fit", cls=SectionedCommand)
 @click.argument("file")
-@section("Input", *DOCUMENTS)
+@section(
+    "Input",
+    *DOCUMENTS,
+    click.Option(
+        ["--outliers"], metavar="FILE", help="Documents known to be odd, with the same columns and encoding."
+    ),
+)
 @section("Detector", *CHOICE)
 @section(
     "Output",
@@ -52,12 +58,14 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     own_detector(choice["detector"], choice["preset"], choice["settings"]).check_can_be_saved()
     # identifiers play no part in a fit: two documents may share one
     source = opened(file, {**options, "id": options["id"] or ""})
+    outliers = _outliers(options["outliers"], options) if options["outliers"] else []
     begin = time.perf_counter()
     with Rows() as progress:
         fitted = fit_model(
             FileTexts(source.texts),
             **choice,
             source=Path(file).name,
+            outliers=outliers,
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
@@ -66,6 +74,8 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
     n_different = facts["n_documents"] - facts["n_copies"] - facts["n_empty"]
     n_learned = fitted.training.n_documents
     learned = f"learned from {n_learned:,} of them, " if n_learned < n_different else ""
+    if facts["n_outliers"]:
+        learned += f"knows {count(facts['n_outliers'], 'outlier')}, "
     click.echo(
         f"{facts['n_documents']:,} documents, {count(facts['n_copies'], 'duplicate')}, "
         f"{facts['n_empty']:,} empty; {facts['configuration']}, {learned}"
@@ -91,3 +101,8 @@ def command(file: str, model: Path, overwrite: bool, **options: Any) -> None:
         from adbench_text.store.logged_model import log_model
 
         click.echo(f"Registered: {log_model(model, registered, options['tracking_uri'], alias)}")
+
+
+def _outliers(file: str, options: dict[str, Any]) -> list[str]:
+    """Return the documents of another file, whose suffix gives its format."""
+    return list(opened(file, {**options, "id": "", "kind": None}).texts())

@@ -35,8 +35,9 @@ if TYPE_CHECKING:
     from adbench_text.documents.page import PageDocument
     from adbench_text.documents.ranked import OddDocuments
 
-_OURS = ("rank", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
+_OURS = ("rank", "mark", "row", "score", "p", "p_form", "p_both", "odd", "why", "why_form", "copy_of")
 _MEANING = "p is the share of the different documents that score at least as high."
+_MEANING_MARKED = "p is the share of the different documents without a mark that score at least as high."
 _MOST_WRITTEN = 100_000  # documents with all columns of the file
 _N_WRITTEN = 10_000  # documents that are written at a time
 _DIGITS = {"score": 6, "p": 4, "p_form": 4, "p_both": 4}  # significant ones in the table
@@ -51,6 +52,7 @@ _RANKING = [
     click.Option(["--keep-copies"], is_flag=True, help="Rank each near-copy by itself."),
     click.Option(["--top"], default=10, type=click.IntRange(0), help="Documents of a list to print."),
     click.Option(["--max-copies"], type=click.IntRange(0), help="List no document with more copies."),
+    click.Option(["--keep-marked"], is_flag=True, help="Rank marked documents, too."),
 ]
 
 
@@ -58,7 +60,16 @@ _RANKING = [
 @click.argument("file")
 @section("Input", *DOCUMENTS)
 @section("Detector", *CHOICE)
-@section("Odd", *_RANKING)
+@section(
+    "Odd",
+    *_RANKING,
+    click.Option(
+        ["--marked"],
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="CSV whose column mark says odd or fine, such as the table or the page's file: rank the others "
+        "again by what it marks.",
+    ),
+)
 @section(
     "Output",
     click.Option(
@@ -83,6 +94,9 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
 
     Documents that share about 80 % of their different words are near-copies: one of them is ranked for all.
 
+    Once you have read some documents, mark them on the page, or write odd or fine into the column mark of the
+    table, and give the file to --marked: the others are ranked again. So marking goes on in rounds of ten.
+
     Rows count from 0, as in pandas: read_csv(FILE).iloc[row] is the row of a document.
     """
     from adbench_text.documents.ranking import odd_documents
@@ -94,17 +108,20 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
     check_outputs(file, table, page)
     choice, ranking = values_of(CHOICE, options), values_of(_RANKING, options)
     rows = _Rows(opened(file, options, again=True))
+    marks = rows.marks(options["marked"]) if options["marked"] else {}
     begin = time.perf_counter()
     with Rows() as progress:
         ranked = odd_documents(
             FileTexts(rows.texts),
             **choice,
             **ranking,
+            marks=marks,
             jobs=options["address"] or options["jobs"],
             progress=progress,
         )
     summary, families = _summary(ranked, time.perf_counter() - begin), _families(ranked, rows)
-    click.echo("\n".join([summary, *families[:_N_FAMILIES_PRINTED]]))
+    effect = [_effect(ranked)] if marks else []
+    click.echo("\n".join([summary, *effect, *families[:_N_FAMILIES_PRINTED]]))
     # with one list, its order has no name
     names = {order: f" by {order}" if len(ranked.lists) > 1 else "" for order in ranked.lists}
     shown = {order: _shown(documents, order, rows) for order, documents in ranked.lists.items()}
@@ -114,16 +131,19 @@ def command(file: str, output: Path, with_text: bool, **options: Any) -> None:
                 click.echo(f"Odd{name}:")
             print_documents(shown[order][: options["top"]], P_OF_ORDER[order], rows.id_name)
     called_odd = [_called_odd(ranked, order, name, options["max_copies"]) for order, name in names.items()]
-    called_odd += [_MEANING]
+    called_odd += [_MEANING if not marks or ranking["keep_marked"] else _MEANING_MARKED]
     in_any_file = "About this share is called odd in any file, with or without outliers."
     with Rows() as progress:
         _write_table(table, ranked.table, rows, with_text, progress)
         sections = {f"Odd{name}" if name else "The most odd": shown[order] for order, name in names.items()}
         notes = [*families, in_any_file]
-        write_page(page, file, [summary, *called_odd], sections, ranked.centre, notes, rows.id_name)
+        write_page(page, file, [summary, *effect, *called_odd], sections, ranked.centre, notes, rows.id_name)
     click.echo("\n".join(called_odd))
     click.echo(printable(f"All documents: {table}. Page: {page}."))
-    for note in _notes(ranked, names, choice):
+    notes = _notes(ranked, names, choice)
+    if marks and not ranked.learns_from_marks:
+        notes.append(f"{ranked.detector} leaves documents marked odd out, and learns nothing else from them.")
+    for note in notes:
         click.echo(f"Note: {note}", err=True)
 
 
@@ -150,6 +170,20 @@ class _Rows:
             yield document.text
         self._ids = ids
 
+    def marks(self, path: Path) -> dict[int, str]:
+        """Return the marks of a file by row."""
+        from adbench_text.documents.marks import read_marks
+
+        if self._source.id_column:
+            for _ in self.texts():  # the identifiers are not known before
+                pass
+            row_of = {no_formula(name): row for row, name in enumerate(self._ids)}
+            column = self._source.id_column
+            return read_marks(
+                path, lambda name: row_of.get(no_formula(name)), (f"input_{column}", column, "id")
+            )
+        return read_marks(path, lambda name: int(name) if name.isdecimal() else None, ("row",))
+
     def columns(self, n_rows: int, keep_all: bool) -> "pd.DataFrame":
         """Return the columns to write: all, or only the identifiers if there are many rows."""
         import pandas as pd
@@ -164,12 +198,27 @@ def _summary(ranked: "OddDocuments", seconds: float) -> str:
     is_copy = documents["copy_of"].notna()
     n_copies = (is_copy & documents["rank"].notna()).sum()
     n_different = (~is_copy & documents["p"].notna()).sum()
+    n_empty = (documents["p"].isna() & (documents["mark"] == "")).sum()
     method = {"leave-one-out": "each left out of its own counts"}.get(ranked.method, ranked.method)
     learned = f"; learned from {ranked.n_learned:,} of them" if ranked.n_learned < n_different else ""
     near = f", {count(ranked.n_near_copies, 'near-copy', 'near-copies')}" if ranked.n_near_copies else ""
     return (
         f"{len(documents):,} documents, {count(n_copies - ranked.n_near_copies, 'duplicate')}{near}, "
-        f"{documents['p'].isna().sum():,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+        f"{n_empty:,} empty; {ranked.detector}, {method}{learned}; {seconds:.1f} s"
+    )
+
+
+def _effect(ranked: "OddDocuments") -> str:
+    """Return how many marks were used, and what they changed."""
+    from adbench_text.documents.marks import LIKE_MARKED
+
+    marked, odds = ranked.marked, ranked.odds_of_form
+    (documents,) = ranked.lists.values()
+    n_like = documents["why"].map(lambda why: LIKE_MARKED in why).sum()
+    change = "" if odds == 1 else f"; form counts {odds:.2g} times as much beside words as without marks"
+    return (
+        f"Marks: {len(marked.odd):,} odd, {len(marked.fine):,} fine{change}; {n_like:,} of the "
+        f"{len(documents):,} documents listed are there for being like those marked odd."
     )
 
 

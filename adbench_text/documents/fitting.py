@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from adbench_text.calibration import joined, p_values_within
 from adbench_text.documents import DEFAULT_DETECTOR, SAMPLE, OnProgress, no_progress
-from adbench_text.documents.left_out import N_FOLDS
+from adbench_text.documents.left_out import N_FOLDS, NOTHING_KNOWN, Known
 from adbench_text.documents.own_detector import own_detector
 from adbench_text.documents.ranking import form_beside, learned
 from adbench_text.documents.survey import FileTexts, Look, Survey, survey
@@ -34,6 +34,7 @@ def fit_model(
     seed: int = 0,
     sample: int = SAMPLE,
     source: str = "",
+    outliers: Sequence[str] = (),
     jobs: int | str = 1,
     progress: OnProgress = no_progress,
 ) -> Model:
@@ -50,11 +51,15 @@ def fit_model(
         set aside.
     source : str
         Name of the documents, for the facts of the model.
+    outliers : sequence of str
+        Known outliers as they were written, for a detector that `takes_labels`. New documents like them are
+        more abnormal; the model holds the counts of their words, not their texts.
 
     Raises
     ------
     InvalidValueError
-        If there are fewer than two different documents with words, or the detector scores by the batch.
+        If there are fewer than two different documents with words, the detector scores by the batch or
+        learns nothing from outliers that are given, or a document is both normal and an outlier.
     DetectorError
         If the detector fails.
 
@@ -71,9 +76,14 @@ def fit_model(
             f"{own.label} scores documents by the batch that they come in, so its scores cannot be compared "
             "with those of earlier documents. Choose another --detector or --preset."
         )
+    if len(outliers) and not own.detector.takes_labels:
+        raise InvalidValueError(
+            f"{own.label} learns nothing from known outliers. Choose a --detector that does, such as mean."
+        )
     clean = clean and not own.detector.reads_raw
     # Without copies, or else they would take part in each other's score: all would look too normal.
-    look = Look(Cleaner(language if clean else None), seed, with_sketches=False)
+    cleaner = Cleaner(language if clean else None)
+    look = Look(cleaner, seed, with_sketches=False)
     texts, written = texts if isinstance(texts, FileTexts) else check_texts(texts), array("Q")
 
     def noted() -> Iterator[str]:
@@ -83,7 +93,9 @@ def fit_model(
 
     found = survey(noted(), look, sample, jobs, progress)
     progress("learning", 0, None)
-    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True)
+    known_odd = _outliers(outliers, cleaner, found)
+    labels = Known(known_odd) if known_odd else NOTHING_KNOWN
+    of_words = learned(own, found.cleaned_with_words, n_folds, seed, for_others=True, known=labels)
     is_single = _are_single(found)
     scores, form = of_words.scores[is_single[: len(of_words.scores)]], None
     calibrations = {"words": np.sort(scores)}
@@ -102,10 +114,23 @@ def fit_model(
         "n_documents": n_documents,
         "n_copies": n_with_words - int((found.is_original & found.has_words).sum()),
         "n_empty": n_documents - n_with_words,
+        "n_outliers": len(known_odd),
     }
     training = Training.of(found.cleaned_with_words, source, options)
     known = np.union1d(keys(found.cleaned_with_words, WORDS), np.asarray(written))
     return Model(own.detector, own.name, calibrations, of_words.method, training, form, known)
+
+
+def _outliers(texts: Sequence[str], cleaner: Cleaner, found: Survey) -> list[str]:
+    """Return the different outliers with words, cleaned; raise InvalidValueError if one is normal, too."""
+    pairs = ((cleaner(text), text) for text in check_texts(texts, may_be_empty=True))
+    odd = {cleaned: text for cleaned, text in pairs if cleaned.strip()}
+    if both := odd.keys() & set(found.cleaned_with_words):
+        raise InvalidValueError(
+            f"{len(both):,} of the known outliers are among the normal documents, too, such as "
+            f"{odd[min(both)]!r:.60}. Remove them from one of the two."
+        )
+    return list(odd)
 
 
 def _are_single(found: Survey) -> NDArray[np.bool_]:

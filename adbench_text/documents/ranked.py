@@ -66,6 +66,8 @@ class OddDocuments:
         The documents that were marked.
     odds_of_form : float
         How much more form counts beside words than without marks.
+    learns_from_marks : bool
+        Whether the detector `takes_labels`; if not, it only leaves documents marked odd out.
     """
 
     table: pd.DataFrame
@@ -80,6 +82,7 @@ class OddDocuments:
     n_near_copies: int
     marked: Marked
     odds_of_form: float
+    learns_from_marks: bool
 
 
 def table_of(found: Survey, scores: Mapping[str, Array], odds: float = 1.0) -> pd.DataFrame:

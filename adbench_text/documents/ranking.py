@@ -196,6 +196,7 @@ def odd_documents(
         n_near_copies=int(found.is_near.sum()),
         marked=marked,
         odds_of_form=odds,
+        learns_from_marks=own.detector.takes_labels,
     )
 
 
