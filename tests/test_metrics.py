@@ -169,9 +169,6 @@ def code_that_names_a_metric() -> set[str]:
 def test_what_names_a_metric_is_about_that_metric_alone():
     assert code_that_names_a_metric() == {
         "adbench_text/metrics.py",
-        "adbench_text/cli/run.py",  # the help of --trace
-        "adbench_text/run/result.py",  # the name of the diagnostic curve of a training, which ...
-        "reports/drawings.py",  # ... is drawn
         "reports/benchmarks.py",  # the figures of other benchmarks
         "adbench_text/testing/detector_rules.py",  # the sign of the scores
         "adbench_text/plugins/vector_detector.py",  # how good the encoder svd was

@@ -109,14 +109,6 @@ _POSITIVE = click.FloatRange(0, min_open=True)
     "Output",
     *TRACKING,
     click.Option(
-        ["--trace", "trace_every"],
-        default=0,
-        type=click.IntRange(0),
-        metavar="STEPS",
-        help="Log the test AUROC after every STEPS training steps, as a diagnostic; for finished cells, add "
-        "--rerun.",
-    ),
-    click.Option(
         ["--report/--no-report"], default=True, help="Log tables, figures and a page to the run of the sweep."
     ),
     click.Option(["--quiet", "-q"], is_flag=True, help="Print results and errors only."),
@@ -168,7 +160,6 @@ def _run(options: Mapping[str, Any], progress: Shown) -> "Sequence[Result]":
             rerun=options["rerun"],
             retry_failed=options["retry"] is not None,
             limits=limits,
-            trace_every=options["trace_every"],
             report=log,
         )
     except KeyboardInterrupt:

@@ -36,7 +36,6 @@ def run_sweep(
     rerun: bool = False,
     retry_failed: bool = False,
     limits: Limits = _NO_LIMITS,
-    trace_every: int = 0,
     report: Callable[[Mapping[str, Corpus], Sequence[Cell]], object] = lambda corpora, cells: None,
 ) -> list[Result]:
     """Run the cells of a sweep that have not ended yet, log each as soon as it has, and return the results.
@@ -64,7 +63,7 @@ def run_sweep(
         store.keep(result, definitions[result.cell], corpus)
         return result
 
-    work = Work(todo, corpora, definitions, progress, limits, trace_every)
+    work = Work(todo, corpora, definitions, progress, limits)
     results, due = list[Result](), 0.0
     used = {cell.dataset: corpora[cell.dataset] for cell in (definitions if was_killed else todo)}
     with store.sweep(used, _title(sweep, cells)):

@@ -123,7 +123,6 @@ class Holding:
 HEADER = "document,class,outlier,score\n"
 ROWS = [f"{place},{'b' if place % 2 else 'a'},{place % 2},{place / 4}\n" for place in range(20)]
 SCORES = HEADER + "".join(ROWS)
-EARLY = HEADER + ROWS[3] + ROWS[9]
 
 
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
@@ -131,16 +130,13 @@ def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     store = Holding({f"{name}.csv": text for name, text in files.items()})
     builder = Builder([record("x", "a", metrics={"training/loss_total": 1.0})], store=store)
     names = [picture.name for picture in builder.drawings]
-    before = {"before"} if any(name.endswith("before-training") for name in names) else set()
-    return {name.partition("-")[0] for name in names} | before, builder.evidence_notes
+    return {name.partition("-")[0] for name in names}, builder.evidence_notes
 
 
 def test_complete_scores_are_drawn():
-    kinds = {"cost", "scores", "before", "loss", "roc", "pr"}
-    assert kinds_and_notes(scores=SCORES, scores_before_training=EARLY) == (kinds, [])
+    assert kinds_and_notes(scores=SCORES) == ({"cost", "scores", "loss", "roc", "pr"}, [])
 
 
-@pytest.mark.parametrize("file", ["scores", "scores_before_training"])
 @pytest.mark.parametrize(
     "text",
     [
@@ -166,9 +162,9 @@ def test_complete_scores_are_drawn():
     ],
     ids=lambda text: repr(text[-20:]),
 )
-def test_damaged_scores_cost_their_pictures_and_a_note(file, text):
-    kinds, notes = kinds_and_notes(**{"scores": SCORES, "scores_before_training": EARLY, file: text})
-    assert kinds == {"cost", "scores", "loss"} | ({"before"} if file == "scores" else {"roc", "pr"})
+def test_damaged_scores_cost_their_pictures_and_a_note(text):
+    kinds, notes = kinds_and_notes(scores=text)
+    assert kinds == {"cost", "loss"}
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
