@@ -53,7 +53,6 @@ TABLES = {
     "levels": TableKind("Means at each contamination level.", "two contamination levels"),
     "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
     "significance": TableKind("Paired tests between detectors.", _PAIRS),
-    "ablations": TableKind("Configurations of one detector.", "three configurations of one detector"),
     "cost": TableKind("Seconds, documents per second, memory.", "results"),
     "oddest": TableKind(
         "The most abnormal test documents, with their odd words.",

@@ -15,7 +15,6 @@ from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
 from adbench_text.reports.figures.style import MOST_POINTS
 from adbench_text.reports.report import Entry
-from adbench_text.reports.tables.ablations import varied
 from adbench_text.run.result import TRAINING
 from adbench_text.sweep.cell import percent
 
@@ -28,7 +27,7 @@ _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures f
 
 def drawings(comparison: Comparison) -> Iterator[Drawing]:
     """Yield all figures, in the order of a report."""
-    for draw in (contamination, cost, ablations):
+    for draw in (contamination, cost):
         yield from draw(comparison)
     if comparison.evidence is not None:
         for draw_evidence in (curves, histograms, training):
@@ -71,22 +70,6 @@ def cost(comparison: Comparison) -> Iterator[Drawing]:
                 "Seconds of fitting and scoring a split, and the metric, each the mean over the splits.",
                 plots.cost(costs, comparison.metric.title, comparison.labels),
                 corpus is comparison.corpora[0],
-            )
-
-
-def ablations(comparison: Comparison) -> Iterator[Drawing]:
-    """Yield the configurations of each detector that has three or more."""
-    for detector, columns in varied(comparison).items():
-        groups = {
-            corpus.label: _points((column.label, corpus.entry(column)) for column in columns)
-            for corpus in comparison.corpora
-        }
-        if groups := _without_empty(groups):
-            yield Drawing(
-                f"ablations-{stem(detector)}",
-                f"Configurations of {detector}",
-                "Mean over the splits; the axis does not begin at zero.",
-                plots.ablation_bars(groups, comparison.metric.title),
             )
 
 

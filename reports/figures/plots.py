@@ -89,27 +89,6 @@ def _means(values: Array) -> Array:
 
 
 @styled
-def ablation_bars(groups: Mapping[str, Sequence[tuple[str, float, float | None]]], metric: str) -> Figure:
-    """Draw mean and spread of configurations, one panel per dataset.
-
-    These are dots: the length of a bar would mislead, since the axis does not begin at zero.
-    """
-    rows = list(dict.fromkeys(name for group in groups.values() for name, _, _ in group))
-    figure, drawn = panels(list(groups), (1.6, 0.18 * len(rows) + 0.2), most=3, gap=0.65, sharey=True)
-    for axes, group in zip(drawn, groups.values(), strict=True):
-        mean, spread = _columns([values for _, *values in group])
-        places = [rows.index(name) for name, _, _ in group]
-        axes.errorbar(mean, places, xerr=spread, fmt="o", color=INLIERS, ms=3.5, elinewidth=1, capsize=2)
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.tick_params(axis="y", length=0)
-        axes.spines["left"].set_visible(False)
-        axes.set_xlabel(_percent(metric))
-    drawn[0].set_yticks(range(len(rows)), [plain(name) for name in rows])
-    drawn[0].set_ylim(len(rows) - 0.4, -0.6)
-    return figure
-
-
-@styled
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     """Draw how likely two of N mask patterns are, at most, to share p masked positions or more."""
     figure, axes = single()

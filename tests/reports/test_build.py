@@ -40,7 +40,7 @@ def test_every_table_can_be_had_by_its_name():
     store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
     for name in TABLES:
         report = Builder([*RECORDS, OF_THE_PAPER, OF_ANOTHER], store=store).report([name], only=True)
-        assert len(report.tables) == (3 if name == "ablations" else 1)
+        assert len(report.tables) == 1
         assert report.wide is None
         for table in report.tables:
             assert {len(row) for row in table.rows} == {len(table.header)}
@@ -62,7 +62,7 @@ def test_detectors_that_are_not_ranked_are_named():
 
 def test_a_table_that_was_asked_for_and_is_missing_is_explained():
     alone = [record()]
-    names = ["published", "levels", "ranks", "significance", "ablations"]
+    names = ["published", "levels", "ranks", "significance"]
     report = Builder(alone).report(names, only=True)
     assert report.tables == []
     assert [note for note in report.every_note if note.startswith("No table ")] == [
@@ -71,7 +71,6 @@ def test_a_table_that_was_asked_for_and_is_missing_is_explained():
         "No table 'levels': it needs two contamination levels.",
         "No table 'ranks': it needs two detectors that have two splits in common.",
         "No table 'significance': it needs two detectors that have two splits in common.",
-        "No table 'ablations': it needs three configurations of one detector.",
     ]
     assert not any(note.startswith("No table ") for note in build(alone, names).every_note)
 

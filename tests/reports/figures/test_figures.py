@@ -58,11 +58,6 @@ def training_curves(names: list[str]) -> Figure:
     return plots.training_curves(losses, "loss")
 
 
-def ablation_bars(names: list[str]) -> Figure:
-    rows = [(name, 80 + i, 0.5 if i % 2 else None) for i, name in enumerate(names)]
-    return plots.ablation_bars({"agnews": rows, "20ng": rows[:2], "reuters": rows, "pydocs": rows}, "AUROC")
-
-
 def overlap_bound(_: list[str] | None = None) -> Figure:
     return plots.overlap_bound(
         {n: [(p, n**2 * 10.0 ** (2 - p)) for p in range(1, 20)] for n in (10, 50, 100)}
@@ -80,7 +75,6 @@ DRAWN: dict[str, Callable[[list[str]], Figure]] = {
         {"a split": {name: scored(i) for i, name in enumerate(names)}}, "aupr_out"
     ),
     "training_curves": training_curves,
-    "ablation_bars": ablation_bars,
     "overlap_bound": overlap_bound,
     "cost": cost,
 }
@@ -206,7 +200,6 @@ BROKEN = np.array([True, False, True]), np.array([1, NAN, INFINITE])
         lambda: plots.curves_of_splits({"s": {"a": ONE_KIND, "b": BROKEN}}, "aupr_in"),
         lambda: plots.curves_of_splits({"s": {"a": (np.array([True, False]), np.ones(2))}}, "auroc"),
         lambda: plots.training_curves({"a": [(1, 2.0)], "b": [(1, NAN)], "c": [(2, INFINITE)]}, "x"),
-        lambda: plots.ablation_bars({"d": [("a", NAN, NAN), ("b", 70, None)], "e": [("a", NAN, None)]}, "x"),
         lambda: plots.overlap_bound({10: [(1, NAN), (2, 0.0)]}),
         lambda: plots.overlap_bound({10: [(1, 0.5)]}),
         lambda: plots.cost({"a": (NAN, 70), "b": (0, 70), "c": (3, NAN)}, "x"),
@@ -278,16 +271,6 @@ def test_long_trainings_are_drawn_as_means_of_neighbours():
     assert len(long.get_xdata()) == 200
     assert set(long.get_ydata()) == {0.5}
     assert short.get_xydata().tolist() == [[0, 0], [1, 1], [2, 0]]
-
-
-def test_an_ablation_has_one_panel_per_dataset_and_shares_its_rows():
-    groups = {"agnews": [("base", 90.0, 1.0), ("no RMD", 85.0, None)], "reuters": [("no RMD", 95.0, 0.5)]}
-    first, second = plots.ablation_bars(groups, "AUROC").axes
-    assert [first.get_title(), second.get_title()] == ["agnews", "reuters"]
-    assert [label.get_text() for label in first.get_yticklabels()] == ["base", "no RMD"]
-    assert first.containers[0][0].get_xydata().tolist() == [[90, 0], [85, 1]]
-    assert second.containers[0][0].get_xydata().tolist() == [[95, 1]]
-    assert not first.patches  # no bars: the axis does not begin at zero
 
 
 def test_the_overlap_bound_has_one_line_per_number_of_patterns_on_a_logarithmic_axis():
