@@ -13,15 +13,12 @@ from adbench_text.reports.comparison import Comparison
 from adbench_text.reports.evidence import Evidence
 from adbench_text.reports.figures import plots
 from adbench_text.reports.figures.export import Drawing, stem
-from adbench_text.reports.figures.style import MOST_POINTS
 from adbench_text.reports.report import Entry
-from adbench_text.run.result import TRAINING
 from adbench_text.sweep.cell import percent
 
 _T = TypeVar("_T")
 _X = TypeVar("_X")
 _MOST_CURVES = 8  # in one figure; nobody can distinguish more
-_LOSS = f"{TRAINING}loss_total"
 _POSITIONS, _MASKED = 128, 19  # 15 % are masked, to which the paper's figures fit
 
 
@@ -30,7 +27,7 @@ def drawings(comparison: Comparison) -> Iterator[Drawing]:
     for draw in (contamination, cost):
         yield from draw(comparison)
     if comparison.evidence is not None:
-        for draw_evidence in (curves, histograms, training):
+        for draw_evidence in (curves, histograms):
             yield from draw_evidence(comparison, comparison.evidence)
     yield from overlap_bound(comparison)
 
@@ -118,20 +115,6 @@ def histograms(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
         name = f"scores-{stem(corpus.label)}-{stem(column.label)}"
         if scores := evidence.scores(column, corpus):
             yield Drawing(name, title, about, plots.histograms(scores))
-
-
-def training(comparison: Comparison, evidence: Evidence) -> Iterator[Drawing]:
-    """Yield the losses of the trainings of each detector."""
-    for corpus, column in product(comparison.corpora, comparison.fair):
-        if drawn := evidence.curves(column, corpus, _LOSS):
-            is_thinned = max(map(len, drawn.values())) > MOST_POINTS
-            yield Drawing(
-                f"loss-{stem(corpus.label)}-{stem(column.label)}",
-                f"Training of {column.label} on {corpus.label}: loss",
-                "One line for each split; nothing is chosen by it."
-                + (" Means of neighbouring steps." if is_thinned else ""),
-                plots.training_curves(drawn, "loss"),
-            )
 
 
 def overlap_bound(comparison: Comparison) -> Iterator[Drawing]:

@@ -48,14 +48,6 @@ class Evidence:
         )
         return read
 
-    def curves(self, column: Column, corpus: "Corpus", metric: str) -> dict[str, list[tuple[int, float]]]:
-        """Return steps and values of a metric of the training of each split."""
-        return {
-            inlier: self.store.curve(record, metric)
-            for inlier, record in corpus.of_splits(column).items()
-            if metric in record.metrics
-        }
-
     def examples(self, record: Record) -> list[Example] | None:
         """Return the examples of a cell, None if it has none or they cannot be read."""
         read: list[Example] | None = self._read(record, _EXAMPLES, examples.from_json)

@@ -68,27 +68,6 @@ def _percent(metric: str) -> str:
 
 
 @styled
-def training_curves(curves: Mapping[str, Sequence[tuple[int, float]]], quantity: str) -> Figure:
-    """Draw a quantity of trainings; of more than 200 steps, the means of neighbours."""
-    figure, axes = single()
-    handles = []
-    for i, (name, points) in enumerate(curves.items()):
-        x, y = (_means(column) for column in _columns(points))
-        every = max(1, len(x) // 5)
-        marked = slice(i * every // len(curves), None, every) if len(x) > 20 else None
-        handles += axes.plot(x, y, markevery=marked, **looks(curves)[name])
-    axes.set(xlabel="training step", ylabel=plain(quantity))
-    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    add_legend(figure, handles, curves)
-    return figure
-
-
-def _means(values: Array) -> Array:
-    return np.array([part.mean() for part in np.array_split(values, min(len(values), MOST_POINTS))])
-
-
-@styled
 def overlap_bound(bounds: Mapping[int, Sequence[tuple[int, float]]]) -> Figure:
     """Draw how likely two of N mask patterns are, at most, to share p masked positions or more."""
     figure, axes = single()

@@ -115,9 +115,6 @@ class Holding:
     def artifact(self, record, name):
         return self.files.get(name)
 
-    def curve(self, record, metric):
-        return [(1, 2.0), (2, 1.0)]
-
 
 HEADER = "document,class,outlier,score\n"
 ROWS = [f"{place},{'b' if place % 2 else 'a'},{place % 2},{place / 4}\n" for place in range(20)]
@@ -127,13 +124,13 @@ SCORES = HEADER + "".join(ROWS)
 def kinds_and_notes(**files) -> tuple[set[str], list[str]]:
     """The kinds of pictures there are, and the notes."""
     store = Holding({f"{name}.csv": text for name, text in files.items()})
-    builder = Builder([record("x", "a", metrics={"training/loss_total": 1.0})], store=store)
+    builder = Builder([record("x", "a")], store=store)
     names = [picture.name for picture in builder.drawings]
     return {name.partition("-")[0] for name in names}, builder.evidence_notes
 
 
 def test_complete_scores_are_drawn():
-    assert kinds_and_notes(scores=SCORES) == ({"cost", "scores", "loss", "roc", "pr"}, [])
+    assert kinds_and_notes(scores=SCORES) == ({"cost", "scores", "roc", "pr"}, [])
 
 
 @pytest.mark.parametrize(
@@ -163,7 +160,7 @@ def test_complete_scores_are_drawn():
 )
 def test_damaged_scores_cost_their_pictures_and_a_note(text):
     kinds, notes = kinds_and_notes(scores=text)
-    assert kinds == {"cost", "loss"}
+    assert kinds == {"cost"}
     assert notes == [
         "The scores of 1 finished cells cannot be read, so figures are missing (x on made-up/a): "
         "the artifacts of the store (the folder mlruns beside its file) were moved, deleted or damaged."
