@@ -60,8 +60,6 @@ TABLES = {
     ),
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
-#: What a page adds to the result, the main table and the provenance.
-SECTIONS = ("tables", "pictures", "heatmaps")
 FORMATS = {
     "csv": Format("csv", "One table of every split, level and mean, for programs.", "csv", has_notes=False),
     "html": Format("html", "One page with everything.", "html", has_pictures=True, has_all_tables=True),

@@ -828,15 +828,9 @@ def test_tables_are_chosen_by_their_names(store):
         assert message in refused.stderr
 
 
-def test_latex_is_a_part_of_a_document_and_a_page_may_be_short(store, here):
+def test_latex_is_a_part_of_a_document(store, here):
     run("-d counting --inlier sea")
     assert not adbench("report --format latex").stdout.startswith("\\documentclass")
-    page, short = (adbench(f"report --format html{more}").stdout for more in ("", " --sections none"))
-    assert len(short) < len(page)
-    assert (
-        "'all' is not one of 'tables', 'pictures', 'heatmaps', 'none'"
-        in adbench("report --sections all").stderr
-    )
 
 
 def test_a_full_disk_costs_no_old_report(store, here, monkeypatch):

@@ -192,16 +192,6 @@ def test_datasets_and_detectors_take_turns_in_the_heat_maps():
     ]
 
 
-def test_a_short_page_holds_the_main_table_and_the_named_sections():
-    builder = Builder(RECORDS, store=Holding({}))
-    short = builder.report(TABLES, pictures=True, sections=["heatmaps"])
-    assert [table.title.split(",")[0] for table in short.tables] == ["AUROC (%)"]
-    assert short.wide is None
-    assert short.headlines
-    assert short.provenance
-    assert list(short.pictures) == []
-
-
 def test_rows_and_columns_without_a_figure_go_and_their_blocks_with_them():
     rows = [
         [Entry("a"), figure(1), NONE, figure(2)],
