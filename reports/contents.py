@@ -54,10 +54,6 @@ TABLES = {
     "ranks": TableKind("Mean ranks of the detectors over the splits.", _PAIRS),
     "significance": TableKind("Paired tests between detectors.", _PAIRS),
     "cost": TableKind("Seconds, documents per second, memory.", "results"),
-    "oddest": TableKind(
-        "The most abnormal test documents, with their odd words.",
-        "a detector with scores of words, and the examples in the store",
-    ),
 }
 BRIEF = ["leaderboard", "main", "published", "benchmarks", "levels"]
 FORMATS = {

@@ -1,4 +1,3 @@
-import json
 from pathlib import Path
 
 import pytest
@@ -34,10 +33,9 @@ def test_a_brief_report_holds_the_main_table_and_the_levels():
 
 
 def test_every_table_can_be_had_by_its_name():
-    example = {"why": "", "document": 0, "label": "a", "outlier": True, "score": 1, "text": "a", "tokens": []}
     rows = "".join(f"{i},{'ab'[i % 2]},{i % 2},{i % 3}\n" for i in range(20))
     scores = f"document,class,outlier,score\n{rows}"
-    store = Holding({"examples.json": json.dumps([example]), "scores.csv": scores})
+    store = Holding({"scores.csv": scores})
     for name in TABLES:
         report = Builder([*RECORDS, OF_THE_PAPER, OF_ANOTHER], store=store).report([name], only=True)
         assert len(report.tables) == 1
