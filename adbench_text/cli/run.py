@@ -67,14 +67,11 @@ _POSITIVE = click.FloatRange(0, min_open=True)
         help="Names, patterns such as 'pyod-*', or all; llr:robust is one with a preset. With --sweep, its "
         "detectors keep their presets and settings.",
     ),
-    click.Option(
-        ["--preset"], type=Name("presets"), help="Preset of all detectors; see 'adbench-text list presets'."
-    ),
+    click.Option(["--preset"], help="Preset of all detectors; see 'adbench-text list presets'."),
     click.Option(
         ["--set", "settings"],
         multiple=True,
         metavar="KEY=VALUE",
-        type=Name("settings"),
         help="Hyper-parameter; DETECTOR.KEY=VALUE sets it for one detector only.",
     ),
     click.Option(["--encoder"], type=Name("encoders"), help="Short for --set encoder=...: a name or a path."),
