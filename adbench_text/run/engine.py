@@ -177,8 +177,7 @@ class Dask:
             def submit(cell: Cell) -> "Future[Result]":
                 is_on_gpu = cluster.n_gpus > 0 and work.may_use_gpu(cell)
                 return cluster.submit(
-                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell]),
-                    *(work.limits, cluster.of_hosts),
+                    *(_scored_on_cluster, cell, corpora[cell.dataset], work.definitions[cell], work.limits),
                     gpus=1 / self.gpu_jobs if is_on_gpu else 0,  # other commands share the GPU too
                 )
 
@@ -194,17 +193,13 @@ class Dask:
 
 
 def _scored_on_cluster(
-    cell: Cell,
-    corpus: Corpus,
-    definition: Mapping[str, str],
-    limits: Limits,
-    of_hosts: Mapping[str, int],
+    cell: Cell, corpus: Corpus, definition: Mapping[str, str], limits: Limits
 ) -> Result | None:
     """Return the result of a cell, not measured; None if the client does not wait for it any more."""
-    from adbench_text.cluster import is_wanted, n_beside
+    from adbench_text.cluster import is_wanted, n_threads
 
     _check_definition(cell, corpus, definition)
-    variables = threads(n_beside(of_hosts), is_override=True)  # Dask sets one thread
+    variables = threads(n_threads(), is_override=True)  # Dask sets one thread
     with _processes(1, limits=limits, variables=[variables]) as processes:
         shared = processes.share(corpus, f"The corpus {cell.dataset}")
         future = processes.submit(scored, cell, shared, Progress(), "oracle" in definition)
