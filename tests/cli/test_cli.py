@@ -281,23 +281,6 @@ def test_ui_of_a_server_is_its_own(server):
     assert result.stdout == f"The store is a server; open in a browser: {server.url}/#/experiments\n"
 
 
-@pytest.mark.parametrize(
-    ("options", "has_display", "is_terminal", "opened"),
-    [("", True, True, 1), ("--no-open", True, True, 0), ("", False, True, 0), ("", True, False, 0)],
-)
-def test_ui_opens_its_address(options, has_display, is_terminal, opened, server, monkeypatch):
-    links = []
-    monkeypatch.setattr("webbrowser.open", links.append)
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setattr("click.testing._NamedTextIOWrapper.isatty", lambda _: is_terminal, raising=False)
-    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
-    monkeypatch.delenv("DISPLAY", raising=False)
-    if has_display:
-        monkeypatch.setenv("DISPLAY", ":0")
-    assert adbench(f"ui {options} --tracking-uri {server.url}").exit_code == 0
-    assert links == [f"{server.url}/#/experiments"] * opened
-
-
 def test_dry_run_prints_numbers_of_cells(store):
     listed = run("-d counting,llr --seed 0,1 --inlier sky --no-report --dry-run")
     table = [line.split() for line in listed.stdout.splitlines()]
