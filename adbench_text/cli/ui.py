@@ -1,4 +1,4 @@
-"""``adbench-text ui``: Open the web pages of MLflow."""
+"""``adbench-text ui``: Start the web pages of MLflow."""
 
 import socket
 import subprocess
@@ -50,9 +50,8 @@ def command(port: int, tracking_uri: str) -> None:
 
 
 def _show(message: str, server: str) -> None:
-    """Print the address of the experiments of a server, in a pipe too."""
+    """Print the address of the experiments of a server."""
     click.echo(f"{message} {server.rstrip('/')}/#/experiments")
-    sys.stdout.flush()
 
 
 def _is_used(port: int) -> bool:

@@ -296,7 +296,7 @@ def test_equal_results_and_failures_contradict_nothing():
 def test_results_of_different_code_are_listed_apart_with_a_note():
     records = [record("x", "a"), record("x", "b", code_version="2"), record("y", "a"), record("y", "b")]
     table = main_table(compare(records))
-    assert table.header[2:] == ["x", "x (older code)", "y"]
+    assert table.header[2:] == ["x", "x (older)", "y"]
     assert [row[2:] for row in texts(table)] == [
         ["–", "*90.0", "*90.0"],
         ["*90.0", "–", "*90.0"],
@@ -313,7 +313,7 @@ def test_results_of_different_resources_side_by_side_have_a_note():
 
 def test_another_code_on_another_corpus_is_listed_apart_too():
     records = [record("x"), record("x", code_version="2", dataset="other", dataset_digest="d2")]
-    assert main_table(compare(records)).header[2:] == ["x", "x (older code)"]
+    assert main_table(compare(records)).header[2:] == ["x", "x (older)"]
     assert "Results of different code: x; run the sweep again to renew them." in notes(*records)
 
 
@@ -321,7 +321,7 @@ def test_the_newest_code_is_that_of_the_newest_run_even_where_it_renewed_an_olde
     cells = {name: record("x", name, 0.5, started=1) for name in "ab"}
     newer = record("x", "a", 0.9, started=2, code_version="2")
     table = main_table(compare([*cells.values(), newer]))
-    assert table.header[2:] == ["x", "x (older code)"]
+    assert table.header[2:] == ["x", "x (older)"]
     assert texts(table)[0][2:] == ["90.0", "–"]
 
 
