@@ -23,7 +23,7 @@ from adbench_text.sweep.construct import cell_id
 from adbench_text.sweep.sweep import Sweep
 
 _RETRY_SECONDS = 60.0  # between two attempts to reach a store that was lost
-_SILENT, _NO_LIMITS = Progress(), Limits()
+_NO_LIMITS = Limits()
 
 
 def run_sweep(
@@ -124,7 +124,7 @@ def _possible(cells: Sequence[Cell], corpora: Mapping[str, Corpus], progress: Pr
     return [cell for cell in cells if cell not in refused]
 
 
-def load_corpora(sweep: Sweep, progress: Progress = _SILENT) -> dict[str, Corpus]:
+def load_corpora(sweep: Sweep, progress: Progress) -> dict[str, Corpus]:
     """Load the corpus of each dataset of a sweep, with a message before and after each."""
     corpora = {}
     for name in sweep.datasets:
